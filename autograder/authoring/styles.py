@@ -171,7 +171,8 @@ def _sample(program: Wrong, result: ExerciseResult) -> Sample:
         return Sample(exercise, kind, caught=False, named_falsely=False if program.names else None)
     named = failure.mistake is not None
     falsely = named and failure.mistake not in program.names if program.names else None
-    sample = Sample(exercise, kind, caught=_is_caught(result), named=named, named_falsely=falsely)
+    caught = _is_caught(result) or (named and falsely is False)  # of a bonus, a known mistake is caught too
+    sample = Sample(exercise, kind, caught=caught, named=named, named_falsely=falsely)
     if (finding := failure.finding) is None or (place := finding.place) is None:
         return sample
     is_right = place.file == program.exercise.file and place.line in program.lines

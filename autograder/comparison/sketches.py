@@ -7,8 +7,9 @@ every sum. If a single number differs, its sum differs by that much over the roo
 
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -36,6 +37,8 @@ SAME_SHARE = 0.04
 
 MOST = 1e303
 """Larger numbers of an array count as this, so that no sum is infinite."""
+
+_TWO_SIZES = re.compile(r"size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\)")
 
 DIGEST_SIZE = 6
 KEPT_DECIMALS = 4
@@ -90,7 +93,7 @@ def is_same(yours: Outcome, theirs: Sketch | None, judge: Judge, expected: Expec
     if theirs is None:
         return False
     if isinstance(yours, Fault):
-        return theirs.fault == (yours.type, yours.message)
+        return theirs.fault is not None and _in_order(*theirs.fault) == _in_order(yours.type, yours.message)
     if not isinstance(yours, Observed) or theirs.fault is not None:
         return False
     mine, tolerance = yours.value, _tolerance(judge)
@@ -101,8 +104,15 @@ def is_same(yours: Outcome, theirs: Sketch | None, judge: Judge, expected: Expec
         return _raises_alike(mine, theirs.value)
     if _is_alike(mine, theirs.value, tolerance, sums):
         return True
+    if isinstance(judge, Like) and _is_alike_but_for(judge.free, mine, theirs.value, tolerance, sums):
+        return True
     # Random results need not be the same: what the judge says of them is.
     return theirs.judged is not None and theirs.judged == _judgement(mine, judge, expected)
+
+
+def _in_order(type_: str, message: str) -> tuple[str, str]:
+    """Return an exception as it is whichever of two tensors comes first: that depends on how a program is written."""
+    return type_, _TWO_SIZES.sub(lambda found: " ".join(sorted(found.groups())), message)
 
 
 def is_raised_alike(yours: Outcome, theirs: Sketch | None) -> bool:
@@ -204,6 +214,26 @@ def _is_alike(mine: Any, theirs: Any, tolerance: float | None, sums: Sums) -> bo
             off = tolerance or TOLERANCES["float32"]
             return isinstance(mine, float) and not wrong(np.array(mine), np.array(theirs), off).any()
     return type(mine) is type(theirs) and bool(mine == theirs)
+
+
+def _is_alike_but_for(free: Collection[str], mine: Any, theirs: Any, tolerance: float | None, sums: Sums) -> bool:
+    """Return whether it is, but for the numbers of the parts that each program may choose, if they are finite."""
+    if not (free and isinstance(mine, dict) and isinstance(theirs, dict) and mine.keys() == theirs.keys()):
+        return False
+    return all(
+        _is_form_alike(mine[name], part) if name in free else _is_alike(mine[name], part, tolerance, sums)
+        for name, part in theirs.items()
+    )
+
+
+def _is_form_alike(mine: Any, theirs: Any) -> bool:
+    """Return whether a value has the form of another one in brief, and is finite where that one is."""
+    match theirs:
+        case ArraySketch():
+            return isinstance(mine, Array) and _is_array_alike(mine, replace(theirs, sums=()), {})
+        case float():
+            return isinstance(mine, float) and math.isfinite(mine) == math.isfinite(theirs)
+    return _is_alike(mine, theirs, None, {})
 
 
 def _is_array_alike(mine: Array, theirs: ArraySketch, sums: Sums) -> bool:

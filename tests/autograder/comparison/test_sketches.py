@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from autograder.answer_key.sketch_tables import SketchTable, read_sketches
-from autograder.checks import Judge, Raises, Same
+from autograder.checks import Judge, Like, Raises, Same
 from autograder.comparison.arrays import as_array, numbers
 from autograder.comparison.compare import Expected, compare
 from autograder.comparison.sketches import SUMS, Sketch, is_same, sketch
@@ -127,6 +127,31 @@ def test_exceptions_are_known_by_type_and_message_and_crashes_by_nothing() -> No
     raised = {"raised": ["KeyError"], "message": "one"}
     assert same({**raised, "message": "another"}, raised, Raises(("KeyError",)))
     assert not same({"raised": [], "message": "one"}, {"raised": [], "message": "two"}, Raises())
+
+
+def test_two_sizes_that_do_not_fit_are_one_exception_in_either_order() -> None:
+    def fault(first: int, second: int) -> Fault:
+        text = f"The size of tensor a ({first}) must match the size of tensor b ({second}) at dimension 3"
+        return Fault("RuntimeError", ("Exception",), text, "other", ())
+
+    known = kept(sketch(fault(5, 7), Same(), NOTHING))
+    assert is_same(fault(7, 5), known, Same(), NOTHING, {})
+    assert not is_same(fault(7, 6), known, Same(), NOTHING, {})
+
+
+def test_parts_that_each_program_may_choose_need_only_be_finite_alike() -> None:
+    judge = Like(free=("blocked", "slope"))
+    theirs: Value = {"rows": observed([1.0, 2.0]), "blocked": observed([3.0, 4.0]), "slope": 1.5}
+
+    def mine(**other: Value) -> Value:
+        assert isinstance(theirs, dict)
+        return {**theirs, **other}
+
+    assert same(mine(blocked=observed([5.0, 6.0]), slope=2.5), theirs, judge)
+    assert not same(mine(rows=observed([1.0, 3.0])), theirs, judge)
+    assert not same(mine(blocked=observed([math.nan, 4.0])), theirs, judge)
+    assert not same(mine(slope=math.nan), theirs, judge)
+    assert not same(mine(blocked=observed([5.0, 6.0])), theirs)
 
 
 def test_a_judge_of_the_course_recognises_random_results_by_what_it_says() -> None:
