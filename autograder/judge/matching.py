@@ -118,11 +118,11 @@ def name(
 ) -> Match | None:
     """Return the misconception behind a failed check, or None where there is doubt.
 
-    A misconception that gives all of the program is best. Else many wrong numbers tell by themselves, and the
-    misconceptions whose other failures are here too come first; where most checks fail, one check may look like any
-    of them by chance. A result with few wrong numbers, or an exception, may
-    have many causes. So it counts only if all that the misconception does is seen here, or if the file has the
-    statements that it is made of: `statements` are the hashes of the student's.
+    A misconception that gives all of the program is best; then, for an exception, one that gives all but its words.
+    Else many wrong numbers tell by themselves, and the misconceptions whose other failures are here too come first;
+    where most checks fail, one check may look like any of them by chance. A result with few wrong numbers, or an
+    exception, may have many causes. So it counts only if all that the misconception does is seen here, or if the file
+    has the statements that it is made of: `statements` are the hashes of the student's.
     """
     candidates = [agreement for agreement in found if check.id in agreement.checks]
     full = [agreement for agreement in candidates if agreement.full]
@@ -130,14 +130,17 @@ def name(
     if len(failed) > MANY and 2 * len(failed) > len({id_ for id_, _ in outcomes}):
         candidates = [one for one in candidates if one.full or _is_known_by_more(one, statements)]
     is_rich = _is_rich(check, outcomes, key)
+    raising = any(isinstance(outcomes[check.id, trial], Fault) for trial in range(check.trials))
+    rest = [one for one in found if check.id in one.checks | one.raised and _explains_the_rest(one)]
     if full:
         best = full
+    elif raising and rest:
+        best = _most_checks(rest)
     elif is_rich:
         best = _most_checks(_closest(candidates))
     else:
         best = _most_checks([one for one in candidates if _is_telling(check, one, outcomes, key, failed)])
         best = best or [agreement for agreement in candidates if is_in(agreement.entry, statements)]
-        best = best or _most_checks([one for one in found if check.id in one.raised and _explains_the_rest(one)])
     if not best or not _one_group(best):
         return None
     is_all = bool(full) or is_rich or check.id in best[0].raised or _is_rich(check, outcomes, key, "any")

@@ -129,16 +129,6 @@ def test_exceptions_are_known_by_type_and_message_and_crashes_by_nothing() -> No
     assert not same({"raised": [], "message": "one"}, {"raised": [], "message": "two"}, Raises())
 
 
-def test_two_sizes_that_do_not_fit_are_one_exception_in_either_order() -> None:
-    def fault(first: int, second: int) -> Fault:
-        text = f"The size of tensor a ({first}) must match the size of tensor b ({second}) at dimension 3"
-        return Fault("RuntimeError", ("Exception",), text, "other", ())
-
-    known = kept(sketch(fault(5, 7), Same(), NOTHING))
-    assert is_same(fault(7, 5), known, Same(), NOTHING, {})
-    assert not is_same(fault(7, 6), known, Same(), NOTHING, {})
-
-
 def test_parts_that_each_program_may_choose_need_only_be_finite_alike() -> None:
     judge = Like(free=("blocked", "slope"))
     theirs: Value = {"rows": observed([1.0, 2.0]), "blocked": observed([3.0, 4.0]), "slope": 1.5}
