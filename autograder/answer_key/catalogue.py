@@ -44,12 +44,7 @@ class CatalogueError(Exception):
 
 def read_catalogue(file: Path, solution: str) -> tuple[WrongProgram, ...]:
     """Read a catalogue and prove that each of its patches fits the solution; a missing file is an empty catalogue."""
-    if not file.is_file():
-        return ()
-    try:
-        entries = tomllib.loads(file.read_text("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise CatalogueError(f"{file}: {error}") from error
+    entries = _entries(file)
     problems = [
         f"{file}: {id_}: {sentence}" for id_, entry in entries.items() for sentence in _problems(entry, solution)
     ]
@@ -75,30 +70,35 @@ def read_ported(file: Path, program: str, known: Collection[str]) -> dict[str, s
 
     A missing file has none. Raises `CatalogueError`.
     """
-    if not file.is_file():
-        return {}
-    try:
-        entries = tomllib.loads(file.read_text("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise CatalogueError(f"{file}: {error}") from error
+    entries = _entries(file)
     problems = [f"{file}: {id_}: no misconception has this id" for id_ in entries if id_ not in known]
-    wrong = {}
-    for id_, entry in entries.items():
-        wrong[id_] = program
-        for find, replace in _patches(entry):
-            if (count := wrong[id_].count(find)) != 1:
-                problems.append(f"{file}: {id_}: {find.strip()!r} occurs {count} times in the program, expected once")
-            wrong[id_] = wrong[id_].replace(find, replace)
+    problems += [
+        f"{file}: {id_}: {sentence}"
+        for id_, entry in entries.items()
+        for sentence in _patch_problems(entry, program, "program")
+    ]
     if problems:
         raise CatalogueError("\n".join(problems))
-    return wrong
+    return {id_: _applied(_patches(entry), program) for id_, entry in entries.items()}
+
+
+def _entries(file: Path) -> Mapping[str, Any]:
+    """Return the tables of a file; a missing file has none. Raises `CatalogueError`."""
+    try:
+        return tomllib.loads(file.read_text("utf-8")) if file.is_file() else {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise CatalogueError(f"{file}: {error}") from error
 
 
 def patched(solution: str, misconception: WrongProgram) -> str:
     """Return the wrong program."""
-    for find, replace in misconception.patches:
-        solution = solution.replace(find, replace)
-    return solution
+    return _applied(misconception.patches, solution)
+
+
+def _applied(patches: Iterable[tuple[str, str]], program: str) -> str:
+    for find, replace in patches:
+        program = program.replace(find, replace)
+    return program
 
 
 def marks_of(misconception: WrongProgram, solution: str) -> tuple[str, ...]:
@@ -150,15 +150,20 @@ def _problems(entry: Any, solution: str) -> Iterable[str]:
     unknown = set(entry) - {*TEXTS, *MORE_TEXTS, "convention", "find", "replace", "patches", "same_as"}
     if unknown:
         yield f"has {', '.join(sorted(unknown))}, which means nothing here"
+    yield from _patch_problems(entry, solution, "solution")
+
+
+def _patch_problems(entry: Any, program: str, word: str) -> Iterable[str]:
+    """Yield what is wrong with the patches of a program; `word` is what to call it."""
     try:
         patches = _patches(entry)
     except (KeyError, TypeError, AttributeError):
         yield "needs find and replace, or patches = [{find = ..., replace = ...}]"
         return
     for find, replace in patches:
-        count = solution.count(find) if find else 0
+        count = program.count(find) if find else 0
         if count != 1:
-            yield f"its find occurs {count} times in the solution, expected once: {find.strip()[:60]!r}"
+            yield f"its find occurs {count} times in the {word}, expected once: {find.strip()[:60]!r}"
         if find == replace:
             yield "its find and replace are the same"
 

@@ -12,7 +12,7 @@ from autograder.answer_key.catalogue import read_ported
 from autograder.authoring.grading import OnProgress, grade_each
 from autograder.authoring.mutation.mutants import mutants_of
 from autograder.authoring.places import faulty_lines
-from autograder.authoring.programs import WHOLE, catalogue_of, programs_of, wrong_submissions
+from autograder.authoring.programs import WHOLE, Program, catalogue_of, programs_of, wrong_submissions
 from autograder.course import Exercise
 from autograder.course.suite import Suite, load_suite
 from autograder.judge.budget import Budget
@@ -133,16 +133,9 @@ def misconceptions(suite: Suite) -> Iterator[Wrong]:
 
 def wrong_programs(suite: Suite, variants: str = "") -> Iterator[Wrong]:
     """Yield every accepted variant whose name begins with `variants`, with one change each."""
-    for exercise in suite.exercises:
-        for program in programs_of(suite, exercise):
-            if program.kind != "accepted" or not program.name.startswith(variants):
-                continue
-            right = program.sources[exercise.file].decode("utf-8")
-            for mutant in mutants_of(right, exercise.number):
-                sources = {**program.sources, exercise.file: mutant.source.encode()}
-                name = f"{program.name}, {exercise.id}, {mutant.id}"
-                submission = Submission(name, suite.course.files, sources, digest(sources), ())
-                yield Wrong(exercise, mutant.operator, submission, faulty_lines(right, mutant.source))
+    for exercise, program, right in _accepted(suite, variants):
+        for mutant in mutants_of(right, exercise.number):
+            yield _wrong(suite, exercise, program, mutant.operator, f"{exercise.id}, {mutant.id}", mutant.source)
 
 
 def ported(suite: Suite) -> Iterator[Wrong]:
@@ -150,18 +143,28 @@ def ported(suite: Suite) -> Iterator[Wrong]:
 
     Raises `CatalogueError`.
     """
+    for exercise, program, right in _accepted(suite, WHOLE):
+        known = {entry.id: frozenset((entry.id, *entry.same_as)) for entry in catalogue_of(suite, exercise)}
+        file = suite.course.solutions_dir / "accepted" / program.name / f"{exercise.id}.toml"
+        for id_, source in read_ported(file, right, known).items():
+            wrong = _wrong(suite, exercise, program, program.name.removeprefix(WHOLE), id_, source)
+            yield replace(wrong, names=known[id_])
+
+
+def _accepted(suite: Suite, variants: str) -> Iterator[tuple[Exercise, Program, str]]:
+    """Yield the accepted variants whose names begin so, with their exercise and its text."""
     for exercise in suite.exercises:
-        known = {entry.id: {entry.id, *entry.same_as} for entry in catalogue_of(suite, exercise)}
         for program in programs_of(suite, exercise):
-            if program.kind != "accepted" or not program.name.startswith(WHOLE):
-                continue
-            right = program.sources[exercise.file].decode("utf-8")
-            file = suite.course.solutions_dir / "accepted" / program.name / f"{exercise.id}.toml"
-            for id_, source in read_ported(file, right, known).items():
-                sources = {**program.sources, exercise.file: source.encode()}
-                submission = Submission(f"{program.name}, {id_}", suite.course.files, sources, digest(sources), ())
-                lines = faulty_lines(right, source)
-                yield Wrong(exercise, program.name.removeprefix(WHOLE), submission, lines, frozenset(known[id_]))
+            if program.kind == "accepted" and program.name.startswith(variants):
+                yield exercise, program, program.sources[exercise.file].decode("utf-8")
+
+
+def _wrong(suite: Suite, exercise: Exercise, program: Program, kind: str, name: str, source: str) -> Wrong:
+    """Return an accepted variant with a wrong text in its place."""
+    sources = {**program.sources, exercise.file: source.encode()}
+    submission = Submission(f"{program.name}, {name}", suite.course.files, sources, digest(sources), ())
+    right = program.sources[exercise.file].decode("utf-8")
+    return Wrong(exercise, kind, submission, faulty_lines(right, source))
 
 
 def _sample(program: Wrong, result: ExerciseResult) -> Sample:

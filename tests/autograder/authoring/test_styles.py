@@ -1,6 +1,7 @@
 """Calibration: wrong programs made of accepted variants, and where a self-check says that the mistake is."""
 
 import shutil
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,8 @@ import pytest
 from autograder.answer_key.catalogue import CatalogueError
 from autograder.authoring.mutation.mutants import mutants_of
 from autograder.authoring.styles import Calibration, Sample, calibrate, cells, ported, tables, wrong_programs
+from autograder.course import read_course
+from autograder.course.suite import load_suite
 from autograder.judge.budget import SELF_CHECK
 from tests.support import tiny
 
@@ -82,8 +85,8 @@ def test_a_misconception_in_another_style_has_its_name(course: Path) -> None:
     )
     suite = tiny.suite_at(course)
     samples = calibrate(suite, ported(suite), seed=suite.course.seed, jobs=1)
-    assert [(each.kind, each.caught, each.named) for each in samples] == [("loops", True, True)] * 3
-    assert [each.named_falsely for each in samples] == [False, False, True]
+    assert [(sample.kind, sample.caught, sample.named) for sample in samples] == [("loops", True, True)] * 3
+    assert [sample.named_falsely for sample in samples] == [False, False, True]
 
 
 def test_what_is_written_into_another_style_must_fit(course: Path) -> None:
@@ -98,7 +101,12 @@ def test_what_is_written_into_another_style_must_fit(course: Path) -> None:
         list(ported(tiny.suite_at(course)))
     unknown, ambiguous = str(raised.value).splitlines()
     assert unknown.endswith("no-such-id: no misconception has this id")
-    assert ambiguous.endswith("mean-not-divided: 'dim=-1' occurs 2 times in the program, expected once")
+    assert ambiguous.endswith("mean-not-divided: its find occurs 2 times in the program, expected once: 'dim=-1'")
+
+
+def test_what_the_course_writes_into_other_styles_fits() -> None:
+    kinds = Counter(program.kind for program in ported(load_suite(read_course(tiny.REPOSITORY))))
+    assert kinds == {"einsum_style": 208, "fused_style": 210, "mixed_style": 210, "plain_style": 208}
 
 
 @pytest.mark.slow
