@@ -24,7 +24,7 @@ define SANDBOX
 	echo "bubblewrap is not installed, so what is graded here is not confined: apt install bubblewrap"
 endef
 
-# Keep what is compiled: the tests start the kit thousands of times.
+# Keep what Python compiles: the tests start many processes.
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: learn setup demo check test proof proof-short field attack compat coverage docs lint fuzz clean

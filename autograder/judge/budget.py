@@ -14,5 +14,6 @@ class Budget:
 SELF_CHECK = Budget(240, 4.0)
 """An edit takes 5 to 10 ms on a warm worker, so that a learner hardly notices the search after the verdict.
 
-The number of edits ends it, so that the same program gets the same answer; the time is for a machine that is too slow.
+The number of edits ends it, so that the same program gets the same answer. The time ends it on a slow machine, and
+where the edits are tried once more, on other checks.
 """

@@ -171,17 +171,17 @@ class Search:
     def _likely(self, best: "_Part", parts: Sequence["_Part"]) -> list[Proof]:
         """Return the proof of a part if it mends several checks, or one by a known mistake, and no other line does."""
         lines = {part.edit.line for part in parts if len(part.mended) == len(best.mended)}
-        named = {verdict.check.id for verdict in self.judgement.verdicts if verdict.mistake is not None}
-        is_telling = (len(best.mended) >= FEWEST_MENDED or bool(best.mended & named)) and len(lines) == 1
+        is_known = bool(best.mended & _named(self.judgement))
+        is_telling = (len(best.mended) >= FEWEST_MENDED or is_known) and len(lines) == 1
         return [Proof(best.edit.line, best.mended, is_whole=False)] if is_telling else []
 
     def _mending(self, source: str, edits: Sequence[Edit], goal: "_Goal", probes: Sequence[Key]) -> Iterator["_Part"]:
         """Yield each edit that mends the check of a probe and breaks none, with all that it mends."""
-        for at, edit in enumerate(edits):
+        for at, edit in enumerate(edits if probes else ()):
             if at >= self.most or time.monotonic() > self.end:
                 return
             edited = edit.applied(source)
-            mended = set(self.trying.passing(edited, probes)) if probes else set()
+            mended = set(self.trying.passing(edited, probes))
             if not mended:
                 continue
             probed = {id_ for id_, _ in mended}
@@ -278,8 +278,7 @@ def with_proofs(
     """
     functions = _functions(judgement)
     diagnosed = {verdict.check.id: verdict.diagnosis.place for verdict in judgement.verdicts if verdict.diagnosis}
-    named = {verdict.check.id for verdict in judgement.verdicts if verdict.mistake is not None}
-    found = dict(locations)
+    named, found = _named(judgement), dict(locations)
     for proof in proofs:
         for check in proof.checks:
             known = found.get(check)
@@ -297,6 +296,11 @@ def with_proofs(
                     is_likely=not proof.is_whole,
                 )
     return found
+
+
+def _named(judgement: Judgement) -> set[str]:
+    """Return the checks that a known mistake explains."""
+    return {verdict.check.id for verdict in judgement.verdicts if verdict.mistake is not None}
 
 
 def _functions(judgement: Judgement) -> Callable[[int], str | None]:

@@ -25,7 +25,7 @@ EXERCISE_WAITS = 5
 """All checks of an exercise together may take this many times as long. Those of the slowest exercise take 0.4 s."""
 
 PATIENCE = 4
-"""How many times as long a program of the course itself may take: a busy machine says nothing about the course."""
+"""How many times as long a program of the course itself may take: the machine may be busy while a course is proved."""
 
 
 @dataclass

@@ -225,7 +225,7 @@ def _belongs(divergence: Divergence, diagnosis: Diagnosis) -> bool:
     """Whether a diagnosis and the first divergence are of one mistake, as far as that is known.
 
     A value of the right shape seldom raises an exception later. A misconception that is known by little may be another
-    one, and beside other mistakes the trials may diverge at theirs.
+    one, and beside other mistakes the trials may diverge at theirs. Where an exception was raised is known anyway.
     """
     if diagnosis.kind == "exception" and diagnosis.misconception is None:
         return divergence.misshapen and divergence.certain

@@ -139,10 +139,10 @@ def misconception(id_: str) -> Misconception:
 def named(judgement: Judgement, *explained: str) -> Judgement:
     """Return the judgement with a known mistake behind these checks."""
     verdicts = (
-        replace(each, diagnosis=replace(each.diagnosis, misconception=misconception("known")))
-        if each.diagnosis is not None and each.check.id in explained
-        else each
-        for each in judgement.verdicts
+        replace(verdict, diagnosis=replace(verdict.diagnosis, misconception=misconception("known")))
+        if verdict.diagnosis is not None and verdict.check.id in explained
+        else verdict
+        for verdict in judgement.verdicts
     )
     return replace(judgement, verdicts=tuple(verdicts))
 
