@@ -155,6 +155,9 @@ class Job:
     def run(self) -> None:
         """Run the whole plan; every error of the student's code becomes an event."""
         self.sources.install()
+        prefix, _ = PROBES[self.job["probes"]]
+        for exercise, _ in self.job["plan"]:
+            support.loaded().prepare(self.job["checks"].get(f"{prefix}{exercise}.py", b""))
         support.loaded().withhold(sorted({name for names in self.job["forbidden"].values() for name in names}))
         self.limits.confine(device=self.job["device"])
         try:

@@ -68,6 +68,9 @@ class PlainSupport:
         """Return a context in which the student's files cannot call what these entries name."""
         return forbid(names, files)
 
+    def prepare(self, checks: bytes) -> None:
+        """Load what the checks of this text use and a program should not wait for."""
+
     def withhold(self, names: Collection[str]) -> None:
         """From now on, keep what these entries name out of reach, where a program could store it for later."""
 

@@ -19,6 +19,7 @@ import pytest
 
 from autograder.judge.grader import Grader
 from autograder.results import Report
+from autograder.runner.outcomes import Fault
 from autograder.runner.process import WorkerProcess
 from autograder.runner.runner import Runner
 from autograder.runner.sandbox.isolation import Isolation
@@ -612,6 +613,19 @@ def test_a_worker_that_is_let_go_before_it_is_ready_leaves_nothing() -> None:
         while not workers_of(os.getpid()) - before:  # a process that has just begun has no command line yet
             assert time.monotonic() < until
     assert not workers_of(os.getpid()) - before
+
+
+@pytest.mark.parametrize("mentioned", [False, True])
+def test_the_compiler_of_torch_is_loaded_only_for_checks_that_mention_optimizers(mentioned: bool) -> None:
+    first, second = tiny.SUITE.exercises
+    bans = replace(tiny.COURSE, exercises=(first, replace(second, forbidden=("torch.optim.SGD",))))
+    checks = {**tiny.SUITE.sources}
+    checks[f"test_{first.id}.py"] += b"\n# an optimizer" if mentioned else b""
+    program = tiny.mean_with("import sys; raise ValueError('torch._dynamo' in sys.modules)")
+    suite = replace(tiny.SUITE, course=bans, sources=checks)
+    with Runner(suite, seed=tiny.COURSE.seed) as fresh:
+        outcomes = fresh.run(tiny.submitted(program).sources, suite.plan([first])).outcomes[first.id]
+    assert {outcome.message for outcome in outcomes.values() if isinstance(outcome, Fault)} == {str(mentioned)}
 
 
 def test_many_threads_and_descriptors_are_given_back(brief: Grader) -> None:
