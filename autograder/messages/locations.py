@@ -121,9 +121,6 @@ class Diverges(Fact):
         line, state = self.line, self.divergence.state
         if state in (State.UNKNOWN, State.UNFINISHED) and self.divergence.factor is not None:
             return Wording(opened(f"{line} computes {label(self.divergence)}"), whole=True)
-        if state is State.UNKNOWN and self.divergence.agreeing:
-            says = opened(f"{line} is the first whose value differs; the values before it are as expected")
-            return Wording(says, whole=True)
         if state is State.UNKNOWN:
             return Wording(opened(f"{line} is the first whose value differs from the expected one"), whole=True)
         if state is State.UNFINISHED:
