@@ -39,6 +39,7 @@ class Given(ArrayGiven):
     ) -> None:
         super().__init__(seed, sizes, device, exact=exact, traced=traced)
         self.device = torch.device(device)
+        self._filled = 0
 
     def _made(self, values: Any, dtype: str) -> Tensor:
         return self.tensor(values, dtype)
@@ -78,6 +79,9 @@ class Given(ArrayGiven):
         wanted = torch.float64 if self._exact else getattr(torch, dtype)
         if self._traced or not _is_in_place(module, self.device, wanted):
             module.to(device=self.device, dtype=wanted)
+        # What a program drew for its own first weights must not decide which elements its dropout drops.
+        self._filled += 1
+        seed_torch(self._seed + self._filled)
         return module.train(train)
 
     def into(self, module: nn.Module, name: str, call: Callable[[], object]) -> Any:
