@@ -129,6 +129,24 @@ def test_exceptions_are_known_by_type_and_message_and_crashes_by_nothing() -> No
     assert not same({"raised": [], "message": "one"}, {"raised": [], "message": "two"}, Raises())
 
 
+@pytest.mark.parametrize(
+    ("kind", "bases", "mine", "theirs", "is_known"),
+    [
+        ("device", ("RuntimeError",), "where: a (3, 5)", "masked_fill: a (3, 5)", True),
+        ("device", ("RuntimeError",), "where: a (3, 5)", "masked_fill: a (5, 5)", False),
+        ("device", ("RuntimeError",), "mv: a (5,)", "mul: a (5,)", False),
+        ("other", (), "15 positions are more than 14 rows", "a sequence of 15, but the table ends after 14", True),
+        ("other", (), "14 rows are fewer than 15 positions", "a sequence of 15, but the table ends after 14", False),
+        ("other", ("RuntimeError",), "size (7) must match size (8)", "sizes of 7 and 8 do not fit", False),
+    ],
+)
+def test_an_exception_is_known_by_its_numbers_in_other_words(
+    kind: Any, bases: tuple[str, ...], mine: str, theirs: str, is_known: bool
+) -> None:
+    known = kept(sketch(Fault("Refused", bases, theirs, kind, ()), Same(), NOTHING))
+    assert is_same(Fault("Refused", bases, mine, kind, ()), known, Same(), NOTHING, {}) is is_known
+
+
 def test_parts_that_each_program_may_choose_need_only_be_finite_alike() -> None:
     judge = Like(free=("blocked", "slope"))
     theirs: Value = {"rows": observed([1.0, 2.0]), "blocked": observed([3.0, 4.0]), "slope": 1.5}
