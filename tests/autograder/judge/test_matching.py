@@ -30,7 +30,7 @@ def numbers(value: float, count: int, dtype: str = "float32") -> Observed:
 
 
 def fault(message: str, kind: str = "other") -> Fault:
-    return Fault("RuntimeError", ("Exception",), message, kind, ())  # type: ignore[arg-type]
+    return Fault("RuntimeError", ("RuntimeError", "Exception"), message, kind, ())  # type: ignore[arg-type]
 
 
 RIGHT = {"many": numbers(0, MANY), "few": numbers(0, FEW), "whole": numbers(0, MANY, "int64")}
