@@ -27,6 +27,7 @@ class WrongProgram:
     """A wrong program that learners write. `same_as` names those no output can tell from it.
 
     With `convention` it is no mistake, but the convention of those that it names, where the course has another one.
+    With `any_exception` its name is true of every program that raises in the same checks, whatever the exception is.
     """
 
     id: str
@@ -36,6 +37,7 @@ class WrongProgram:
     patches: tuple[tuple[str, str], ...]
     same_as: tuple[str, ...] = ()
     convention: str = ""
+    any_exception: bool = False
 
 
 class CatalogueError(Exception):
@@ -60,6 +62,7 @@ def read_catalogue(file: Path, solution: str) -> tuple[WrongProgram, ...]:
             _patches(entry),
             _same_as(entry),
             entry.get("convention", ""),
+            entry.get("any_exception", False),
         )
         for id_, entry in entries.items()
     )
@@ -147,7 +150,10 @@ def _problems(entry: Any, solution: str) -> Iterable[str]:
         if key in entry and not (isinstance(entry[key], str) and 0 < len(entry[key]) <= longest):
             yield f"its {key} is no text of 1 to {longest} characters"
     yield from _convention_problems(entry)
-    unknown = set(entry) - {*TEXTS, *MORE_TEXTS, "convention", "find", "replace", "patches", "same_as"}
+    if not isinstance(entry.get("any_exception", False), bool):
+        yield "its any_exception is neither true nor false"
+    known = {*TEXTS, *MORE_TEXTS, "convention", "any_exception", "find", "replace", "patches", "same_as"}
+    unknown = set(entry) - known
     if unknown:
         yield f"has {', '.join(sorted(unknown))}, which means nothing here"
     yield from _patch_problems(entry, solution, "solution")

@@ -211,7 +211,8 @@ class Keys:
             sketches = {at: sketch(outcome, judges[at[0]], reference[at]) for at, outcome in outcomes[wrong.id].items()}
             known = wrong.id, wrong.name, wrong.explanation, wrong.hint, wrong.same_as, sketches
             changes = marks_of(wrong, solution), owners_of(wrong, solution), wrong.convention
-            entries.append(Misconception(*known, *changes, fix_of(patched(solution, wrong), solution)))
+            fix = fix_of(patched(solution, wrong), solution)
+            entries.append(Misconception(*known, *changes, fix, wrong.any_exception))
         return AnswerKey(reference, tuple(entries)), outcomes
 
     def _reference(self, exercise: Exercise, sources: Mapping[str, bytes]) -> dict[Key, Expected]:

@@ -19,7 +19,7 @@ class Misconception:
 
     `owners` has the hashes of the names of the functions and classes that it changes. `convention` says
     whose convention it is, if it is one. `fix` says what its fix looks like, in hashes of the words that it adds and
-    removes.
+    removes. With `any_exception`, its name is true of all that raise in the same checks, whatever they raise.
     """
 
     id: str
@@ -32,6 +32,7 @@ class Misconception:
     owners: tuple[str, ...] = ()
     convention: str = ""
     fix: str = ""
+    any_exception: bool = False
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,7 @@ def to_record(key: AnswerKey) -> Value:
             "owners": list(entry.owners),
             **({"convention": entry.convention} if entry.convention else {}),
             **({"fix": entry.fix} if entry.fix else {}),
+            **({"any_exception": True} if entry.any_exception else {}),
             "trials": [trials[at] for at in entry.outcomes],
             "outcomes": [table.index(outcome) for outcome in entry.outcomes.values()],
         }
@@ -95,6 +97,7 @@ def from_record(record: Any) -> AnswerKey:
                 tuple(entry["owners"]),
                 entry.get("convention", ""),
                 entry.get("fix", ""),
+                entry.get("any_exception", False),
             )
             for entry in record["bank"]
         ),

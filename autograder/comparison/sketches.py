@@ -127,11 +127,11 @@ def _says_alike(yours: Fault, type_: str, message: str) -> bool:
     return len(mine) >= SEVERAL_NUMBERS and mine == _NUMBER.findall(message)
 
 
-def is_raised_alike(yours: Outcome, theirs: Sketch | None) -> bool:
+def is_raised_alike(yours: Outcome, theirs: Sketch | None, *, any_type: bool = False) -> bool:
     """Return whether a program raised an exception of the type that a sketch was made of, in whatever words."""
     if not isinstance(yours, Fault) or yours.kind != "other" or theirs is None or theirs.fault is None:
         return False
-    return theirs.fault[0] == yours.type
+    return any_type or theirs.fault[0] == yours.type
 
 
 def _tolerance(judge: Judge) -> float | None:

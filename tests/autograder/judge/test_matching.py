@@ -29,8 +29,8 @@ def numbers(value: float, count: int, dtype: str = "float32") -> Observed:
     return Observed(Array(dtype, (count,), data.tobytes(), "cpu"))
 
 
-def fault(message: str, kind: str = "other") -> Fault:
-    return Fault("RuntimeError", ("RuntimeError", "Exception"), message, kind, ())  # type: ignore[arg-type]
+def fault(message: str, kind: str = "other", type_: str = "RuntimeError") -> Fault:
+    return Fault(type_, (type_, "Exception"), message, kind, ())  # type: ignore[arg-type]
 
 
 RIGHT = {"many": numbers(0, MANY), "few": numbers(0, FEW), "whole": numbers(0, MANY, "int64")}
@@ -39,7 +39,13 @@ TYPICAL = fault("value cannot be converted without overflow")
 REFUSED = fault("Linear has no parameter bias", "structure")
 
 
-def named(size: str, yours: Mapping[str, Outcome], *known: Mapping[str, Outcome], marks: str = "") -> dict[str, str]:
+def named(
+    size: str,
+    yours: Mapping[str, Outcome],
+    *known: Mapping[str, Outcome],
+    marks: str = "",
+    any_exception: bool = False,
+) -> dict[str, str]:
     """Return the number of the misconception that each failed check gets; `yours` and `known` are what fails."""
     right = RIGHT[size]
     expected = {(id_, 0): Expected(right.value, right.value) for id_ in CHECKS}
@@ -52,6 +58,7 @@ def named(size: str, yours: Mapping[str, Outcome], *known: Mapping[str, Outcome]
             (),
             {(id_, 0): sketch(outcome, JUDGE, expected[id_, 0]) for id_, outcome in outcomes.items()},
             ("mark",),
+            any_exception=any_exception,
         )
         for number, outcomes in enumerate(known)
     )
@@ -138,3 +145,14 @@ def test_an_exception_in_other_words_is_named_by_what_else_the_misconception_doe
     assert named("many", {**values(a=1, b=1), "c": other}, known)["c"] == "0"
     assert "c" not in named("many", {**values(a=1, b=2), "c": other}, known)  # one check alone may be alike by chance
     assert "c" not in named("many", {**values(a=1, b=1), "c": REFUSED}, known)
+
+
+@pytest.mark.parametrize("other", [fault("another"), fault("another", type_="TypeError")])
+def test_any_exception_in_the_same_checks_is_named_if_the_misconception_says_so(other: Fault) -> None:
+    known = {"a": TYPICAL, "b": SHAPES}
+    assert named("few", {"a": other, "b": other}, known) == {}
+    assert named("few", {"a": other, "b": other}, known, any_exception=True) == {"a": "0", "b": "0"}
+    assert named("few", {"a": other}, known, any_exception=True) == {}
+    assert named("few", {"a": other, "b": other, "c": other}, known, any_exception=True) == {}
+    assert named("few", {"a": other, "b": numbers(1, FEW)}, known, any_exception=True) == {}
+    assert named("few", {"a": other, "b": REFUSED}, known, any_exception=True) == {}
