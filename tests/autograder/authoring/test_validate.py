@@ -94,6 +94,11 @@ def test_a_group_that_only_one_of_its_members_declares_is_told(course: Path) -> 
     [
         ('name = "the counts begin at 0"\n', "", "mean-counts-from-zero: has no name"),
         ('name = "the counts begin at 0"\n', 'name = "the counts begin at 0"\ntitle = 1\n', "which means nothing here"),
+        (
+            'name = "the counts begin at 0"\n',
+            'name = "the counts begin at 0"\nany_exception = 1\n',
+            "neither true nor false",
+        ),
         ("find = 'x.cumsum(dim=-1)'", "find = 'x.cumsum(dim=5)'", "its find occurs 0 times in the solution"),
         ("find = 'x.cumsum(dim=-1)'", "find = 'x'", "its find occurs"),
         ("replace = 'x.cumsum(dim=0)'", "replace = 'x.cumsum(dim=-1)'", "its find and replace are the same"),
