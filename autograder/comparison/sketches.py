@@ -44,6 +44,9 @@ KEPT_DECIMALS = 4
 SEVERAL_NUMBERS = 2
 """The numbers by which two messages say the same: one is the size of too many things."""
 
+OWN_WORDS = {"ValueError", "AssertionError"}
+"""The exceptions that programs raise with messages of their own."""
+
 _NUMBER = re.compile(r"\d+")
 
 
@@ -116,12 +119,12 @@ def is_same(yours: Outcome, theirs: Sketch | None, judge: Judge, expected: Expec
 def _says_alike(yours: Fault, type_: str, message: str) -> bool:
     """Return whether an exception says what another one says, or has its numbers in other words.
 
-    Several operators refuse one tensor on a wrong device, and programs check one condition in words of their own. Of
-    torch's own words only numbers would be left, which are shapes: many mistakes lead to the same.
+    Several operators refuse one tensor on a wrong device, and programs refuse one condition in words of their own. In
+    the words of torch and of the checks, the numbers are shapes: many mistakes lead to the same.
     """
     if yours.type != type_ or yours.message == message:
         return yours.type == type_
-    if yours.kind != "device" and "RuntimeError" in yours.bases:
+    if yours.kind != "device" and yours.type not in OWN_WORDS:
         return False
     mine = _NUMBER.findall(yours.message)
     return len(mine) >= SEVERAL_NUMBERS and mine == _NUMBER.findall(message)
