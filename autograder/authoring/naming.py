@@ -90,13 +90,15 @@ def _patches(solution: str, ours: ast.Module, theirs: ast.Module, parts: Iterabl
     own, right = _defined(theirs), _defined(ours)
     used = [name for name in _used(own, parts) if name in own]
     changed = [name for name in used if name in right and _plain(own[name]) != _plain(right[name])]
-    if not changed:
+    new = [name for name in used if name not in right]
+    # What the solution imports may be written anew: then only a function that uses it shows where it belongs.
+    users = changed or [name for name in right if _names(right[name]) & set(new)]
+    if not users:
         raise UsageError("the student's functions equal those of the solution; the mistake is elsewhere")
-    added = [_text(own[name]) for name in used if name not in right]
-    added = [*_imports(theirs, ours, [own[name] for name in used]), *added]
+    added = [*_imports(theirs, ours, [own[name] for name in used]), *(_text(own[name]) for name in new)]
     patches = [patch for name in changed for patch in _differences(solution, right[name], own[name])]
     if added:
-        first = min((right[name] for name in changed), key=lambda part: part.lineno)
+        first = min((right[name] for name in users), key=lambda part: part.lineno)
         patches = _with(patches, solution, first, "\n".join(added))
     return tuple(patches)
 
@@ -126,13 +128,17 @@ def _used(defined: Mapping[str, ast.stmt], parts: Iterable[str]) -> list[str]:
         if name in seen or name not in defined:
             continue
         seen.add(name)
-        left += [node.id for node in ast.walk(defined[name]) if isinstance(node, ast.Name)]
+        left += _names(defined[name])
     return [name for name in defined if name in seen]
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
 
 
 def _imports(theirs: ast.Module, ours: ast.Module, used: Sequence[ast.stmt]) -> list[str]:
     """Return the imports that the student's parts need and the solution lacks."""
-    names = {node.id for part in used for node in ast.walk(part) if isinstance(node, ast.Name)}
+    names = {name for part in used for name in _names(part)}
     known = {bound for node in ours.body for bound, _ in _bound(node)}
     wanted = (line for node in theirs.body for bound, line in _bound(node) if bound in names and bound not in known)
     return list(dict.fromkeys(wanted))

@@ -2,6 +2,7 @@
 
 import ast
 import tomllib
+from typing import Any
 
 import pytest
 
@@ -109,6 +110,18 @@ def test_a_class_of_other_methods_is_replaced_as_a_whole() -> None:
     [(find, replace)] = patches_of(SOLUTION, wrong, ["Part"])
     assert find.startswith("class Part:")
     assert plain(applied(SOLUTION, ((find, replace),)), ("Part",)) == plain(wrong)
+
+
+def test_a_function_in_place_of_an_import_comes_before_what_uses_it() -> None:
+    solution = "from math import sqrt\n\n\ndef root(x):\n    return sqrt(x)\n"
+    wrong = solution.replace(
+        "from math import sqrt\n", "def sqrt(x):\n    return x / 2\n\n\ndef unused(x):\n    return x\n"
+    )
+    namespace: dict[str, Any] = {}
+    exec(applied(solution, patches_of(solution, wrong, ["sqrt"])), namespace)
+    assert namespace["root"](8) == 4
+    with pytest.raises(UsageError, match="those of the solution"):
+        patches_of(solution, wrong, ["unused"])
 
 
 def test_a_file_is_read_as_python_reads_it() -> None:
