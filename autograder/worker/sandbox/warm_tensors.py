@@ -10,6 +10,7 @@ from torch.nn import functional
 
 from autograder.checks.another_device import another_device
 from autograder.protocol.fingerprints import fingerprint
+from autograder.worker.tensors import OPTIMIZERS
 
 MOST_BITS = 13
 """Most of the arrays that a traced program makes have fewer than 2**13 elements."""
@@ -20,7 +21,7 @@ def warm(checks: Mapping[str, bytes]) -> None:
 
     The model is trained only if a check mentions optimisers, which load torch's compiler (1 s).
     """
-    _run_model(trained=any(b"optim" in source for source in checks.values()))
+    _run_model(trained=any(OPTIMIZERS in source for source in checks.values()))
     _run_operators()
     for bits in range(MOST_BITS):
         fingerprint(np.ones(1 << bits))
