@@ -8,7 +8,7 @@ from queue import SimpleQueue
 from typing import TypeVar
 
 from autograder.course import Exercise
-from autograder.course.suite import Suite
+from autograder.course.suite import Suite, load_suite
 from autograder.judge.budget import Budget
 from autograder.judge.grader import Grader
 from autograder.results import Report
@@ -53,6 +53,7 @@ def grade_each(
     budget: Budget | None = None,
 ) -> Iterator[Report]:
     """Yield the report of each submission for its exercises; with a `budget`, as a self-check gives it."""
+    suite = _with_needs(suite)
     with Grader(suite, seed=seed, cache=cache, finders=jobs, budget=budget, evidence=budget is not None) as grader:
 
         def grade(program: tuple[Submission, Sequence[Exercise]], runner: Runner) -> Report:
@@ -61,3 +62,12 @@ def grade_each(
         for done, report in enumerate(run_in_workers(suite, grade, programs, seed=seed, jobs=jobs), 1):
             on_progress(done, len(programs))
             yield report
+
+
+def _with_needs(suite: Suite) -> Suite:
+    """Add the exercises that those of a suite need: whether they are right decides what a mistake costs."""
+    course = suite.course
+    needed = {other.id for exercise in suite.exercises for other in course.with_needs(exercise)}
+    if needed <= suite.checks.keys():
+        return suite
+    return load_suite(course, [exercise for exercise in course.exercises if exercise.id in needed])

@@ -14,7 +14,7 @@ from autograder.authoring.mutation.mutants import mutants_of
 from autograder.authoring.places import faulty_lines
 from autograder.authoring.programs import WHOLE, Program, catalogue_of, programs_of, wrong_submissions
 from autograder.course import Exercise
-from autograder.course.suite import Suite, load_suite
+from autograder.course.suite import Suite
 from autograder.judge.budget import Budget
 from autograder.results import ExerciseResult, Finding
 from autograder.submission import Submission
@@ -105,9 +105,7 @@ def calibrate(
     """Check every Nth wrong program; with a `budget` as its writer would, with a search for a proof."""
     wrong = list(programs)[::every]
     asked = [(program.submission, [program.exercise]) for program in wrong]
-    needed = {other.id for exercise in suite.exercises for other in suite.course.with_needs(exercise)}
-    whole = load_suite(suite.course, [exercise for exercise in suite.course.exercises if exercise.id in needed])
-    reports = grade_each(whole, asked, seed=seed, jobs=jobs, cache=cache, on_progress=on_progress, budget=budget)
+    reports = grade_each(suite, asked, seed=seed, jobs=jobs, cache=cache, on_progress=on_progress, budget=budget)
     return [_sample(program, report.exercises[0]) for program, report in zip(wrong, reports, strict=True)]
 
 

@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 
 from autograder.authoring.once import Losses, prove_once
+from autograder.course import read_course
+from autograder.course.suite import load_suite
 from tests.support import tiny
 
 pytestmark = [pytest.mark.worker, pytest.mark.slow]
@@ -53,3 +55,13 @@ def test_what_a_helper_costs_is_listed_apart(course: Path) -> None:
     assert not losses.unexpected
     assert f"whole/own_style, {tiny.FIRST}" in losses.by_helpers[0]
     assert losses.by_helpers[0].endswith(f"points in {tiny.SECOND}")
+
+
+def test_some_exercises_are_proved_with_what_lies_between_them() -> None:
+    course = read_course(tiny.REPOSITORY)
+    first = course.exercise("ex05_attention")
+    last = course.exercise("ex19_grouped_query_attention")
+    assert "ex17_rotary_positions" in last.needs
+    losses = prove_once(load_suite(course, [first, last]), seed=course.seed, jobs=2, every=20)
+    assert losses.mistakes
+    assert not losses.unexpected + losses.by_helpers
