@@ -142,17 +142,21 @@ class Search:
             return []
         known, rest = _only(judgement), goal.failed - first.mended
         second = self._edit_beside(first.edit, edited, (judgement, locations))
+        if second is not None and second.line == first.edit.line:
+            return [Proof(second.line, goal.failed, is_whole=True)]
         if second is not None:
             alone, _ = self.trying.judged(second.applied(self.source))
             one = Proof(first.edit.line, first.mended, is_whole=True, known=_only(alone))
             return [one, Proof(second.line, rest, is_whole=True, known=known)]
         if known is None:
             return []
-        proofs = [Proof(first.edit.line, first.mended, is_whole=True)]
         failure = judgement.first_failure
         location = locations.get(failure.check.id) if failure is not None else None
+        proofs = [Proof(first.edit.line, first.mended, is_whole=True)]
         if location is not None and location.place.file == judgement.exercise.file:
             line = _line_before(location.place.line, first.edit, self.source)
+            if line == first.edit.line:  # the edit may have made one mistake of that line into another
+                return []
             proofs.append(Proof(line, rest, is_whole=False, known=known))
         return proofs
 

@@ -165,6 +165,21 @@ def test_a_mistake_that_no_edit_mends_is_named_once_the_other_one_is_mended() ->
     )
 
 
+def test_a_mistake_is_not_named_on_the_line_of_an_edit_that_mends_only_some_checks() -> None:
+    places = {"c": Location(Place(EXERCISE.file, 1))}
+    names = {"ONE": misconception("third")}
+    found = proofs(
+        checks("fail", "pass", "fail"), mends(a="ONE", c="no"), edit("one", "ONE"), known=names, locations=places
+    )
+    assert found == []
+
+
+def test_two_edits_of_one_line_prove_it_and_name_nothing() -> None:
+    names = {"O": misconception("third"), "E": misconception("first")}
+    found = proofs(checks("fail", "fail"), mends(a="O", b="E"), edit("o", "O"), edit("e", "E"), known=names)
+    assert found == [Proof(1, frozenset("ab"), is_whole=True)]
+
+
 def test_lines_are_those_of_the_program_as_it_was_handed_in() -> None:
     found = proofs(checks("fail", "fail"), mends(a="ONE", b="THREE"), edit("one", "ONE\nMORE"), edit("three", "THREE"))
     assert [proof.line for proof in found] == [1, 3]
