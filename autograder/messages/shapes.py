@@ -83,6 +83,17 @@ class Unmerged(ShapeDiffers):
         return Wording(f"right once {joined(self.names)} are swapped and then axes are joined", (self.shapes,), asks)
 
 
+class Repeated(ShapeDiffers):
+    """The right numbers, once for every index of an axis more."""
+
+    name: str
+
+    id = "shape-repeated"
+
+    def wording(self) -> Wording:
+        return Wording(f"the right numbers, repeated along {self.name}", (self.shapes,), "Which axis should be 1 long?")
+
+
 class Reduction(ShapeDiffers):
     """A mean or sum over some axes is missing, or one too many is taken."""
 

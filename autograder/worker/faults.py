@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from types import CodeType, FrameType, MappingProxyType, TracebackType
 from typing import Any
 
-from autograder.checks.structure import StructureError
+from autograder.checks.structure import StructureError, nearest
 from autograder.protocol.bounds import (
     FAULT_BASES,
     FAULT_FRAMES,
@@ -28,7 +28,8 @@ ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,}")
 
 CLASS_NAME = type.__dict__["__name__"].__get__
 CLASS_ORDER = type.__dict__["__mro__"].__get__
-"""Read the name and the bases of a class past its metaclass, which a student may have written."""
+CLASS_DICT = type.__dict__["__dict__"].__get__
+"""Read the name, the bases and the contents of a class past its metaclass, which a student may have written."""
 
 NO_SOURCES: Mapping[str, bytes] = MappingProxyType({})
 
@@ -42,6 +43,7 @@ def describe(
     file with the checks, whose innermost line is the `probe_line`.
     """
     frames, values = _walk(error.__traceback__, own_files, sources)
+    missing = None if frames else _missing(error, own_files)
     location = None
     if isinstance(error, SyntaxError) and error.filename in own_files:
         line = error.lineno if type(error.lineno) is int else 1
@@ -49,8 +51,8 @@ def describe(
     return {
         "type": cut(CLASS_NAME(type(error))),
         "bases": [cut(CLASS_NAME(kind)) for kind in CLASS_ORDER(type(error))[:FAULT_BASES]],
-        "message": _message(error),
-        "kind": _kind(error, own_files),
+        "message": _message(error) if missing is None else cut(missing, FAULT_MESSAGE),
+        "kind": _kind(error, own_files) if missing is None else "structure",
         "tensor": _name_of(error, own_files),
         "frames": [*frames[: FAULT_FRAMES - 1], *([location] if location else [])],
         "values": values[:FAULT_VALUES],
@@ -72,6 +74,36 @@ def _kind(error: BaseException, own_files: Collection[str]) -> str:
         return "todo"
     kinds: dict[type[BaseException], str] = {StructureError: "structure", ForbiddenCallError: "forbidden"}
     return kinds.get(type(error)) or support.loaded().fault_kind(error) or "other"
+
+
+def _missing(error: BaseException, own_files: Collection[str]) -> str | None:
+    """Return a sentence about the attribute that a check looked up in an object of a student's class, in vain."""
+    if type(error) is not AttributeError or type(error.name) is not str:
+        return None
+    own = [CLASS_DICT(kind) for kind in CLASS_ORDER(type(error.obj))]
+    own = [contents for contents in own if _file(contents) in own_files]
+    if not own:
+        return None
+    near = nearest(error.name, [*_names(error.obj), *(name for contents in own for name in contents)])
+    hint = f"; it has {near}: rename it if that is the one" if near else ""
+    return f"{CLASS_NAME(type(error.obj))} has no attribute {error.name}{hint}"
+
+
+def _file(contents: Mapping[str, Any]) -> str | None:
+    """Return the file that a class is from, by its contents."""
+    module = contents.get("__module__")
+    return f"{module.rpartition('.')[2]}.py" if type(module) is str else None
+
+
+def _names(value: object) -> list[str]:
+    """Return the names of an object's own attributes; a module keeps its parts in dicts of their own."""
+    try:
+        attributes = object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return []
+    kept = [name for name in ("_parameters", "_buffers", "_modules") if type(attributes.get(name)) is dict]
+    every = [*attributes, *(key for name in kept for key in attributes[name])]
+    return [name for name in every if type(name) is str and not name.startswith("_")]
 
 
 def _raised_by(error: BaseException, own_files: Collection[str]) -> bool:

@@ -761,6 +761,18 @@ def row_against_column(trial: TrialNumbers) -> Pair:
     return one[None] - other[:, None], one - other
 
 
+@wrong("shape-repeated", "the right numbers, repeated along")
+def row_repeated_for_every_query(trial: TrialNumbers) -> Pair:
+    row = trial.normal("B T")
+    return np.repeat(row[:, None], trial.sizes["T"], 1), row
+
+
+@wrong("shape", "shape (3, 7, 7), expected (3, 7)")
+def another_row_repeated_for_every_query(trial: TrialNumbers) -> Pair:
+    yours, right = trial.normal("B T"), trial.normal("B T")
+    return np.repeat(yours[:, None], trial.sizes["T"], 1), right
+
+
 @wrong("ratio", "= B")
 def gradient_summed_over_the_batch(trial: TrialNumbers) -> Pair:
     right = trial.normal("D V")

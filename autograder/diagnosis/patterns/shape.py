@@ -64,6 +64,7 @@ def detect(case: Case) -> Iterator[Pattern]:
         _ones,
         _exchanged,
         _reshaped,
+        _repeated,
         _not_reduced,
         _reduced_too_far,
         _square,
@@ -121,6 +122,20 @@ def _reshaped(shapes: Shapes) -> Fact | None:
     return None
 
 
+def _repeated(shapes: Shapes) -> Fact | None:
+    """Return the axis along which the right numbers are repeated."""
+    yours, expected = shapes.case.yours, shapes.case.expected
+    for at, size in enumerate(shapes.yours):
+        if size > 1 and yours.size == size * expected.size and _is_repeated(yours, at):
+            is_right = shapes.right(yours.take(0, at).reshape(shapes.expected))
+            return facts.Repeated(*shapes.both, shapes.names[at]) if is_right else None
+    return None
+
+
+def _is_repeated(values: Numbers, axis: int) -> bool:
+    return np.array_equal(values, np.broadcast_to(values.take([0], axis), values.shape))
+
+
 def _not_reduced(shapes: Shapes) -> Fact | None:
     """Return a mean or a sum over some axes that is missing."""
     yours, expected = shapes.case.yours, shapes.case.expected
@@ -159,9 +174,9 @@ def _square(shapes: Shapes) -> Fact | None:
     size = shapes.yours[-1]
     in_a_row = shapes.expected[-1:] == (size,) and shapes.expected[-2:] != (size, size)
     in_a_column = shapes.expected[-2:] == (size, 1)
-    if (in_a_row or in_a_column) and shapes.case.expected.size * size == shapes.case.yours.size:
-        return facts.Square(*shapes.both, size)
-    return None
+    if not (in_a_row or in_a_column) or shapes.case.expected.size * size != shapes.case.yours.size:
+        return None
+    return None if any(_is_repeated(shapes.case.yours, at) for at in (-2, -1)) else facts.Square(*shapes.both, size)
 
 
 def _batch(shapes: Shapes) -> Fact | None:

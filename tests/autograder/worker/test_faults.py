@@ -89,3 +89,26 @@ def test_without_the_text_or_with_an_odd_module_the_variables_are_shown() -> Non
     assert tensors("attribute", source=None) == ["x"]
     assert tensors("attribute", source="def") == ["x"]
     assert tensors("attribute", kind="Odd") == ["x"]
+
+
+def missing(name: str) -> tuple[str, str]:
+    """Return the kind and the message of a check's vain look-up in an object of the student's."""
+    names: dict[str, Any] = {"__name__": "ex01_a"}
+    exec(compile(SOURCE, "ex01_a.py", "exec"), names)
+    with pytest.raises(AttributeError) as raised:
+        getattr(names["Layer"](), name)
+    fault = describe(raised.value, ["ex01_a.py"])
+    return fault["kind"], fault["message"]
+
+
+def test_an_attribute_that_a_check_looks_up_in_vain_is_a_fault_of_the_structure() -> None:
+    assert missing("attention_weights") == ("structure", "Layer has no attribute attention_weights")
+    assert missing("wq") == ("structure", "Layer has no attribute wq; it has w_q: rename it if that is the one")
+    assert missing("projects")[1].endswith("it has project: rename it if that is the one")
+
+
+def test_an_attribute_of_a_library_s_object_is_none() -> None:
+    name = "attention_weights"
+    with pytest.raises(AttributeError) as raised:
+        getattr(torch.zeros(2), name)
+    assert describe(raised.value, ["ex01_a.py"])["kind"] == "other"
