@@ -25,6 +25,14 @@ class Same:
 
 
 @dataclass(frozen=True)
+class Kept(Same):
+    """The observation is made of arguments after the call, which are the same as before.
+
+    A difference is reported as a change that the program made, never as numbers that it computed.
+    """
+
+
+@dataclass(frozen=True)
 class Like:
     """A property holds between two tensors, and the numbers resemble the reference's. Other checks compare them.
 

@@ -7,7 +7,7 @@ from typing import TypeGuard
 
 import numpy as np
 
-from autograder.checks import Check, Dropout, Judge
+from autograder.checks import Check, Dropout, Judge, Kept
 from autograder.comparison.arrays import Numbers, numbers
 from autograder.comparison.compare import Difference
 from autograder.comparison.tolerances import is_floating
@@ -17,7 +17,7 @@ from autograder.diagnosis.patterns.axes import Axes, agreed
 from autograder.diagnosis.patterns.case import Case
 from autograder.diagnosis.patterns.pattern import Pattern, Sample
 from autograder.messages import Fact
-from autograder.messages.comparisons import NotFinite, NumberDiffers, ValuesDiffer
+from autograder.messages.comparisons import InputChanged, NotFinite, NumberDiffers, ValuesDiffer
 from autograder.messages.shapes import ShapeDiffers
 from autograder.messages.special import AllZero
 from autograder.protocol import Array, Value
@@ -45,6 +45,8 @@ def of_difference(check: Check, trials: Sequence[Trial], *, evidence: bool, name
     difference = first.difference
     assert difference is not None
     case = _case(check, first, second)
+    if isinstance(check.judge, Kept):
+        return Diagnosis("pattern", InputChanged(), difference.subject)
     kind = _KINDS.get(difference.kind, "pattern")
     is_shown = evidence or not named or kind in BESIDE_A_NAME
     pattern = _explained(check, case, first, second) if case and is_shown else None

@@ -59,6 +59,16 @@ class ValuesDiffer(Fact):
         return Wording(says, (first,))
 
 
+class InputChanged(Fact):
+    """An argument of the call has other values after it."""
+
+    id = "input-changed"
+
+    def wording(self) -> Wording:
+        asks = "Which line writes into it? `+=`, `x[...] =` and methods with a trailing underscore do."
+        return Wording("your code changes it, and it belongs to the caller", asks=asks)
+
+
 class NumberDiffers(Fact):
     """A single number is wrong."""
 

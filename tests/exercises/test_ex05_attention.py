@@ -2,7 +2,7 @@
 fails few of them: `by_hand_steps` and `scaled` compare all numbers. For most others the numbers must resemble the
 right ones, and the function must agree with itself."""
 
-from autograder.checks import Dropout, Like, check, picture
+from autograder.checks import Dropout, Kept, Like, check, picture
 
 FUNCTION = "scaled_dot_product_attention"
 BY_HAND = "self_attention_by_hand"
@@ -290,7 +290,9 @@ def test_gradients(impl, given):
     return dict(zip(names, given.slopes(lambda *at: attend(impl, *at)[0], *inputs), strict=True))
 
 
-@check("the inputs are not modified", points=1, of=FUNCTION, requires_any=("blocked_keys", "large_scores"))
+@check(
+    "the inputs are not modified", points=1, of=FUNCTION, requires_any=("blocked_keys", "large_scores"), judge=Kept()
+)
 def test_inputs_kept(impl, given):
     B, H, S = given.sizes("B H S")
     query, key, value = attention_inputs(given, B, H)

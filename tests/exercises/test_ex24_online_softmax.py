@@ -1,7 +1,7 @@
 """ex24: attention in blocks of keys. Several checks compare all numbers, each on scores of another kind, because most
 mistakes show only there. The checks of memory run under a limit: a line that makes a larger tensor is the mistake."""
 
-from autograder.checks import Like, Raises, Same, check, picture
+from autograder.checks import Kept, Like, Raises, Same, check, picture
 
 FUNCTION = "flash_attention"
 RIGHT = ("output", "logsumexp")
@@ -249,7 +249,9 @@ def test_device(impl, given):
         return {name: [one, other] for name, one, other in zip(RIGHT, there, here, strict=True)}
 
 
-@check("the inputs are not modified", points=1, of=FUNCTION, requires_any=("output", "one_block", "falling"))
+@check(
+    "the inputs are not modified", points=1, of=FUNCTION, requires_any=("output", "one_block", "falling"), judge=Kept()
+)
 def test_inputs_kept(impl, given):
     tensors = inputs(given, *LEADING)
     impl.flash_attention(*tensors, 3, causal=True)

@@ -27,6 +27,7 @@ WRONG: dict[str, tuple[str, str]] = {
     "mean": ("/ len(values)", "/ (len(values) + 1)"),
     "empty": ("not values", "values is None"),
     "kept": ("sorted(values)", "sorted(values)[:-1]"),
+    "untouched": ("sorted(values)", "values.sort() or list(values)"),
     "shifted": ("x - x.max(axis=-1, keepdims=True)", "0.1 * x * x.max()"),
     "dropped": ("nn.Dropout(0.4)", "nn.Dropout(0.1)"),
 }
@@ -79,7 +80,7 @@ def test_the_solution_passes_and_a_wrong_program_fails(name: str) -> None:
 
 def test_every_judge_has_an_example() -> None:
     kinds = {type(check.judge).__name__ for check, _ in EXAMPLES.values()}
-    assert kinds == {"Same", "Raises", "function", "Like", "Dropout"}
+    assert kinds == {"Same", "Kept", "Raises", "function", "Like", "Dropout"}
 
 
 def test_the_misconceptions_of_the_page_are_patches_of_its_solution(tmp_path: Any) -> None:
