@@ -120,11 +120,12 @@ def name(
 ) -> Match | None:
     """Return the misconception behind a failed check, or None where there is doubt.
 
-    A misconception that gives all of the program is best; then, for an exception, one that gives all but its words.
-    Else many wrong numbers tell by themselves, and the misconceptions whose other failures are here too come first;
-    where most checks fail, one check may look like any of them by chance. A result with few wrong numbers, or an
-    exception, may have many causes. So it counts only if all that the misconception does is seen here, or if the file
-    has the statements that it is made of: `statements` are the hashes of the student's.
+    A misconception that gives all of the program is best; then, for an exception, one that gives all but its words, or
+    one that is true whatever is raised, if the program raises something there and nowhere else. Else many wrong numbers
+    tell by themselves, and the misconceptions whose other failures are here too come first; where most checks fail, one
+    check may look like any of them by chance. A result with few wrong numbers, or an exception, may have many causes.
+    So it counts only if all that the misconception does is seen here, or if the file has the statements that it is made
+    of: `statements` are the hashes of the student's.
     """
     candidates = [agreement for agreement in found if check.id in agreement.checks]
     full = [agreement for agreement in candidates if agreement.full]
@@ -134,10 +135,13 @@ def name(
     is_rich = _is_rich(check, outcomes, key)
     raising = any(isinstance(outcomes[check.id, trial], Fault) for trial in range(check.trials))
     rest = [one for one in found if check.id in one.checks | one.raised and _explains_the_rest(one)]
+    refusing = [one for one in found if raising and _refuses_just_that(one, outcomes)]
     if full:
         best = full
     elif raising and rest:
         best = _most_checks(rest)
+    elif refusing:
+        best = _most_checks(refusing)
     elif is_rich:
         best = _most_checks(_closest(candidates))
     else:
@@ -145,7 +149,7 @@ def name(
         best = best or [agreement for agreement in candidates if is_in(agreement.entry, statements)]
     if not best or not _one_group(best):
         return None
-    is_all = bool(full) or is_rich or check.id in best[0].raised or _is_rich(check, outcomes, key, "any")
+    is_all = bool(full or refusing) or is_rich or check.id in best[0].raised or _is_rich(check, outcomes, key, "any")
     return Match(best[0].entry, is_all=is_all, more=best[0].more)
 
 
@@ -182,12 +186,23 @@ def _is_telling(
         return one.whole and (several or not any(_DIGIT.search(fault.message) for fault in faults))
     if one.fits and several:
         return True
-    return one.whole and _is_rich(check, outcomes, key, "any")
+    return one.fits and _is_rich(check, outcomes, key, "any")
 
 
 def _explains_the_rest(one: Agreement) -> bool:
     """Whether several checks fail just as with a misconception, and others raise an exception of the same type."""
     return one.fits and not one.more and len(one.checks) >= SEVERAL
+
+
+def _refuses_just_that(one: Agreement, outcomes: Mapping[Key, Outcome]) -> bool:
+    """Whether a program raises an exception just where a misconception does that is true whatever is raised."""
+    raising = {at[0] for at, theirs in one.entry.outcomes.items() if theirs is not None and theirs.fault is not None}
+    return one.entry.any_exception and one.fits and _raising(outcomes) == raising
+
+
+def _raising(outcomes: Mapping[Key, Outcome]) -> set[str]:
+    """Return the checks in which a program raises an exception."""
+    return {id_ for (id_, _), outcome in outcomes.items() if isinstance(outcome, Fault) and outcome.kind == "other"}
 
 
 def is_in(entry: Misconception, statements: Collection[str]) -> bool:

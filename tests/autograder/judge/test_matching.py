@@ -112,11 +112,12 @@ def test_few_wrong_numbers_need_a_second_check_beside_another_mistake() -> None:
     assert named("few", few(a=1, b=2, c=9), few(a=1, b=2)) == {"a": "0", "b": "0"}
 
 
-def test_many_wrong_whole_numbers_are_named_if_all_that_the_misconception_does_is_seen() -> None:
+def test_many_wrong_whole_numbers_are_named_if_all_checks_fail_that_the_misconception_fails() -> None:
     whole = {id_: numbers(value, MANY, "int64") for id_, value in (("a", 1), ("b", 2), ("c", 9))}
     only = {id_: whole[id_] for id_ in "a"}
     assert named("whole", {id_: whole[id_] for id_ in "ac"}, only) == {"a": "0"}
     assert named("whole", {id_: whole[id_] for id_ in "ac"}, {id_: whole[id_] for id_ in "ab"}) == {}
+    assert named("whole", {**whole, "b": numbers(8, MANY, "int64")}, {id_: whole[id_] for id_ in "ab"}) == {"a": "0"}
 
 
 @pytest.mark.parametrize(
@@ -156,3 +157,12 @@ def test_any_exception_in_the_same_checks_is_named_if_the_misconception_says_so(
     assert named("few", {"a": other, "b": other, "c": other}, known, any_exception=True) == {}
     assert named("few", {"a": other, "b": numbers(1, FEW)}, known, any_exception=True) == {}
     assert named("few", {"a": other, "b": REFUSED}, known, any_exception=True) == {}
+
+
+def test_any_exception_is_named_beside_other_mistakes_if_nothing_else_raises_one() -> None:
+    known = {"a": TYPICAL, "b": SHAPES}
+    raised = {"a": fault("another"), "b": fault("another")}
+    yours = {**raised, "c": numbers(9, MANY)}
+    assert named("few", yours, known, any_exception=True) == {"a": "0", "b": "0"}
+    assert named("few", yours, known) == {}
+    assert named("few", {**yours, "d": fault("another")}, known, any_exception=True) == {}
