@@ -168,7 +168,8 @@ def test_a_call_gets_only_arguments_that_the_function_takes_or_another_function_
         edit.text for edit in repairs(CALLS, [line_of(CALLS, "first(x), last")], ALL) if edit.line == 14 and edit.text
     }
     assert {"last(x, mask=mask)", "last"} <= found
-    assert not found & {"first(x, mask=mask)", "first(x, mask)", "last(x, mask)", "last(x, dim=-1)", "_"}
+    assert not found & {"first(x, mask=mask)", "first(x, mask)", "last(x, mask)", "last(x, dim=-1)"}
+    assert "_" not in {edit.text for edit in repairs(CALLS, [], ALL)}, "a name for what is not used"
 
 
 def test_what_the_checked_function_does_not_use_is_edited_last() -> None:
