@@ -78,6 +78,13 @@ def _in_place_of(slot: Slot, node: ast.expr, scope: Scope) -> Iterator[Ranked]:
     """Yield what may stand in place of a name, a number, a call, a dtype or a list."""
     place = slot.place
     match node:
+        case ast.Name(id=name) if slot.name == "func" and name in scope.signatures:
+            alike = scope.signatures[name].positional
+            yield from (
+                (0, other)
+                for other, signature in scope.signatures.items()
+                if other != name and len(signature.positional) == len(alike) and other.isidentifier()
+            )
         case ast.Name(id=name) if name not in scope.imported:
             yield from _of_names(name, place, slot.is_owner)
         case ast.Attribute(value=ast.Name(id="self"), attr=name) if slot.name != "func":
@@ -197,7 +204,8 @@ def _of_call(node: ast.Call, place: Place, scope: Scope) -> Iterator[Ranked]:
         yield from ((0, f"{begun}device={other}.device)") for other in tensors if "device" not in here)
         yield from ((1, f"{begun}dtype={other}.dtype)") for other in tensors if "dtype" not in here)
     for keyword in dict.fromkeys((*KEYWORDS, *scope.keywords)):
-        if keyword.split("=")[0] not in here:
+        word = keyword.split("=")[0]
+        if word not in here and scope.takes(node, word):
             yield (1 if keyword in scope.keywords else 2), f"{begun}{keyword})"
     used = {argument.id for argument in node.args if isinstance(argument, ast.Name)}
     is_part = _is_part(node.func, place, scope)
@@ -205,14 +213,15 @@ def _of_call(node: ast.Call, place: Place, scope: Scope) -> Iterator[Ranked]:
     for other in dict.fromkeys((*place.parameters, *place.variables)):
         if other not in used and other not in here:
             is_new = other not in place.parameters
-            yield rank + is_new, f"{begun}{other}={other})"
-            if not node.keywords:
+            if scope.takes(node, other):
+                yield rank + is_new, f"{begun}{other}={other})"
+            if not node.keywords and scope.takes(node):
                 yield rank + is_new, f"{begun}{other})"
-    rest = [other for other in place.parameters if other not in used and other not in here]
+    rest = [other for other in place.parameters if other not in {*used, *here} and scope.takes(node, other)]
     if is_part and len(rest) > 1:
         yield rank, f"{begun}{', '.join(f'{other}={other}' for other in rest)})"
         yield rank, f"{begun}{', '.join(rest)})"
-    if not node.keywords:
+    if not node.keywords and scope.takes(node):
         yield from ((2, f"{begun}{other}.device)") for other in tensors)
         yield from ((2, f"{begun}self.{other})") for other in place.attributes)
 

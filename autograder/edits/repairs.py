@@ -16,9 +16,9 @@ from autograder.edits.scope import Scope
 from autograder.edits.slots import Slot, pairs, slots
 from autograder.edits.text import Edit, Text
 
-RELATED, BESIDE, AWAY = 1.0, 1.5, 3.0
-"""Ranks that an edit loses where the suspected lines take their values from, elsewhere in their functions, and
-anywhere else."""
+RELATED, BESIDE, AWAY, UNREACHED = 1.0, 1.5, 3.0, 6.0
+"""Ranks that an edit loses where the suspected lines take their values from, elsewhere in their functions, anywhere
+else, and in what the function that is checked does not use."""
 
 LONGEST = 1000
 """Characters of the longest edit: a longer one rewrites more than one mistake."""
@@ -50,16 +50,22 @@ STEPS_BACK = 2
 
 
 def repairs(
-    source: str, lines: Sequence[int], most: int, fixes: Sequence[str] = (), *, is_named: bool = False
+    source: str,
+    lines: Sequence[int],
+    most: int,
+    fixes: Sequence[str] = (),
+    *,
+    is_named: bool = False,
+    of: str | None = None,
 ) -> list[Edit]:
     """Return at most so many edits of a program, the likeliest first; `lines` are those that are suspected.
 
-    `fixes` are those of known mistakes; with `is_named`, of those that the program has by its outcomes.
-    Raises whatever `ast.parse` raises.
+    `of` is the function or class that is checked. `fixes` are those of known mistakes; with `is_named`, of those that
+    the program has by its outcomes. Raises whatever `ast.parse` raises.
     """
     tree = ast.parse(source)
     text, guides = Text(source), Guides(fixes, is_named=is_named, variables=variables(tree))
-    beside, related = _beside(tree, lines), _related(tree, lines)
+    beside, related, unreached = _beside(tree, lines), _related(tree, lines), _unreached(tree, of)
     ranked: dict[tuple[int, int, str], tuple[float, Edit]] = {}
     for rank, edit in _edits(tree, text):
         at = edit.start, edit.end, edit.text
@@ -67,6 +73,7 @@ def repairs(
             continue
         line = edit.line
         away = 0.0 if line in lines else RELATED if line in related else BESIDE if line in beside else AWAY
+        away = UNREACHED if line in unreached else away
         if at not in ranked or ranked[at][0] > rank + away:
             ranked[at] = rank + away, edit
     found = sorted(ranked.values(), key=_rank)
@@ -90,6 +97,18 @@ def _beside(tree: ast.Module, lines: Sequence[int]) -> set[int]:
             first, last = min(around, key=lambda span: span[1] - span[0])
             found |= set(range(first, last + 1))
     return found
+
+
+def _unreached(tree: ast.Module, of: str | None) -> set[int]:
+    """Return the lines of functions and classes whose names neither the one that is checked uses nor what it uses."""
+    own = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    reached, new = set[str](), {of.split(".")[0]} & own.keys() if of else set[str]()
+    while new:
+        reached |= new
+        used = {name for each in new for node in ast.walk(own[each]) for name in _names(node, ast.Load)}
+        new = (used & own.keys()) - reached
+    spans = [node for name, node in own.items() if reached and name not in reached]
+    return {line for node in spans for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)}
 
 
 def _related(tree: ast.Module, lines: Sequence[int]) -> set[int]:

@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TypeGuard
 
 from autograder.edits.slots import Place
@@ -13,15 +14,47 @@ MOST_ITEMS = 8
 """Words like `<S>`, and constants of the module, that are tried in a list."""
 
 
+@dataclass(frozen=True)
+class Signature:
+    """The arguments that a function of the program takes; `more` says that it takes any others too."""
+
+    positional: tuple[str, ...]
+    keywords: frozenset[str]
+    more: bool
+
+    @classmethod
+    def of(cls, function: ast.FunctionDef, *, is_method: bool) -> "Signature":
+        """Return the arguments that a caller passes."""
+        own = function.args
+        positional = tuple(argument.arg for argument in (*own.posonlyargs, *own.args))[is_method:]
+        named = (argument.arg for argument in own.kwonlyargs)
+        return cls(positional, frozenset((*positional, *named)), own.vararg is not None or own.kwarg is not None)
+
+    def takes(self, call: ast.Call, keyword: str | None) -> bool:
+        """Return whether a call may have one argument more: under a name, or after its last position."""
+        if self.more or any(isinstance(argument, ast.Starred) for argument in call.args):
+            return True
+        if keyword is None:
+            return len(call.args) < len(self.positional)
+        return keyword in self.keywords and keyword not in self.positional[: len(call.args)]
+
+
+_ANY = Signature((), frozenset(), more=True)
+
+
 class Scope:
     """What a whole program has: its imports, the attributes it calls, and the names of its keyword arguments.
 
-    `forgotten` are attributes that it makes and never reads.
+    `forgotten` are attributes that it makes and never reads, `signatures` those of its functions, classes and methods.
     """
 
     def __init__(self, tree: ast.Module) -> None:
         self.imported = frozenset(_imported(tree))
         self.parts = frozenset(_parts(tree))
+        self.signatures: dict[str, Signature] = {}
+        for name, signature in _signatures(tree):
+            is_one = self.signatures.setdefault(name, signature) == signature
+            self.signatures[name] = signature if is_one else _ANY
         calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
         self.called = tuple(dict.fromkeys(name_of(call.func) for call in calls if is_own(call.func)))
         own = [node for node in ast.walk(tree) if is_own(node)]
@@ -41,6 +74,12 @@ class Scope:
         words = dict.fromkeys(value for value in constants if isinstance(value, str) and value.startswith("<"))
         self.marked = tuple(words)[:MOST_ITEMS]
         self.constants = tuple(dict.fromkeys(_constants(tree)))[:MOST_ITEMS]
+
+    def takes(self, call: ast.Call, keyword: str | None = None) -> bool:
+        """Return whether what is called may take one argument more, as far as the program tells."""
+        name = call.func.id if isinstance(call.func, ast.Name) else ast.unparse(call.func) if is_own(call.func) else ""
+        signature = self.signatures.get(name)
+        return signature is None or signature.takes(call, keyword)
 
     def around(self, text: str, place: Place) -> tuple[str, ...]:
         """Return short expressions that a function has elsewhere, and that contain a name."""
@@ -90,6 +129,19 @@ def _constants(tree: ast.Module) -> Iterator[str]:
                 yield part.id
         if isinstance(statement, ast.ImportFrom):
             yield from (name.asname or name.name for name in statement.names if name.name.isupper())
+
+
+def _signatures(tree: ast.Module) -> Iterator[tuple[str, Signature]]:
+    """Yield the functions of a program, its classes by their constructors, and its methods as `self.name`."""
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef):
+            yield node.name, Signature.of(node, is_method=False)
+        if not isinstance(node, ast.ClassDef):
+            continue
+        for part in node.body:
+            if isinstance(part, ast.FunctionDef) and not part.decorator_list:
+                name = node.name if part.name == "__init__" else f"self.{part.name}"
+                yield name, Signature.of(part, is_method=True)
 
 
 def _parts(tree: ast.Module) -> Iterator[str]:

@@ -126,7 +126,8 @@ def _within(place: Place, parent: ast.AST, child: ast.AST) -> Place:
         arguments = [*parent.args.posonlyargs, *parent.args.args, *parent.args.kwonlyargs]
         names = tuple(argument.arg for argument in arguments if argument.arg != "self") or place.parameters
         stored = (node for node in ast.walk(parent) if isinstance(node, ast.Name))
-        variables = tuple(dict.fromkeys(node.id for node in stored if isinstance(node.ctx, ast.Store)))
+        assigned = (node.id for node in stored if isinstance(node.ctx, ast.Store))
+        variables = tuple(dict.fromkeys(name for name in assigned if name.strip("_")))
         read = {node.id for node in ast.walk(parent) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
         unused, idle = (tuple(name for name in group if name not in read) for group in (names, variables))
         place = replace(

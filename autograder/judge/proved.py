@@ -42,7 +42,15 @@ class _Trying:
 
     def repairs(self, source: str, judged: Judged) -> Sequence[Edit]:
         fixes, is_named = likely_fixes(judged[0])
-        return self.marking.runner.repairs(source, suspected_lines(*judged), self.most, fixes, is_named=is_named)
+        first = judged[0].first_failure
+        return self.marking.runner.repairs(
+            source,
+            suspected_lines(*judged),
+            self.most,
+            fixes,
+            is_named=is_named,
+            of=first.check.of if first is not None else None,
+        )
 
     def passing(self, source: str, keys: Sequence[Key]) -> list[Key]:
         like, _ = self.settled

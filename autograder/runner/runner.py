@@ -165,16 +165,24 @@ class Runner:
         return attempt.run
 
     def repairs(
-        self, source: str, lines: Sequence[int], most: int, fixes: Sequence[str] = (), *, is_named: bool = False
+        self,
+        source: str,
+        lines: Sequence[int],
+        most: int,
+        fixes: Sequence[str] = (),
+        *,
+        is_named: bool = False,
+        of: str | None = None,
     ) -> "list[Edit]":
         """Return edits that may mend a program, the likeliest first; `lines` are suspected. None if that fails.
 
-        `fixes` are those of known mistakes; with `is_named`, of those that the program has by its outcomes.
-        A worker finds them, since it may take long, or too much memory, to read a program. Raises `Cancelled`.
+        `fixes` are those of known mistakes; with `is_named`, of those that the program has by its outcomes. `of` is the
+        function or class that is checked. A worker finds them, since it may take long, or too much memory, to read a
+        program. Raises `Cancelled`.
         """
         self.prepare()
         assert self._worker is not None
-        self._worker.send({"repairs": [source, list(lines), most, list(fixes), is_named]})
+        self._worker.send({"repairs": [source, list(lines), most, list(fixes), is_named, of]})
         while True:
             event = self._worker.next_event(self.suite.course.limits.wall_seconds)
             if self._cancelled:

@@ -5,8 +5,8 @@ trials, each a check, its number, its own seed and the column of its sizes), `pr
 pictures or steps), `sizes` (exercise to its columns), `device`, `exact`, `trace`, `careful` (whether to announce each
 check before it begins), `forbidden` (exercise to what it forbids), `libraries`, `prints` (whether the log says which
 trial printed what), `surveys` (whether to report the syntax of the files) and `limits`. A job may have `repairs`
-instead: a program, its suspected lines, a number of edits, fixes of known mistakes and whether the program has
-these mistakes. Every answer is a dict with an `event`.
+instead: a program, its suspected lines, a number of edits, fixes of known mistakes, whether the program has these
+mistakes, and what is checked. Every answer is a dict with an `event`.
 """
 
 import builtins
@@ -124,10 +124,10 @@ def serve(requests: int, answers: int) -> None:
         outbox.emit({"event": "done"})
 
 
-def _repairs(source: str, lines: list[int], most: int, fixes: list[str], is_named: bool) -> list[Value]:
+def _repairs(source: str, lines: list[int], most: int, fixes: list[str], is_named: bool, of: str | None) -> list[Value]:
     """Return the edits that may mend a program, as data; none of one that is too deep to be read."""
     try:
-        found = repairs(source, lines, most, fixes, is_named=is_named)
+        found = repairs(source, lines, most, fixes, is_named=is_named, of=of)
         return [[edit.line, edit.start, edit.end, edit.text] for edit in found]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []

@@ -146,6 +146,40 @@ def test_what_is_often_forgotten_is_among_the_first_edits(old: str, new: str) ->
     assert wanted in {ast.dump(ast.parse(text)) for text in first if _is_python(text)}
 
 
+CALLS = """
+def first(x):
+    return x[:, 1:]
+
+def last(x, *, mask=None):
+    return x[:, :-1]
+
+def unused(x):
+    for _ in x:
+        pass
+    return first(x)
+
+def pair(x, mask):
+    return first(x), last(x)
+"""
+
+
+def test_a_call_gets_only_arguments_that_the_function_takes_or_another_function_of_the_program() -> None:
+    found = {
+        edit.text for edit in repairs(CALLS, [line_of(CALLS, "first(x), last")], ALL) if edit.line == 14 and edit.text
+    }
+    assert {"last(x, mask=mask)", "last"} <= found
+    assert not found & {"first(x, mask=mask)", "first(x, mask)", "last(x, mask)", "last(x, dim=-1)"}
+    assert "_" not in {edit.text for edit in repairs(CALLS, [], ALL)}, "a name for what is not used"
+
+
+def test_what_the_checked_function_does_not_use_is_edited_last() -> None:
+    lines = [edit.line for edit in repairs(CALLS, [], ALL, of="pair")]
+    unused = [line for line in lines if 8 <= line <= 11]
+    assert unused
+    assert lines[-len(unused) :] == unused
+    assert repairs(CALLS, [], ALL, of="not there") == repairs(CALLS, [], ALL)
+
+
 def test_a_mutant_by_a_swap_or_an_axis_has_an_edit_that_takes_it_back() -> None:
     right = ast.dump(ast.parse(tiny.MEAN))
     mutants = [mutant for mutant in mutants_of(tiny.MEAN, "01") if mutant.operator in ("swapped", "axis")]
