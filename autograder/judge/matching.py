@@ -136,12 +136,13 @@ def name(
     raising = any(isinstance(outcomes[check.id, trial], Fault) for trial in range(check.trials))
     rest = [one for one in found if check.id in one.checks | one.raised and _explains_the_rest(one)]
     refusing = [one for one in found if raising and _refuses_just_that(one, outcomes)]
+    is_sure = bool(full)
     if full:
         best = full
     elif raising and rest:
         best = _most_checks(rest)
     elif refusing:
-        best = _most_checks(refusing)
+        best, is_sure = _most_checks(refusing), True
     elif is_rich:
         best = _most_checks(_closest(candidates))
     else:
@@ -149,7 +150,7 @@ def name(
         best = best or [agreement for agreement in candidates if is_in(agreement.entry, statements)]
     if not best or not _one_group(best):
         return None
-    is_all = bool(full or refusing) or is_rich or check.id in best[0].raised or _is_rich(check, outcomes, key, "any")
+    is_all = is_sure or is_rich or check.id in best[0].raised or _is_rich(check, outcomes, key, "any")
     return Match(best[0].entry, is_all=is_all, more=best[0].more)
 
 
