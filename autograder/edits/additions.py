@@ -79,12 +79,7 @@ def _in_place_of(slot: Slot, node: ast.expr, scope: Scope) -> Iterator[Ranked]:
     place = slot.place
     match node:
         case ast.Name(id=name) if slot.name == "func" and name in scope.signatures:
-            alike = scope.signatures[name].positional
-            yield from (
-                (0, other)
-                for other, signature in scope.signatures.items()
-                if other != name and len(signature.positional) == len(alike) and other.isidentifier()
-            )
+            yield from ((0, other) for other in scope.alike(name))
         case ast.Name(id=name) if name not in scope.imported:
             yield from _of_names(name, place, slot.is_owner)
         case ast.Attribute(value=ast.Name(id="self"), attr=name) if slot.name != "func":

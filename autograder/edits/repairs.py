@@ -105,7 +105,7 @@ def _unreached(tree: ast.Module, of: str | None) -> set[int]:
     reached, new = set[str](), {of.split(".")[0]} & own.keys() if of else set[str]()
     while new:
         reached |= new
-        used = {name for each in new for node in ast.walk(own[each]) for name in _names(node, ast.Load)}
+        used = {part for name in new for node in ast.walk(own[name]) for part in _names(node, ast.Load)}
         new = (used & own.keys()) - reached
     spans = [node for name, node in own.items() if reached and name not in reached]
     return {line for node in spans for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)}

@@ -81,6 +81,12 @@ class Scope:
         signature = self.signatures.get(name)
         return signature is None or signature.takes(call, keyword)
 
+    def alike(self, name: str) -> tuple[str, ...]:
+        """Return the other functions and classes that take as many arguments by their position as one."""
+        count = len(self.signatures[name].positional)
+        others = (other for other, signature in self.signatures.items() if len(signature.positional) == count)
+        return tuple(other for other in others if other != name and other.isidentifier())
+
     def around(self, text: str, place: Place) -> tuple[str, ...]:
         """Return short expressions that a function has elsewhere, and that contain a name."""
         return self._around.get((place.where[-1] if place.where else "", text), ())

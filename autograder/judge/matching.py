@@ -134,15 +134,12 @@ def name(
         candidates = [one for one in candidates if one.full or _is_known_by_more(one, statements)]
     is_rich = _is_rich(check, outcomes, key)
     raising = any(isinstance(outcomes[check.id, trial], Fault) for trial in range(check.trials))
-    rest = [one for one in found if check.id in one.checks | one.raised and _explains_the_rest(one)]
-    refusing = [one for one in found if raising and _refuses_just_that(one, outcomes)]
-    is_sure = bool(full)
+    known = [one for one in found if check.id in one.checks | one.raised and _explains_the_rest(one)]
+    known = known or [one for one in found if _refuses_just_that(one, outcomes)]
     if full:
         best = full
-    elif raising and rest:
-        best = _most_checks(rest)
-    elif refusing:
-        best, is_sure = _most_checks(refusing), True
+    elif raising and known:
+        best = _most_checks(known)
     elif is_rich:
         best = _most_checks(_closest(candidates))
     else:
@@ -150,8 +147,9 @@ def name(
         best = best or [agreement for agreement in candidates if is_in(agreement.entry, statements)]
     if not best or not _one_group(best):
         return None
-    is_all = is_sure or is_rich or check.id in best[0].raised or _is_rich(check, outcomes, key, "any")
-    return Match(best[0].entry, is_all=is_all, more=best[0].more)
+    first = best[0]
+    is_seen = first.entry.any_exception or check.id in first.raised or _is_rich(check, outcomes, key, "any")
+    return Match(first.entry, is_all=bool(full) or is_rich or is_seen, more=first.more)
 
 
 def _is_known_by_more(one: Agreement, statements: Collection[str]) -> bool:

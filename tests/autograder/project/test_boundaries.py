@@ -107,7 +107,8 @@ def loaded(course: Path, *arguments: str) -> list[str]:
         timeout=120,
         check=False,
     )
-    assert not done.stderr, done.stderr
+    said = [line for line in done.stderr.splitlines() if not line.endswith(" programs")]  # a slow run counts
+    assert not said, said
     return done.stdout.splitlines()[-1].split()
 
 
