@@ -16,7 +16,7 @@ from autograder.runner.runner import Runner
 from autograder.submission import Submission
 
 OnProgress = Callable[[int, int], None]
-"""Takes the number of finished programs and of all programs."""
+"""Takes the number of what is finished and of all: programs, or answer keys."""
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

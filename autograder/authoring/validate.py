@@ -1,7 +1,7 @@
 """Prove a course: solutions get full marks, stubs and empty programs none, misconceptions are caught and named."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -12,7 +12,7 @@ from autograder.answer_key.keys import Keys
 from autograder.answer_key.model import AnswerKey
 from autograder.answer_key.outcomes import Outcomes
 from autograder.authoring.empty import over_budget, points_of, problems_of, run_empty
-from autograder.authoring.grading import run_in_workers
+from autograder.authoring.grading import OnProgress, run_in_workers
 from autograder.authoring.key_sizes import measured, problem_of, warning_of
 from autograder.authoring.programs import Kind, Program, programs_of
 from autograder.authoring.unchanging import not_following, unchanging
@@ -115,13 +115,14 @@ def validate(
     seed: int,
     jobs: int,
     cache: Path | None = None,
-    on_progress: Callable[[int, int], None] = lambda *_: None,
+    on_progress: OnProgress = lambda *_: None,
+    on_keys: OnProgress = lambda *_: None,
 ) -> Validation:
-    """Run every program of the course in `jobs` workers; calls `on_progress(done, all)`."""
+    """Run every program of the course in `jobs` workers; calls `on_progress` for programs, `on_keys` for keys."""
     started = time.monotonic()
     programs, unreadable = _all_programs(suite)
     sound = [exercise for exercise in suite.exercises if exercise.id not in unreadable]
-    answers, unanswered = _answers(suite, sound, jobs, seed, cache)
+    answers, unanswered = _answers(suite, sound, jobs, seed, cache, on_keys)
     programs = [program for program in programs if program.exercise in answers]
 
     def prove(program: Program, runner: Runner) -> Proof:
@@ -155,7 +156,7 @@ def _all_programs(suite: Suite) -> tuple[list[Program], dict[str, str]]:
 
 
 def _answers(
-    suite: Suite, exercises: list[Exercise], jobs: int, seed: int, cache: Path | None
+    suite: Suite, exercises: list[Exercise], jobs: int, seed: int, cache: Path | None, on_keys: OnProgress
 ) -> tuple[dict[str, Answer], dict[str, str]]:
     """Return the answer keys, made in parallel, and the reason for each exercise without a key."""
     answers: dict[str, Answer] = {}
@@ -171,7 +172,8 @@ def _answers(
             unanswered[exercise.id] = str(problem)
 
     with ThreadPoolExecutor(jobs) as pool:
-        list(pool.map(find, exercises))
+        for done, _ in enumerate(pool.map(find, exercises), 1):
+            on_keys(done, len(exercises))
     return answers, unanswered
 
 

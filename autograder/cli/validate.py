@@ -42,7 +42,7 @@ def prove(options: argparse.Namespace) -> int:
     suite = with_steps(load_suite(course, wanted))
     seed = course.seed if options.seed is None else options.seed
     jobs = options.jobs or os.cpu_count() or 1
-    result = validate(suite, seed=seed, jobs=jobs, on_progress=_show_progress)
+    result = validate(suite, seed=seed, jobs=jobs, on_progress=_show_progress, on_keys=_show_keys)
     once = in_styles = None
     if options.once and result.ok:
         once, in_styles = _prove_once(suite, seed, jobs, options)
@@ -91,6 +91,10 @@ def _prove_once(suite: Suite, seed: int, jobs: int, options: argparse.Namespace)
 
 def _show_progress(done: int, total: int) -> None:
     show_count(f"{done} of {total} programs", last=done == total)
+
+
+def _show_keys(done: int, total: int) -> None:
+    show_count(f"{done} of {total} answer keys, made once", last=done == total)
 
 
 def _once_count(losses: Losses | None) -> str:

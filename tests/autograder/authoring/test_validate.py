@@ -19,7 +19,7 @@ SOLUTION = f"solutions/{tiny.FIRST}.py"
 
 def proof(course: Path, *arguments: str) -> tuple[int, dict[str, Any]]:
     done = tiny.run_course(course, "validate", *arguments, "--json", "-")
-    assert not [line for line in done.stderr.splitlines() if not line.endswith(" programs")]  # a slow run counts
+    assert not tiny.told(done.stderr)
     return done.returncode, json.loads(done.stdout)
 
 
@@ -39,6 +39,21 @@ def test_the_json_of_a_proof_says_what_was_proved(course: Path) -> None:
     assert (exercise["id"], exercise["checks"], exercise["misconceptions"], exercise["caught"]) == (tiny.FIRST, 4, 8, 8)
     assert exercise["problems"] == []
     assert {proof["kind"] for proof in found["proofs"]} >= {"solution", "stub", "misconception", "accepted"}
+
+
+def test_the_answer_keys_and_then_the_programs_are_counted(course: Path) -> None:
+    keys: list[tuple[int, int]] = []
+    programs: list[tuple[int, int]] = []
+    found = validate(
+        tiny.suite_at(course),
+        seed=tiny.COURSE.seed,
+        jobs=2,
+        cache=course / ".course" / "cache",
+        on_progress=lambda *count: programs.append(count),
+        on_keys=lambda *count: keys.append(count),
+    )
+    assert keys == [(1, 2), (2, 2)]
+    assert programs == [(done, len(found.proofs)) for done in range(1, len(found.proofs) + 1)]
 
 
 def problems_after(course: Path) -> list[str]:
