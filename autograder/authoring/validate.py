@@ -59,8 +59,8 @@ class ExerciseProof:
     """The proof of one exercise. `alone` counts the misconceptions that are named correctly, not as an equal one.
 
     `survivors` are the idle checks. `empty` has the points that each family of empty programs earns, in hundredths.
-    `warnings` are sentences about what can be better.
-    `key_bytes` is the size of the answer key in a kit; None for another seed than the kit's.
+    `warnings` are sentences about what can be better. `key_bytes` is the size of the answer key in a kit; None for
+    another seed than the kit's.
     """
 
     id: str
@@ -123,6 +123,7 @@ def validate(
     programs, unreadable = _all_programs(suite)
     sound = [exercise for exercise in suite.exercises if exercise.id not in unreadable]
     answers, unanswered = _answers(suite, sound, jobs, seed, cache, on_keys)
+    why = unreadable | unanswered
     programs = [program for program in programs if program.exercise in answers]
 
     def prove(program: Program, runner: Runner) -> Proof:
@@ -132,13 +133,9 @@ def validate(
     for proof in run_in_workers(suite, prove, programs, seed=seed, jobs=jobs):
         proofs.append(proof)
         on_progress(len(proofs), len(programs))
-    broken = {**unreadable, **unanswered}
-    exercises = tuple(
-        _exercise_proof(suite, exercise, proofs, broken.get(exercise.id), answers.get(exercise.id))
-        for exercise in suite.exercises
-    )
-    seconds = round(time.monotonic() - started, 3)
-    return Validation(seed, seconds, exercises, tuple(proofs), excepted=over_budget(suite))
+    every = suite.exercises
+    exercises = tuple(_exercise_proof(suite, own, proofs, why.get(own.id), answers.get(own.id)) for own in every)
+    return Validation(seed, round(time.monotonic() - started, 3), exercises, tuple(proofs), excepted=over_budget(suite))
 
 
 def _all_programs(suite: Suite) -> tuple[list[Program], dict[str, str]]:
