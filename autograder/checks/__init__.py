@@ -1,6 +1,6 @@
 """The language in which checks are written. Worker and judge import it, so it needs neither torch nor NumPy."""
 
-from autograder.checks.judges import Dropout, Judge, Kept, Like, Raises, Same
+from autograder.checks.judges import Dropout, Judge, Like, Raises, Same, SameInputs
 from autograder.checks.language import (
     Check,
     DeclarationError,
@@ -22,10 +22,10 @@ __all__ = [
     "Drawing",
     "Dropout",
     "Judge",
-    "Kept",
     "Like",
     "Raises",
     "Same",
+    "SameInputs",
     "StandardChecks",
     "Step",
     "check",

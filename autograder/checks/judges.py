@@ -25,7 +25,7 @@ class Same:
 
 
 @dataclass(frozen=True)
-class Kept(Same):
+class SameInputs(Same):
     """The observation is made of arguments after the call, which are the same as before.
 
     A difference is reported as a change that the program made, never as numbers that it computed.

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from autograder.checks.judges import Dropout, Kept, Like, Same
+from autograder.checks.judges import Dropout, Like, Same, SameInputs
 from autograder.checks.language import PREFIX, Check, Probe, check
 
 Make = Callable[[Any, Any, str], tuple[Any, Mapping[str, Any]]]
@@ -80,7 +80,7 @@ class StandardChecks:
             call(*inputs.values())
             return {f"{name} after the call": value for name, value in inputs.items()}
 
-        return self._declared("inputs_kept", title, probe, {"judge": Kept(), **options})
+        return self._declared("inputs_kept", title, probe, {"judge": SameInputs(), **options})
 
     def dtypes(
         self,

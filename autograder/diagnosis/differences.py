@@ -7,7 +7,7 @@ from typing import TypeGuard
 
 import numpy as np
 
-from autograder.checks import Check, Dropout, Judge, Kept
+from autograder.checks import Check, Dropout, Judge, SameInputs
 from autograder.comparison.arrays import Numbers, numbers
 from autograder.comparison.compare import Difference
 from autograder.comparison.tolerances import is_floating
@@ -45,7 +45,7 @@ def of_difference(check: Check, trials: Sequence[Trial], *, evidence: bool, name
     difference = first.difference
     assert difference is not None
     case = _case(check, first, second)
-    if isinstance(check.judge, Kept):
+    if isinstance(check.judge, SameInputs):
         return Diagnosis("pattern", InputChanged(), difference.subject)
     kind = _KINDS.get(difference.kind, "pattern")
     is_shown = evidence or not named or kind in BESIDE_A_NAME

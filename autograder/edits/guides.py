@@ -8,6 +8,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cache
 
 WORD = re.compile(r"[A-Za-z_]\w*|\d+(?:\.\d+)?(?:e[+-]?\d+)?|\*\*|//|[=!<>]=|[-+*/%@&|~<>:]")
@@ -29,10 +30,25 @@ LONGEST_FIX = 24
 """Words of the longest fix that is kept: a longer one rewrites too much to be found among small edits."""
 
 
-class Guides:
-    """Says how much an edit is like the fixes of known mistakes.
+@dataclass(frozen=True)
+class Clues:
+    """What is known of a mistake, beside its lines: the `fixes` of known mistakes, and what is checked.
 
     With `is_named` the fixes are those of the mistakes that the program has by its outcomes, else of all known ones.
+    `of` is the function or class that is checked, if it is one.
+    """
+
+    fixes: tuple[str, ...] = ()
+    is_named: bool = False
+    of: str | None = None
+
+
+NO_CLUES = Clues()
+
+
+class Guides:
+    """Says how much an edit is like the fixes of known mistakes, as `Clues` has them.
+
     `variables` are the program's own names, of which no fix tells anything.
     """
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from autograder.edits.additions import additions, insertions
-from autograder.edits.guides import Guides, variables
+from autograder.edits.guides import NO_CLUES, Clues, Guides, variables
 from autograder.edits.moves import exchanged, exchanged_parameters, moved, regrouped, restated
 from autograder.edits.operators import variants
 from autograder.edits.scope import Scope
@@ -49,23 +49,14 @@ ORDER_RANK = 1
 STEPS_BACK = 2
 
 
-def repairs(
-    source: str,
-    lines: Sequence[int],
-    most: int,
-    fixes: Sequence[str] = (),
-    *,
-    is_named: bool = False,
-    of: str | None = None,
-) -> list[Edit]:
+def repairs(source: str, lines: Sequence[int], most: int, clues: Clues = NO_CLUES) -> list[Edit]:
     """Return at most so many edits of a program, the likeliest first; `lines` are those that are suspected.
 
-    `of` is the function or class that is checked. `fixes` are those of known mistakes; with `is_named`, of those that
-    the program has by its outcomes. Raises whatever `ast.parse` raises.
+    Raises whatever `ast.parse` raises.
     """
     tree = ast.parse(source)
-    text, guides = Text(source), Guides(fixes, is_named=is_named, variables=variables(tree))
-    beside, related, unreached = _beside(tree, lines), _related(tree, lines), _unreached(tree, of)
+    text, guides = Text(source), Guides(clues.fixes, is_named=clues.is_named, variables=variables(tree))
+    beside, related, unreached = _beside(tree, lines), _related(tree, lines), _unreached(tree, clues.of)
     ranked: dict[tuple[int, int, str], tuple[float, Edit]] = {}
     for rank, edit in _edits(tree, text):
         at = edit.start, edit.end, edit.text

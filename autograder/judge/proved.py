@@ -10,7 +10,7 @@ from autograder.edits.text import Edit
 from autograder.judge.budget import Budget
 from autograder.judge.marking import Marking
 from autograder.judge.proving import Hung, Judged, Search, can_be_proved, with_proofs
-from autograder.judge.suspects import likely_fixes, plain_text, suspected_lines
+from autograder.judge.suspects import clues_of, plain_text, suspected_lines
 from autograder.results import ExerciseResult
 from autograder.runner.outcomes import WorkerFailure
 from autograder.runner.run import EnvironmentProblem, GraderProblem
@@ -41,16 +41,8 @@ class _Trying:
     most: int
 
     def repairs(self, source: str, judged: Judged) -> Sequence[Edit]:
-        fixes, is_named = likely_fixes(judged[0])
-        first = judged[0].first_failure
-        return self.marking.runner.repairs(
-            source,
-            suspected_lines(*judged),
-            self.most,
-            fixes,
-            is_named=is_named,
-            of=first.check.of if first is not None else None,
-        )
+        lines, clues = suspected_lines(*judged), clues_of(judged[0])
+        return self.marking.runner.repairs(source, lines, self.most, clues)
 
     def passing(self, source: str, keys: Sequence[Key]) -> list[Key]:
         like, _ = self.settled

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from autograder.diagnosis.diagnosis import Location
 from autograder.diagnosis.judgement import Judgement, Verdict
+from autograder.edits.guides import Clues
 from autograder.protocol.statements import name_hash
 
 
@@ -33,14 +34,16 @@ def _owners(verdict: Verdict) -> tuple[str, ...]:
     return known.owners if known is not None else ()
 
 
-def likely_fixes(judgement: Judgement) -> tuple[list[str], bool]:
-    """Return the fixes of the misconceptions that explain failures, and True; else those of all, and False."""
+def clues_of(judgement: Judgement) -> Clues:
+    """Return the fixes of the misconceptions that explain failures, else those of all, and what is checked first."""
+    first = judgement.first_failure
+    of = first.check.of if first is not None else None
     diagnosed = (verdict.diagnosis for verdict in judgement.verdicts if verdict.diagnosis is not None)
     named = {known.id: known.fix for diagnosis in diagnosed if (known := diagnosis.misconception) and known.fix}
     if named:
-        return list(named.values()), True
+        return Clues(tuple(named.values()), is_named=True, of=of)
     key = judgement.trials.key if judgement.trials is not None else None
-    return [known.fix for known in key.misconceptions if known.fix] if key is not None else [], False
+    return Clues(tuple(known.fix for known in key.misconceptions if known.fix) if key is not None else (), of=of)
 
 
 def plain_text(source: bytes) -> str:

@@ -91,7 +91,9 @@ class Repeated(ShapeDiffers):
     id = "shape-repeated"
 
     def wording(self) -> Wording:
-        return Wording(f"the right numbers, repeated along {self.name}", (self.shapes,), "Which axis should be 1 long?")
+        return Wording(
+            f"the right numbers, repeated along {self.name}", (self.shapes,), "Which line repeats or expands them?"
+        )
 
 
 class Reduction(ShapeDiffers):

@@ -28,6 +28,7 @@ from autograder.runner.timeouts import Timeouts
 from autograder.runner.worker_handle import SpawnedWorker, WorkerHandle
 
 if TYPE_CHECKING:
+    from autograder.edits.guides import Clues
     from autograder.edits.text import Edit
 
 __all__ = ["Cancelled", "CourseProblem", "EnvironmentProblem", "GraderProblem", "Plan", "Run", "Runner", "Where"]
@@ -164,25 +165,14 @@ class Runner:
         self._attempt = None
         return attempt.run
 
-    def repairs(
-        self,
-        source: str,
-        lines: Sequence[int],
-        most: int,
-        fixes: Sequence[str] = (),
-        *,
-        is_named: bool = False,
-        of: str | None = None,
-    ) -> "list[Edit]":
+    def repairs(self, source: str, lines: Sequence[int], most: int, clues: "Clues") -> "list[Edit]":
         """Return edits that may mend a program, the likeliest first; `lines` are suspected. None if that fails.
 
-        `fixes` are those of known mistakes; with `is_named`, of those that the program has by its outcomes. `of` is the
-        function or class that is checked. A worker finds them, since it may take long, or too much memory, to read a
-        program. Raises `Cancelled`.
+        A worker finds them, since it may take long, or too much memory, to read a program. Raises `Cancelled`.
         """
         self.prepare()
         assert self._worker is not None
-        self._worker.send({"repairs": [source, list(lines), most, list(fixes), is_named, of]})
+        self._worker.send({"repairs": [source, list(lines), most, list(clues.fixes), clues.is_named, clues.of]})
         while True:
             event = self._worker.next_event(self.suite.course.limits.wall_seconds)
             if self._cancelled:

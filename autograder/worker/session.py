@@ -23,6 +23,7 @@ from typing import Any
 
 from autograder.checks.language import checks_in, pictures_in, steps_in
 from autograder.checks.structure import Implementation
+from autograder.edits.guides import Clues
 from autograder.edits.repairs import repairs
 from autograder.protocol import Limits, Value, read_frame, write_all, write_frame
 from autograder.worker import faults, limits, support
@@ -127,7 +128,7 @@ def serve(requests: int, answers: int) -> None:
 def _repairs(source: str, lines: list[int], most: int, fixes: list[str], is_named: bool, of: str | None) -> list[Value]:
     """Return the edits that may mend a program, as data; none of one that is too deep to be read."""
     try:
-        found = repairs(source, lines, most, fixes, is_named=is_named, of=of)
+        found = repairs(source, lines, most, Clues(tuple(fixes), is_named, of))
         return [[edit.line, edit.start, edit.end, edit.text] for edit in found]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []

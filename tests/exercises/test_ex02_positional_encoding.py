@@ -1,6 +1,6 @@
 """ex02: positional encoding. Some checks judge the table, the others judge how it is used."""
 
-from autograder.checks import Dropout, Kept, Like, Raises, Same, check, picture
+from autograder.checks import Dropout, Like, Raises, Same, SameInputs, check, picture
 
 TABLE = Same(tolerance=1e-4)  # a table made in float32 is right
 AS_ON_CPU = Like(tolerance=1e-4)
@@ -134,7 +134,7 @@ def test_dropout(impl, given):
     }
 
 
-@check("the input is not modified", points=1, of="PositionalEncoding", requires_any=COMPUTED, judge=Kept())
+@check("the input is not modified", points=1, of="PositionalEncoding", requires_any=COMPUTED, judge=SameInputs())
 def test_input_kept(impl, given):
     B, T, N, D = given.sizes("B T N D")
     x = given.normal(B, T, even(D))

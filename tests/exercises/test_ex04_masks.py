@@ -1,6 +1,6 @@
 """ex04: which token may look at which."""
 
-from autograder.checks import Kept, Like, check, picture
+from autograder.checks import Like, SameInputs, check, picture
 
 PADDING = "create_padding_mask"
 LOOK_AHEAD = "create_look_ahead_mask"
@@ -110,7 +110,7 @@ def test_target_id(impl, given):
     return {"where the mask is True": content(impl.create_target_mask(ids, pad_idx=5))}
 
 
-@check("the ids are not modified", points=1, requires_any=("padding_tokens", "look_ahead"), judge=Kept())
+@check("the ids are not modified", points=1, requires_any=("padding_tokens", "look_ahead"), judge=SameInputs())
 def test_ids_kept(impl, given):
     S, T = given.sizes("S T")
     seq, tgt = sentences(given, S), sentences(given, T)

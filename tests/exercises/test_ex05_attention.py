@@ -2,7 +2,7 @@
 fails few of them: `by_hand_steps` and `scaled` compare all numbers. For most others the numbers must resemble the
 right ones, and the function must agree with itself."""
 
-from autograder.checks import Dropout, Kept, Like, check, picture
+from autograder.checks import Dropout, Like, SameInputs, check, picture
 
 FUNCTION = "scaled_dot_product_attention"
 BY_HAND = "self_attention_by_hand"
@@ -291,7 +291,11 @@ def test_gradients(impl, given):
 
 
 @check(
-    "the inputs are not modified", points=1, of=FUNCTION, requires_any=("blocked_keys", "large_scores"), judge=Kept()
+    "the inputs are not modified",
+    points=1,
+    of=FUNCTION,
+    requires_any=("blocked_keys", "large_scores"),
+    judge=SameInputs(),
 )
 def test_inputs_kept(impl, given):
     B, H, S = given.sizes("B H S")

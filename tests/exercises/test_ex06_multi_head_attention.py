@@ -1,7 +1,7 @@
 """ex06: attention in several heads. The first check compares all numbers. Each of the others judges only its claim,
 so that one fault fails few of them."""
 
-from autograder.checks import Dropout, Kept, Like, Raises, check, picture
+from autograder.checks import Dropout, Like, Raises, SameInputs, check, picture
 
 CLASS = "MultiHeadAttention"
 COMPUTED = ("head_columns", "dropout")  # one of them passes unless nothing is computed
@@ -157,7 +157,7 @@ def test_nothing_to_attend_to(impl, given):
     return seen
 
 
-@check("the inputs are not modified", points=1, of=CLASS, requires_any=COMPUTED, judge=Kept())
+@check("the inputs are not modified", points=1, of=CLASS, requires_any=COMPUTED, judge=SameInputs())
 def test_inputs_kept(impl, given):
     B, S, D, H = given.sizes("B S D H")
     inputs, mask = sequences(given), given.mask(B, 1, S, S)

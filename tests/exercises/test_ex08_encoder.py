@@ -1,6 +1,6 @@
 """ex08: a block of attention and feed-forward, and a stack of them over ids."""
 
-from autograder.checks import Kept, Like, Same, check, picture
+from autograder.checks import Like, Same, SameInputs, check, picture
 
 BLOCK = "EncoderBlock"
 ENCODER = "Encoder"
@@ -118,7 +118,7 @@ def test_block_gradient(impl, given):
     return {"gradient of the input": given.gradients(output, x)[0]}
 
 
-@check("the inputs are not modified", points=1, of=BLOCK, requires_any=COMPUTED, judge=Kept())
+@check("the inputs are not modified", points=1, of=BLOCK, requires_any=COMPUTED, judge=SameInputs())
 def test_inputs_kept(impl, given):
     B, S = given.sizes("B S")
     x, ids, masks = vectors(given), sentences(given), [given.mask(B, 1, S, S) for _ in range(2)]

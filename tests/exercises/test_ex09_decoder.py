@@ -1,6 +1,6 @@
 """ex09: a block that reads its own sequence and the encoder's, and a stack of them over ids."""
 
-from autograder.checks import Kept, Like, check, picture
+from autograder.checks import Like, SameInputs, check, picture
 
 BLOCK = "DecoderBlock"
 DECODER = "Decoder"
@@ -140,7 +140,7 @@ def test_block_gradients(impl, given):
     return {"gradient of the input": gradients[0], "gradient of the encoder output": gradients[1]}
 
 
-@check("the inputs are not modified", points=1, of=BLOCK, requires_any=COMPUTED, judge=Kept())
+@check("the inputs are not modified", points=1, of=BLOCK, requires_any=COMPUTED, judge=SameInputs())
 def test_inputs_kept(impl, given):
     arguments = {
         "block": (*two_sequences(given), *two_masks(given)),

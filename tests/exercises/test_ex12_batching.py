@@ -1,6 +1,6 @@
 """ex12: words to ids, ids to batches, batches to inputs and labels."""
 
-from autograder.checks import Kept, Like, check, picture
+from autograder.checks import Like, SameInputs, check, picture
 
 SPECIAL = {"<PAD>": 0, "<SOS>": 1, "<EOS>": 2, "<UNK>": 3}
 PAD, SOS, EOS, UNK = SPECIAL.values()
@@ -172,7 +172,7 @@ def test_device(impl, given):
         return {name: [there, here[name]] for name, there in run(device).items()}
 
 
-@check("the inputs are not modified", points=1, requires_any=("words", "encoded"), judge=Kept())
+@check("the inputs are not modified", points=1, requires_any=("words", "encoded"), judge=SameInputs())
 def test_inputs_kept(impl, given):
     words, vocab = vocabulary(given)
     text, tokens, batch = sentences_of(words), words[:5], sequences(given)

@@ -1,6 +1,6 @@
 """ex13: the loss, the learning rate, one step, and many steps."""
 
-from autograder.checks import Kept, Like, Same, check, picture
+from autograder.checks import Like, Same, SameInputs, check, picture
 
 AS_ON_CPU = Like(tolerance=1e-4, free=("loss",))  # other checks judge its value
 SEVERAL_STEPS = Same(tolerance=2e-4)
@@ -283,7 +283,7 @@ def test_device(impl, given):
         return {name: [there, here[name]] for name, there in run(device).items()}
 
 
-@check("the inputs are not modified", points=1, requires_any=("cross_entropy", "device"), judge=Kept())
+@check("the inputs are not modified", points=1, requires_any=("cross_entropy", "device"), judge=SameInputs())
 def test_inputs_kept(impl, given):
     logits, labels = labelled(given, pad_idx=0)
     impl.sequence_loss(logits, labels)

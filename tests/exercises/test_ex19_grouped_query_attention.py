@@ -3,7 +3,7 @@
 The rotation and the cache are made here. Most checks judge only their claim, so that one fault fails few of them.
 """
 
-from autograder.checks import Kept, Like, Raises, check, picture
+from autograder.checks import Like, Raises, SameInputs, check, picture
 
 CLASS = "GroupedQueryAttention"
 COMPUTED = ("shared_heads", "values_kept", "modes")  # one of them passes unless nothing is computed
@@ -340,7 +340,7 @@ def test_large_scores(impl, given):
     }
 
 
-@check("the inputs are not modified", points=1, of=CLASS, requires_any=COMPUTED, judge=Kept())
+@check("the inputs are not modified", points=1, of=CLASS, requires_any=COMPUTED, judge=SameInputs())
 def test_inputs_kept(impl, given):
     B, T, K = given.sizes("B T K")
     x, mask, places = tokens(given), given.mask(B, 1, T, T), given.integers(0, 50, T)

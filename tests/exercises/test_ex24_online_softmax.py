@@ -1,7 +1,7 @@
 """ex24: attention in blocks of keys. Several checks compare all numbers, each on scores of another kind, because most
 mistakes show only there. The checks of memory run under a limit: a line that makes a larger tensor is the mistake."""
 
-from autograder.checks import Kept, Like, Raises, Same, check, picture
+from autograder.checks import Like, Raises, Same, SameInputs, check, picture
 
 FUNCTION = "flash_attention"
 RIGHT = ("output", "logsumexp")
@@ -250,7 +250,11 @@ def test_device(impl, given):
 
 
 @check(
-    "the inputs are not modified", points=1, of=FUNCTION, requires_any=("output", "one_block", "falling"), judge=Kept()
+    "the inputs are not modified",
+    points=1,
+    of=FUNCTION,
+    requires_any=("output", "one_block", "falling"),
+    judge=SameInputs(),
 )
 def test_inputs_kept(impl, given):
     tensors = inputs(given, *LEADING)

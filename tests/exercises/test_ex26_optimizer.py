@@ -1,6 +1,6 @@
 """ex26: AdamW with gradients that the checks set, the cosine schedule, and one step from several parts of a batch."""
 
-from autograder.checks import Kept, Like, Raises, Same, check, picture
+from autograder.checks import Like, Raises, Same, SameInputs, check, picture
 
 CLASS = "AdamW"
 COSINE = "cosine_learning_rate"
@@ -451,7 +451,9 @@ def test_no_parts(impl, given):
     return given.raises(lambda: impl.accumulated_step(model, descent(given, model), []))
 
 
-@check("the parts are not modified", points=1, of=STEP, requires_any=("loss", "one_part", "padding"), judge=Kept())
+@check(
+    "the parts are not modified", points=1, of=STEP, requires_any=("loss", "one_part", "padding"), judge=SameInputs()
+)
 def test_parts_kept(impl, given):
     model, parts = language_model(given), texts(given)
     impl.accumulated_step(model, descent(given, model), parts)

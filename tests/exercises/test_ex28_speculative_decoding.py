@@ -6,7 +6,7 @@ with whole numbers, as in ex20, so a right word proves that the target judged th
 
 from itertools import pairwise, product
 
-from autograder.checks import Kept, Like, check, picture
+from autograder.checks import Like, SameInputs, check, picture
 
 VERIFY, GENERATE = "verify_draft", "speculative_generate"
 VERIFIED = ("kept", "all_kept", "residual", "exact")
@@ -161,7 +161,7 @@ def test_dtypes(impl, given):
     return {dtype: refusal(impl, given, 1, dtype)[1] for dtype in ("float32", "float64")}
 
 
-@check("the arguments are not modified", points=1, of=VERIFY, requires_any=VERIFIED, judge=Kept())
+@check("the arguments are not modified", points=1, of=VERIFY, requires_any=VERIFIED, judge=SameInputs())
 def test_inputs_kept(impl, given):
     n, seen = given.size("K"), {}
     for name, refused in (("all kept", None), ("token 1 is refused", 1)):

@@ -70,7 +70,7 @@ def submitted(first: str | bytes | None = MEAN, second: str | bytes | None = POW
     return Submission(student, FILES, sources, digest(sources), ())
 
 
-def told(stderr: str) -> list[str]:
+def without_counts(stderr: str) -> list[str]:
     """Return the lines of a command's stderr without its counts: only a slow run prints them."""
     return [line for line in stderr.splitlines() if not re.match(r"\d+ of \d+ ", line)]
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.edits.guides import LIKE, ORDER, SAME, Guides, fix_of
+from autograder.edits.guides import LIKE, ORDER, SAME, Clues, Guides, fix_of
 from autograder.edits.repairs import repairs
 
 RIGHT = "def f(scores, mask):\n    weights = scores.softmax(dim=-1)\n    return weights * mask\n"
@@ -54,7 +54,7 @@ def test_an_edit_like_a_known_fix_comes_before_others_of_its_line(is_named: bool
     line = 2
 
     def position(fixes: list[str]) -> int:
-        edits = repairs(THEIRS, [line], 100_000, fixes, is_named=is_named)
+        edits = repairs(THEIRS, [line], 100_000, Clues(tuple(fixes), is_named))
         return next(i for i, edit in enumerate(edits) if "softmax(s, -1)" in edit.applied(THEIRS))
 
     assert position([fix_of(WRONG, RIGHT)]) <= position([])

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from autograder.authoring.mutation.mutants import mutants_of
+from autograder.edits.guides import Clues
 from autograder.edits.repairs import LONGEST, repairs
 from autograder.edits.text import Edit
 from tests.support import tiny
@@ -173,11 +174,11 @@ def test_a_call_gets_only_arguments_that_the_function_takes_or_another_function_
 
 
 def test_what_the_checked_function_does_not_use_is_edited_last() -> None:
-    lines = [edit.line for edit in repairs(CALLS, [], ALL, of="pair")]
+    lines = [edit.line for edit in repairs(CALLS, [], ALL, Clues(of="pair"))]
     unused = [line for line in lines if 8 <= line <= 11]
     assert unused
     assert lines[-len(unused) :] == unused
-    assert repairs(CALLS, [], ALL, of="not there") == repairs(CALLS, [], ALL)
+    assert repairs(CALLS, [], ALL, Clues(of="not there")) == repairs(CALLS, [], ALL)
 
 
 def test_a_mutant_by_a_swap_or_an_axis_has_an_edit_that_takes_it_back() -> None:

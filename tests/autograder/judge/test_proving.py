@@ -12,6 +12,7 @@ from autograder.checks import Same
 from autograder.checks.trials import Key
 from autograder.diagnosis.diagnosis import Diagnosis, Location
 from autograder.diagnosis.judgement import Judgement, Trials, Verdict
+from autograder.edits.guides import Clues
 from autograder.edits.text import Edit
 from autograder.judge.budget import Budget
 from autograder.judge.grader import Grader
@@ -24,7 +25,7 @@ from autograder.judge.proving import (
     with_proofs,
 )
 from autograder.judge.result import result_of
-from autograder.judge.suspects import likely_fixes, plain_text, suspected_lines
+from autograder.judge.suspects import clues_of, plain_text, suspected_lines
 from autograder.messages.locations import Divergence, State, decides
 from autograder.messages.misconceptions import MORE
 from autograder.messages.statuses import NothingRead
@@ -348,9 +349,9 @@ def test_without_a_budget_nothing_is_searched(course: Path) -> None:
 def test_the_fixes_of_named_mistakes_are_the_likely_ones() -> None:
     known = replace(misconception("m"), fix="+1a2b")
     judgement = checks("pass", "fail", "fail")
-    assert likely_fixes(judgement) == ([], False)
+    assert clues_of(judgement) == Clues(of=judgement.verdicts[0].check.of)
     named = tuple(
         replace(verdict, diagnosis=replace(verdict.diagnosis, misconception=known)) if verdict.diagnosis else verdict
         for verdict in judgement.verdicts
     )
-    assert likely_fixes(replace(judgement, verdicts=named)) == (["+1a2b"], True)
+    assert clues_of(replace(judgement, verdicts=named)) == Clues(("+1a2b",), True, judgement.verdicts[0].check.of)

@@ -107,7 +107,7 @@ def loaded(course: Path, *arguments: str) -> list[str]:
         timeout=120,
         check=False,
     )
-    assert not tiny.told(done.stderr)
+    assert not tiny.without_counts(done.stderr)
     return done.stdout.splitlines()[-1].split()
 
 

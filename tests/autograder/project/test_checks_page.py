@@ -80,7 +80,7 @@ def test_the_solution_passes_and_a_wrong_program_fails(name: str) -> None:
 
 def test_every_judge_has_an_example() -> None:
     kinds = {type(check.judge).__name__ for check, _ in EXAMPLES.values()}
-    assert kinds == {"Same", "Kept", "Raises", "function", "Like", "Dropout"}
+    assert kinds == {"Same", "SameInputs", "Raises", "function", "Like", "Dropout"}
 
 
 def test_the_misconceptions_of_the_page_are_patches_of_its_solution(tmp_path: Any) -> None:
