@@ -7,6 +7,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import TypeVar
 
+from autograder.answer_key.keys import Keys
 from autograder.course import Exercise
 from autograder.course.suite import Suite, load_suite
 from autograder.judge.budget import Budget
@@ -40,6 +41,34 @@ def run_in_workers(
             # These programs are trusted, so a worker may go on from one to the next.
             runners.put(stack.enter_context(Runner(suite, seed=seed, shared=True)))
         yield from stack.enter_context(ThreadPoolExecutor(jobs)).map(run, items)
+
+
+def with_keys(
+    suite: Suite,
+    work: Callable[[Exercise, Keys], Result],
+    exercises: Sequence[Exercise],
+    *,
+    seed: int,
+    jobs: int,
+    cache: Path | None = None,
+    on_progress: OnProgress = lambda *_: None,
+) -> Iterator[Result]:
+    """Yield what `work` returns of each exercise and the answer keys, in order; `jobs` at a time.
+
+    `on_progress(done, all)` is called before each. The first error ends the iteration, and no more work begins.
+    """
+
+    def found(exercise: Exercise) -> Result:
+        with Keys(suite, seed=seed, cache=cache) as own:
+            return work(exercise, own)
+
+    with ThreadPoolExecutor(jobs) as pool:
+        try:
+            for done, result in enumerate(pool.map(found, exercises), 1):
+                on_progress(done, len(exercises))
+                yield result
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
 
 
 def grade_each(

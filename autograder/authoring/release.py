@@ -10,6 +10,7 @@ from autograder import __version__, ending
 from autograder.answer_key.keys import Keys
 from autograder.answer_key.released import file_digest
 from autograder.authoring.engine import engine_files
+from autograder.authoring.grading import OnProgress, with_keys
 from autograder.authoring.handout import handout_of
 from autograder.authoring.key_sizes import packed, problem_of
 from autograder.authoring.release_tables import TableError, with_take, without_tables
@@ -36,23 +37,32 @@ class ReleaseError(Exception):
     """A course that cannot be released; the message is a sentence for its author."""
 
 
-def kit_of(course: Course, suite: Suite, keys: Keys, more: Mapping[str, bytes] | None = None) -> dict[str, bytes]:
+def kit_of(
+    suite: Suite,
+    more: Mapping[str, bytes] | None = None,
+    *,
+    jobs: int = 1,
+    cache: Path | None = None,
+    on_keys: OnProgress = lambda *_: None,
+) -> dict[str, bytes]:
     """Return the files of a kit by path, and `more` files that its author chose.
 
-    Raises `ReleaseError`, and `GraderProblem` if a key cannot be made.
+    `jobs` answer keys are made at a time; `on_keys(done, all)` follows them. Raises `ReleaseError`, and `GraderProblem`
+    if a key cannot be made.
     """
+    course = suite.course
     files = {
         **(more or {}),
         **engine_files(course.libraries),
         **_course(course),
         **_handed_out(course),
-        **_keys(suite, keys),
+        **_keys(suite, jobs, cache, on_keys),
     }
     files = dict(sorted(files.items()))
     manifest = {
         "format": KEY.number,
         "engine": __version__,
-        "seed": keys.seed,
+        "seed": course.seed,
         "sizes": [dict(column) for column in course.sizes],
         "parts": {part.id: [dict(column) for column in part.sizes] for part in course.parts if part.sizes},
         "files": {name: file_digest(data) for name, data in files.items()},
@@ -106,12 +116,14 @@ def _place(name: str) -> str:
     return f"{NOTEBOOKS}/{name}" if name.endswith(".ipynb") else name
 
 
-def _keys(suite: Suite, keys: Keys) -> dict[str, bytes]:
+def _keys(suite: Suite, jobs: int, cache: Path | None, on_keys: OnProgress) -> dict[str, bytes]:
     """Return the answer keys. One that is known to be too large is refused before any other is made."""
-    _refuse_large({exercise.id: keys.known_size(exercise) for exercise in suite.exercises})
+    seed = suite.course.seed
+    with Keys(suite, seed=seed, cache=cache) as keys:
+        _refuse_large({exercise.id: keys.known_size(exercise) for exercise in suite.exercises})
     files = {}
-    for exercise in suite.exercises:
-        own = packed(exercise, keys)
+    made = with_keys(suite, packed, suite.exercises, seed=seed, jobs=jobs, cache=cache, on_progress=on_keys)
+    for exercise, own in zip(suite.exercises, made, strict=True):
         _refuse_large({exercise.id: sum(map(len, own.values()))})
         files.update(own)
     return files

@@ -1,10 +1,10 @@
 """Make a student's kit, or examine one, and refuse it if it would leak a solution or a secret."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.answer_key.keys import Keys
+from autograder.authoring.grading import OnProgress
 from autograder.authoring.leaks import Gate, Leak, files_in, files_of
 from autograder.authoring.leaks_secrets import SHORTEST_SEED, CatalogueError, StubError, grading_seed, secrets_of
 from autograder.authoring.release import ReleaseError, kit_of, write_kit
@@ -35,10 +35,12 @@ class Release:
 def release_kit(
     course: Course,
     folder: Path,
-    on_progress: Callable[[str, int, int], None],
+    *,
+    jobs: int,
+    on_keys: OnProgress,
     hunted: Sequence[HuntFile] = (),
 ) -> Release:
-    """Write a kit to a folder if it leaks nothing. `on_progress(exercise, done, total)` follows each answer key.
+    """Write a kit to a folder if it leaks nothing. `on_keys(done, all)` follows the answer keys, `jobs` at a time.
 
     `hunted` has the programs to practise on that go into the kit. Raises `UsageError` for a course that cannot
     be released.
@@ -49,8 +51,7 @@ def release_kit(
         named = [programs.exercise for programs in hunted]
         names = _hunt_files(course, [course.exercise(name) for name in named])
         hunts = dict(zip(names, (_fit(gate, one, named).to_json().encode() for one in hunted), strict=True))
-        with Keys(suite, seed=course.seed, on_progress=on_progress) as keys:
-            files = kit_of(course, suite, keys, hunts)
+        files = kit_of(suite, hunts, jobs=jobs, on_keys=on_keys)
         leaks = gate.leaks(files_of(files, folder), named, hunts)
         if not leaks:
             write_kit(files, folder)

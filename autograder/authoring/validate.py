@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from autograder.answer_key.keys import Keys
 from autograder.answer_key.model import AnswerKey
 from autograder.answer_key.outcomes import Outcomes
 from autograder.authoring.empty import over_budget, points_of, problems_of, run_empty
-from autograder.authoring.grading import OnProgress, run_in_workers
+from autograder.authoring.grading import OnProgress, run_in_workers, with_keys
 from autograder.authoring.key_sizes import measured, problem_of, warning_of
 from autograder.authoring.programs import Kind, Program, programs_of
 from autograder.authoring.unchanging import not_following, unchanging
@@ -156,22 +155,18 @@ def _answers(
     suite: Suite, exercises: list[Exercise], jobs: int, seed: int, cache: Path | None, on_keys: OnProgress
 ) -> tuple[dict[str, Answer], dict[str, str]]:
     """Return the answer keys, made in parallel, and the reason for each exercise without a key."""
-    answers: dict[str, Answer] = {}
-    unanswered: dict[str, str] = {}
 
-    def find(exercise: Exercise) -> None:
+    def find(exercise: Exercise, keys: Keys) -> Answer | str:
         try:
-            with Keys(suite, seed=seed, cache=cache) as own:
-                key, outcomes = own.proved(exercise)
-                size = measured(exercise, own) if seed == suite.course.seed else None
-                answers[exercise.id] = Answer(key, outcomes, size)
+            key, outcomes = keys.proved(exercise)
+            return Answer(key, outcomes, measured(exercise, keys) if seed == suite.course.seed else None)
         except GraderProblem as problem:
-            unanswered[exercise.id] = str(problem)
+            return str(problem)
 
-    with ThreadPoolExecutor(jobs) as pool:
-        for done, _ in enumerate(pool.map(find, exercises), 1):
-            on_keys(done, len(exercises))
-    return answers, unanswered
+    found = with_keys(suite, find, exercises, seed=seed, jobs=jobs, cache=cache, on_progress=on_keys)
+    by_exercise = {exercise.id: answer for exercise, answer in zip(exercises, found, strict=True)}
+    answers = {id_: answer for id_, answer in by_exercise.items() if isinstance(answer, Answer)}
+    return answers, {id_: reason for id_, reason in by_exercise.items() if isinstance(reason, str)}
 
 
 def _prove(suite: Suite, runner: Runner, program: Program, answer: Answer) -> Proof:

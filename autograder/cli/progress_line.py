@@ -32,6 +32,11 @@ def show_count(text: str, *, last: bool) -> None:
         print(text, file=sys.stderr, flush=True)
 
 
+def show_keys(done: int, total: int) -> None:
+    """Show how many answer keys of a course are there."""
+    show_count(f"{done} of {total} answer keys, made once", last=done == total)
+
+
 def show_programs(done: int, total: int) -> None:
     """Show how many programs to practise on were run, while they are made."""
     show_count(f"making programs to practise on, once per exercise: {done} of {total}", last=done == total)

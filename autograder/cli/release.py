@@ -1,13 +1,12 @@
 """`course release`: make the student's kit, or look for leaks in one."""
 
 import argparse
+import os
 from collections.abc import Sequence
-from contextlib import closing
 
 from autograder.authoring.leaks import Leak
 from autograder.authoring.releasing import examine_kit, release_kit, seed_warning
-from autograder.cli.key_progress import KeyProgress
-from autograder.cli.progress_line import show_programs
+from autograder.cli.progress_line import show_keys, show_programs
 from autograder.cli.screen import warn
 from autograder.course import find_course, read_course
 from autograder.course.assignments import find_assignment, too_early, up_to
@@ -41,8 +40,7 @@ def release(options: argparse.Namespace) -> int:
     if options.check:
         return _show(examine_kit(course, folder, hunted), f"nothing of the solutions is in {folder}")
     programs = [programs_for(course, exercise, show_programs) for exercise in hunted]
-    with closing(KeyProgress(plain=options.plain)) as line:
-        kit = release_kit(course, folder, line.on_progress, programs)
+    kit = release_kit(course, folder, jobs=os.cpu_count() or 1, on_keys=show_keys, hunted=programs)
     contents = f"{plural(len(kit.files), 'file')}, {kit.size}, of which {kit.key_size} are the answer key"
     advice = "nothing of the solutions is in them. How to begin is in its README.md"
     return _show(kit.leaks, f"{folder}: {contents}; {advice}")

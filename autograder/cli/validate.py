@@ -12,7 +12,7 @@ from autograder.authoring.once import Losses, prove_once
 from autograder.authoring.page import page
 from autograder.authoring.styles import Sample, calibrate, cells, misconceptions, ported, tables, wrong_programs
 from autograder.authoring.validate import Validation, validate
-from autograder.cli.progress_line import show_count
+from autograder.cli.progress_line import show_count, show_keys
 from autograder.cli.screen import make_console
 from autograder.course import find_course, read_course, with_sizes
 from autograder.course.kit_files import refuse_kit
@@ -42,7 +42,7 @@ def prove(options: argparse.Namespace) -> int:
     suite = with_steps(load_suite(course, wanted))
     seed = course.seed if options.seed is None else options.seed
     jobs = options.jobs or os.cpu_count() or 1
-    result = validate(suite, seed=seed, jobs=jobs, on_progress=_show_progress, on_keys=_show_keys)
+    result = validate(suite, seed=seed, jobs=jobs, on_progress=_show_progress, on_keys=show_keys)
     once = in_styles = None
     if options.once and result.ok:
         once, in_styles = _prove_once(suite, seed, jobs, options)
@@ -91,10 +91,6 @@ def _prove_once(suite: Suite, seed: int, jobs: int, options: argparse.Namespace)
 
 def _show_progress(done: int, total: int) -> None:
     show_count(f"{done} of {total} programs", last=done == total)
-
-
-def _show_keys(done: int, total: int) -> None:
-    show_count(f"{done} of {total} answer keys, made once", last=done == total)
 
 
 def _once_count(losses: Losses | None) -> str:

@@ -36,8 +36,7 @@ Kit = dict[str, bytes]
 @pytest.fixture(scope="module")
 def files(key_cache: Path) -> Kit:
     """The files of the tiny course's kit."""
-    with Keys(tiny.SUITE, seed=SEED, cache=key_cache) as keys:
-        return kit_of(tiny.COURSE, tiny.SUITE, keys)
+    return kit_of(tiny.SUITE, cache=key_cache)
 
 
 @pytest.fixture
@@ -76,8 +75,7 @@ def test_a_kit_holds_what_is_to_be_written_what_checks_it_and_what_installs_it(f
 def test_a_kit_is_the_same_bytes_again_though_its_keys_are_made_anew(files: Kit, tmp_path: Path) -> None:
     root = tiny.copied(tmp_path / "elsewhere")
     suite = tiny.suite_at(root)
-    with Keys(suite, seed=SEED) as keys:
-        assert kit_of(suite.course, suite, keys) == files
+    assert kit_of(suite, jobs=2) == files
 
 
 def test_of_course_toml_only_what_is_the_instructors_is_missing(course: Path, key_cache: Path) -> None:
@@ -85,8 +83,7 @@ def test_of_course_toml_only_what_is_the_instructors_is_missing(course: Path, ke
     own = "# when it is due, and what late days cost\n[grading]\ndue = 2026-03-01T23:59:00Z\nbonus = []\n\n"
     (course / "course.toml").write_text(text.replace("[[exercises]]", f"{own}[[exercises]]", 1), "utf-8")
     suite = tiny.suite_at(course)
-    with Keys(suite, seed=SEED, cache=key_cache) as keys:
-        made = kit_of(suite.course, suite, keys)
+    made = kit_of(suite, cache=key_cache)
     assert made["course.toml"].decode() == text
     assert "tool" in tomllib.loads(made["pyproject.toml"].decode())
     assert set(tomllib.loads(made["pyproject.toml"].decode())["tool"]) == {"hatch"}
@@ -96,8 +93,7 @@ def test_a_kit_knows_its_bonus_exercises_and_nothing_else_of_the_policy(course: 
     own = f'[grading]\ndue = 2026-03-01T23:59:00Z\nbonus = ["{tiny.FIRST}"]\n\n'
     tiny.replaced(course / "course.toml", "[limits]", f"{own}[limits]")
     suite = tiny.suite_at(course)
-    with Keys(suite, seed=SEED, cache=key_cache) as keys:
-        made = kit_of(suite.course, suite, keys)
+    made = kit_of(suite, cache=key_cache)
     assert tomllib.loads(made["course.toml"].decode())["grading"] == {"bonus": [tiny.FIRST]}
 
 
@@ -418,10 +414,10 @@ def test_a_key_above_its_budget_is_refused_by_name_before_others_are_made(
     with Keys(tiny.SUITE, seed=SEED, cache=cache) as keys:
         sizes = [measured(exercise, keys) for exercise in tiny.COURSE.exercises]
         assert sizes == [keys.known_size(exercise) for exercise in tiny.COURSE.exercises]
-        monkeypatch.setattr("autograder.authoring.key_sizes.MOST_KEY_BYTES", sizes[0] - 1)
-        monkeypatch.setattr(Keys, "get", lambda *_: pytest.fail("a key is made"))
-        with pytest.raises(ReleaseError, match=f"the answer key of {tiny.FIRST} has .* kB of .* kB, so .* refuses it"):
-            kit_of(tiny.COURSE, tiny.SUITE, keys)
+    monkeypatch.setattr("autograder.authoring.key_sizes.MOST_KEY_BYTES", sizes[0] - 1)
+    monkeypatch.setattr(Keys, "get", lambda *_: pytest.fail("a key is made"))
+    with pytest.raises(ReleaseError, match=f"the answer key of {tiny.FIRST} has .* kB of .* kB, so .* refuses it"):
+        kit_of(tiny.SUITE, cache=cache)
 
 
 def test_a_key_is_warned_of_from_four_fifths_of_its_budget() -> None:

@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 import yaml
 
-from autograder.answer_key.keys import Keys
 from autograder.authoring.release import kit_of, write_kit
 from autograder.instructor.gradebook import classroom50, prairielearn
 from autograder.instructor.gradebook.graded import ExportError
@@ -53,8 +52,7 @@ exec "$@"
 def home(key_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A kit, a student's repository made of it with a mistake, and an environment in which torch is there already."""
     home = tmp_path_factory.mktemp("platform")
-    with Keys(tiny.SUITE, seed=tiny.COURSE.seed, cache=key_cache) as keys:
-        write_kit(kit_of(tiny.COURSE, tiny.SUITE, keys), home / "kit")
+    write_kit(kit_of(tiny.SUITE, cache=key_cache), home / "kit")
     shutil.copytree(home / "kit", home / "repository")
     tiny.handed_in(home / "repository" / "exercises", WRONG, tiny.POWER_ALONE)
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", home / "venv"], check=True)
