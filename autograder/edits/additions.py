@@ -6,9 +6,10 @@ Every addition is text. It uses the names of the program alone, so that it means
 import ast
 from collections.abc import Iterable, Iterator
 
-from autograder.edits.replacements import AXIS_CALLS, AXIS_WORDS, MAKERS, MASKED
+from autograder.edits.replacements import MAKERS, MASKED
 from autograder.edits.scope import Scope, is_own, name_of
 from autograder.edits.slots import Place, Slot
+from autograder.edits.text import Edit, Text
 
 Ranked = tuple[float, str]
 """An addition, and how much later it is tried than the likeliest ones."""
@@ -37,7 +38,6 @@ COUNTING = ("range", "arange")
 OWNERS = ("model", "module", "net")
 """How parameters begin that are whole models: their parts may be called with too few arguments too."""
 
-NUMBERS = (0, 1, 2, -1, -2, -3)
 MODES = ("train", "eval", "zero_grad", "step")
 """Methods without arguments that a training or evaluation may lack."""
 
@@ -50,7 +50,6 @@ def additions(slot: Slot, scope: Scope) -> Iterator[Ranked]:
     text = ast.unparse(node)
     yield from _in_place_of(slot, node, scope)
     yield from _in_place_of_a_part(node)
-    yield from _of_list(node, scope)
     if _is_fill(slot):
         yield from ((0, fill) for fill in FILLS if fill != text)
         for name in dict.fromkeys((*place.variables, *place.parameters)):
@@ -61,6 +60,8 @@ def additions(slot: Slot, scope: Scope) -> Iterator[Ranked]:
         yield from ((1, other) for other in scope.around(text, place) if other != text)
     if isinstance(slot.parent, ast.Assign) and slot.name == "value":
         yield from _beside_its_target(slot.parent, text)
+    if _is_gone_through(slot):
+        yield from ((rank, f"{call}({text})") for rank, call in ((1, "dict.fromkeys"), (2, "sorted"), (2, "reversed")))
     if _is_end(slot):
         yield from ((1, f"({text} {sign} 1)") for sign in "+-")
     if _may_be_wrapped(slot):
@@ -89,8 +90,6 @@ def _in_place_of(slot: Slot, node: ast.expr, scope: Scope) -> Iterator[Ranked]:
             yield from ((1, f"{other}.dtype") for other in place.parameters)
             if isinstance(node.value, ast.Name):
                 yield from ((1, f"{node.value.id}.{other}") for other in TYPE_WORDS if other != name)
-        case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
-            yield from _of_number(slot, value, scope)
         case ast.Constant(value=None):
             yield from ((1, name) for name in dict.fromkeys((*place.parameters, *place.variables)))
         case ast.Call():
@@ -129,26 +128,6 @@ def _in_place_of_a_part(node: ast.expr) -> Iterator[Ranked]:
             yield 0, f'[__import__("copy").deepcopy({ast.unparse(item)}) for _ in range({ast.unparse(count)})]'
 
 
-def _of_list(node: ast.expr, scope: Scope) -> Iterator[Ranked]:
-    """Yield a list with one item more, first or last: a constant, or what a table has for a word like `<S>`."""
-    match node:
-        case ast.List(elts=[_, *_] as items):
-            text = ", ".join(ast.unparse(item) for item in items)
-            forms = ("[{new}, {text}]", "[{text}, {new}]")
-        case ast.BinOp(left, ast.Add(), right) if isinstance(left, ast.List) or isinstance(right, ast.List):
-            items = [item for side in (left, right) if isinstance(side, ast.List) for item in side.elts]
-            text, forms = ast.unparse(node), ("([{new}] + {text})", "({text} + [{new}])")
-        case _:
-            return
-    tables = dict.fromkeys(
-        ast.unparse(item.value)
-        for item in items
-        if isinstance(item, ast.Subscript) and isinstance(item.slice, ast.Constant)
-    )
-    new = (*scope.constants, *(f"{table}[{word!r}]" for table in tables for word in scope.marked))
-    yield from ((1, form.format(new=item, text=text)) for item in new for form in forms)
-
-
 def _of_names(name: str, place: Place, is_owner: bool) -> Iterator[Ranked]:
     for other in dict.fromkeys((*place.parameters, *place.variables)):
         if other != name:
@@ -164,16 +143,6 @@ def _of_slice(begun: str, lower: ast.expr | None, upper: ast.expr | None) -> Ite
         yield from ((1, f"{begun}{other}]") for other in (f"-{last}:", f"{last}:", f":-{last}"))
     if first and not last:
         yield from ((1, f"{begun}{other}]") for other in (f":{first}", f"-{first}:", f":-{first}"))
-
-
-def _of_number(slot: Slot, value: float, scope: Scope) -> Iterator[Ranked]:
-    is_axis = (isinstance(slot.parent, ast.keyword) and slot.parent.arg in AXIS_WORDS) or (
-        isinstance(slot.parent, ast.Call) and name_of(slot.parent.func) in AXIS_CALLS
-    )
-    numbers = NUMBERS if is_axis else scope.numbers
-    yield from ((0 if is_axis else 2, repr(other)) for other in numbers if other != value)
-    for name in (*slot.place.parameters, *(f"self.{other}" for other in slot.place.attributes)):
-        yield 2, name
 
 
 def _is_fill(slot: Slot) -> bool:
@@ -235,6 +204,12 @@ def _is_end(slot: Slot) -> bool:
     """Whether an expression is an end of a slice, of a range or of a comparison."""
     in_range = isinstance(slot.parent, ast.Call) and name_of(slot.parent.func) == "range"
     return slot.name in ("lower", "upper", "comparators") or in_range
+
+
+def _is_gone_through(slot: Slot) -> bool:
+    """Whether an expression is what a loop goes through, or counts."""
+    counted = isinstance(slot.parent, ast.Call) and name_of(slot.parent.func) == "enumerate" and slot.name == "args"
+    return slot.name == "iter" or counted
 
 
 def _may_be_wrapped(slot: Slot) -> bool:
@@ -311,6 +286,22 @@ def insertions(slot: Slot, scope: Scope) -> Iterator[tuple[float, str, bool]]:
         yield from ((2, f"{name} = self.{module}({name})", True) for module in _modules(place, scope))
     if isinstance(node, ast.Return) and node.value is not None:
         yield 2, "continue", True
+    if place.in_loop and isinstance(slot.parent, ast.If) and isinstance(node, ast.Assign | ast.AugAssign | ast.Expr):
+        yield from ((2, word, False) for word in ("break", "continue"))
+
+
+def on_one_device(slot: Slot, text: Text) -> Iterator[tuple[float, Edit]]:
+    """Yield a statement in which everything that is made goes to the device of the same parameter."""
+    node = slot.node
+    if not isinstance(node, ast.stmt) or hasattr(node, "body"):
+        return
+    made = [part for part in ast.walk(node) if isinstance(part, ast.Call) and name_of(part.func) in MAKERS]
+    made = [call for call in made if call.args and all(keyword.arg != "device" for keyword in call.keywords)]
+    for name in slot.place.parameters if len(made) > 1 else ():
+        yield (
+            0,
+            text.changed(node.lineno, [(call, f"{ast.unparse(call)[:-1]}, device={name}.device)") for call in made]),
+        )
 
 
 def _modules(place: Place, scope: Scope) -> Iterable[str]:

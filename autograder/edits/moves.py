@@ -2,7 +2,6 @@
 
 import ast
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from itertools import combinations
 
 from autograder.edits.slots import Slot, is_text
@@ -104,33 +103,27 @@ def exchanged(slot: Slot, text: Text) -> Iterator[tuple[float, Edit]]:
     known = {*place.parameters, *place.variables}
     reads = [(label, part) for label, part in _reads(node) if label in known or label.startswith("self.")]
     for first, second in combinations(list(dict.fromkeys(label for label, _ in reads))[:MOST_NAMES], 2):
-        yield EXCHANGED_RANK, _with_exchanged(node, node, reads, (first, second), text)
+        yield EXCHANGED_RANK, _with_exchanged(node.lineno, reads, (first, second), text)
 
 
 def exchanged_parameters(node: ast.FunctionDef, text: Text) -> Iterator[tuple[float, Edit]]:
     """Yield the body of a function with two of its parameters exchanged."""
     names = [argument.arg for argument in node.args.args if argument.arg != "self"][:MOST_NAMES]
     reads = [read for statement in node.body for read in _reads(statement)]
+    read = {label for label, _ in reads}
     for pair in combinations(names, 2):
-        yield (
-            PARAMETERS_RANK,
-            replace(_with_exchanged(node.body[0], node.body[-1], reads, pair, text), line=node.lineno),
-        )
+        if not read.isdisjoint(pair):
+            yield PARAMETERS_RANK, _with_exchanged(node.lineno, reads, pair, text)
 
 
 Read = tuple[str, ast.AST]
 """A name that is read, and where."""
 
 
-def _with_exchanged(first: ast.stmt, last: ast.stmt, reads: Sequence[Read], pair: tuple[str, str], text: Text) -> Edit:
-    """Return the statements from the first to the last with two names exchanged."""
-    start, end = text.span(first)[0], text.span(last)[1]
+def _with_exchanged(line: int, reads: Sequence[Read], pair: tuple[str, str], text: Text) -> Edit:
+    """Return the program with two names exchanged where they are read."""
     other = {pair[0]: pair[1], pair[1]: pair[0]}
-    parts, at = [], start
-    for (begin, stop), label in sorted((text.span(part), label) for label, part in reads if label in other):
-        parts += [text.source[at:begin], other[label]]
-        at = stop
-    return Edit(first.lineno, start, end, "".join([*parts, text.source[at:end]]))
+    return text.changed(line, [(part, other[label]) for label, part in reads if label in other])
 
 
 def _reads(node: ast.AST) -> Iterator[Read]:

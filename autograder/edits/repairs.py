@@ -8,8 +8,9 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from autograder.edits.additions import additions, insertions
+from autograder.edits.additions import additions, insertions, on_one_device
 from autograder.edits.guides import NO_CLUES, Clues, Guides, variables
+from autograder.edits.literals import exchanged_words, literals
 from autograder.edits.moves import exchanged, exchanged_parameters, moved, regrouped, restated
 from autograder.edits.operators import variants
 from autograder.edits.scope import Scope
@@ -140,7 +141,7 @@ def _edits(tree: ast.Module, text: Text) -> Iterator[tuple[float, Edit]]:
             if edit is not None:
                 yield RANKS.get(operator, 0), edit
         if isinstance(slot.node, ast.expr) and not isinstance(slot.node, ast.Slice):
-            for rank, replacement in chain(additions(slot, scope), regrouped(slot)):
+            for rank, replacement in chain(additions(slot, scope), literals(slot, scope), regrouped(slot)):
                 edit = Edit(slot.node.lineno, *text.span(slot.node), replacement)
                 forgotten = UNUSED_GAIN * _uses(replacement, slot.place.unused)
                 yield rank - max(forgotten, IDLE_GAIN * _uses(replacement, slot.place.idle)), edit
@@ -161,5 +162,7 @@ def _of_statement(node: ast.stmt, slot: Slot, scope: Scope, text: Text) -> Itera
     for rank, replacement in restated(node):
         yield rank, Edit(node.lineno, *text.span(node), replacement)
     yield from exchanged(slot, text)
+    yield from on_one_device(slot, text)
     if isinstance(node, ast.FunctionDef):
         yield from exchanged_parameters(node, text)
+        yield from exchanged_words(node, text)

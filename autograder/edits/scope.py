@@ -73,6 +73,7 @@ class Scope:
         self.numbers = tuple(dict.fromkeys(value for value in constants if type(value) in (int, float)))
         words = dict.fromkeys(value for value in constants if isinstance(value, str) and value.startswith("<"))
         self.marked = tuple(words)[:MOST_ITEMS]
+        self.tables = tuple(dict.fromkeys(_tables(tree)))[:MOST_ITEMS]
         self.constants = tuple(dict.fromkeys(_constants(tree)))[:MOST_ITEMS]
 
     def takes(self, call: ast.Call, keyword: str | None = None) -> bool:
@@ -135,6 +136,16 @@ def _constants(tree: ast.Module) -> Iterator[str]:
                 yield part.id
         if isinstance(statement, ast.ImportFrom):
             yield from (name.asname or name.name for name in statement.names if name.name.isupper())
+
+
+def _tables(tree: ast.Module) -> Iterator[str]:
+    """Yield what is indexed by a word, and what is asked for one with `get`."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Subscript(value=ast.Name() | ast.Attribute() as table, slice=ast.Constant(value=str())):
+                yield ast.unparse(table)
+            case ast.Call(func=ast.Attribute(value=ast.Name() | ast.Attribute() as table, attr="get")):
+                yield ast.unparse(table)
 
 
 def _signatures(tree: ast.Module) -> Iterator[tuple[str, Signature]]:

@@ -24,6 +24,7 @@ class Place:
     attributes: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()
     idle: tuple[str, ...] = ()
+    in_loop: bool = False
 
 
 @dataclass(frozen=True)
@@ -122,6 +123,8 @@ def _setter(parent: ast.AST, name: str, at: int | None) -> Callable[[ast.AST], N
 
 
 def _within(place: Place, parent: ast.AST, child: ast.AST) -> Place:
+    if isinstance(parent, ast.For | ast.While) and isinstance(child, ast.stmt):
+        place = replace(place, in_loop=True)
     if isinstance(parent, ast.FunctionDef) and isinstance(child, ast.stmt):
         arguments = [*parent.args.posonlyargs, *parent.args.args, *parent.args.kwonlyargs]
         names = tuple(argument.arg for argument in arguments if argument.arg != "self") or place.parameters
@@ -137,6 +140,7 @@ def _within(place: Place, parent: ast.AST, child: ast.AST) -> Place:
             variables=variables,
             unused=unused,
             idle=idle,
+            in_loop=False,
         )
     elif isinstance(parent, ast.ClassDef):
         kept = (node for node in ast.walk(parent) if isinstance(node, ast.Attribute))

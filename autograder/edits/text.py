@@ -1,6 +1,7 @@
 """The text of a program, and edits of it."""
 
 import ast
+from collections.abc import Sequence
 from dataclasses import dataclass
 from textwrap import indent
 
@@ -65,6 +66,16 @@ class Text:
 
     def _statement(self, node: ast.stmt, column: int) -> str:
         return indent(ast.unparse(ast.fix_missing_locations(node)), " " * column).lstrip()
+
+    def changed(self, line: int, changes: Sequence[tuple[ast.AST, str]]) -> Edit:
+        """Return one edit that puts other texts in place of several nodes, none of which is in another one."""
+        spans = sorted((self.span(node), text) for node, text in changes)
+        start, end = spans[0][0][0], spans[-1][0][1]
+        parts, at = [], start
+        for (begin, stop), text in spans:
+            parts += [self.source[at:begin], text]
+            at = stop
+        return Edit(line, start, end, "".join(parts))
 
     def exchanged(self, first: ast.AST, second: ast.AST) -> Edit:
         """Return the edit that exchanges two statements."""

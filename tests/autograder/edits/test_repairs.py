@@ -116,6 +116,80 @@ def test_common_mistakes_have_an_edit_that_mends_them(old: str, new: str, parsed
     assert wanted in parsed
 
 
+WORDS = """
+import torch
+
+SPECIAL = ("<PAD>", "<UNK>", "<SOS>", "<EOS>")
+
+
+def numbered(sentence):
+    return {word: at for at, word in enumerate(SPECIAL)} | {word: at for at, word in enumerate(sentence, 4)}
+
+
+def encode(words, table):
+    ids = []
+    for word in words:
+        ids.append(table.get(word, 0))
+    return ids
+
+
+def around(ids, table):
+    return [table["<EOS>"], *ids] + [table["<SOS>"]]
+
+
+def ends(ids):
+    return [2, *ids, 1]
+
+
+def text(ids, words):
+    end = len(ids)
+    for at, one in enumerate(ids):
+        if one == 2:
+            end = at
+    return " ".join(words[one] for one in ids[:end])
+
+
+def shifted(x):
+    rows = x.tolist()
+    return torch.tensor([row[:-1] for row in rows]), torch.tensor([row[1:] for row in rows])
+"""
+SHIFTED = "torch.tensor([row[{}] for row in rows]{})"
+
+
+@pytest.fixture(scope="module")
+def parsed_words() -> set[str]:
+    return {ast.dump(ast.parse(text)) for text in texts(WORDS) if _is_python(text)}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"<UNK>", "<SOS>", "<EOS>"', '"<SOS>", "<EOS>", "<UNK>"'),  # an item in another place
+        ("enumerate(sentence, 4)", "enumerate(dict.fromkeys(sentence), 4)"),  # each one once
+        ("ids = []", 'ids = [table["<SOS>"]]'),  # the first item of an empty list
+        ("table.get(word, 0)", 'table.get(word, table["<UNK>"])'),  # an id by its word
+        ("table.get(word, 0)", "table.get(word, 3)"),  # an id that stands nowhere
+        ('[table["<EOS>"], *ids] + [table["<SOS>"]]', '[table["<SOS>"], *ids] + [table["<EOS>"]]'),  # two words
+        ("[2, *ids, 1]", "[1, *ids, 2]"),  # two ids
+        ("[2, *ids, 1]", "[3, 2, *ids, 1]"),  # one more id
+        ("end = at", "end = at\n            break"),  # the end of a loop
+        ('" ".join(words[one] for one in ids[:end])', "list(words[one] for one in ids[:end])"),  # words, not a text
+        (
+            f"{SHIFTED.format(':-1', '')}, {SHIFTED.format('1:', '')}",
+            f"{SHIFTED.format(':-1', ', device=x.device')}, {SHIFTED.format('1:', ', device=x.device')}",
+        ),  # two tensors of one device
+    ],
+)
+def test_mistakes_in_words_and_ids_have_an_edit_that_mends_them(old: str, new: str, parsed_words: set[str]) -> None:
+    assert WORDS.count(old) == 1
+    assert ast.dump(ast.parse(WORDS.replace(old, new))) in parsed_words
+
+
+def test_no_loop_is_ended_where_there_is_none() -> None:
+    source = "def f(x):\n    if x:\n        y = 1\n    return y\n"
+    assert not [text for text in texts(source) if "break" in text]
+
+
 FORGOTTEN = """
 class Stack:
     def __init__(self):
