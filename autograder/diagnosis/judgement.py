@@ -76,6 +76,12 @@ class Judgement:
     prints: Prints = field(default_factory=dict)
 
     @property
+    def slowest(self) -> float:
+        """The longest time (s) that a trial took."""
+        outcomes = self.trials.outcomes.values() if self.trials is not None else ()
+        return max((outcome.seconds for outcome in outcomes), default=0.0)
+
+    @property
     def status(self) -> Status:
         """The status of the exercise, bonus checks aside."""
         return overall([verdict.status for verdict in self.verdicts if not verdict.bonus])

@@ -19,7 +19,7 @@ from autograder.results import ExerciseResult, Status
 from autograder.runner.outcomes import Fault, Outcome, WorkerFailure
 from autograder.runner.run import Parts
 from autograder.runner.runner import EnvironmentProblem, GraderProblem, Plan, Run, Runner
-from autograder.runner.timeouts import FEW, Timeouts
+from autograder.runner.timeouts import Timeouts, of_edited
 from autograder.submission import Submission
 from autograder.submission.submission import digest
 
@@ -113,15 +113,15 @@ class Marking:
         self._locations[exercise.id] = locations
         return self._result(self._settled[exercise.id])
 
-    def edited(self, exercise: Exercise, source: str) -> "Marking":
-        """Return the marking of this submission with another program in one exercise, in the same worker.
+    def edited(self, like: Judgement, source: str) -> "Marking":
+        """Return the marking of this submission with another program in a judged exercise, in the same worker.
 
         That program is not the student's: it gets short time-outs.
         """
-        sources = {**self.submission.sources, exercise.file: source.encode()}
+        sources = {**self.submission.sources, like.exercise.file: source.encode()}
         submission = replace(self.submission, sources=sources)
         other = Marking(self.suite, submission, self.runner, self.verdicts, self.traces)
-        other._loads, other._patience = self._loads, Timeouts(self.suite.course.limits, timeouts=FEW + 1)
+        other._loads, other._patience = self._loads, of_edited(self.suite.course.limits, like.slowest)
         return other
 
     def outcomes(self, like: Judgement, keys: Sequence[Key]) -> Mapping[Key, Outcome]:

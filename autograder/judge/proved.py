@@ -49,11 +49,11 @@ class _Trying:
         assert like.trials is not None
         expected = like.trials.key.reference
         judges = {verdict.check.id: verdict.check.judge for verdict in like.verdicts}
-        outcomes = self.marking.edited(like.exercise, source).outcomes(like, keys)
+        outcomes = self.marking.edited(like, source).outcomes(like, keys)
         if any(isinstance(outcome, WorkerFailure) for outcome in outcomes.values()):
             raise Hung
         return [key for key in keys if key in outcomes and passes(outcomes[key], expected[key], judges[key[0]])]
 
     def judged(self, source: str) -> Judged:
         like, _ = self.settled
-        return self.marking.edited(like.exercise, source).judged_like(like)
+        return self.marking.edited(like, source).judged_like(like)

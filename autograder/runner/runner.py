@@ -155,6 +155,7 @@ class Runner:
         while attempt.plan:
             job = self._job(sources, attempt.plan, exact, trace, reference_parts or {}, seed)
             job |= {"probes": probes, "careful": patience.careful, "prints": prints}
+            job |= {"interrupt_seconds": patience.interrupt_seconds}
             job |= {"surveys": False, "forbidden": {}} if trusted else {}
             if (end := self._run_job(attempt, job, plan)) is None:
                 continue
@@ -242,6 +243,7 @@ class Runner:
             "plan": [[exercise, [trial(exercise, key) for key in keys]] for exercise, keys in plan.items()],
             "probes": "checks",
             "careful": False,
+            "interrupt_seconds": None,
             "prints": False,
             "surveys": True,
             "sizes": {exercise: [dict(column) for column in columns] for exercise, columns in sizes.items()},

@@ -15,6 +15,10 @@ SHORT_SECONDS = 1.0
 LATER_SECONDS = 0.4
 """The time-out from the sixth on, so that a hang in each of 28 exercises costs less than a minute in all."""
 
+EDITED_SECONDS = 0.25
+"""A trial of an edited program is interrupted after this, sooner than by any time-out, if the program before the edit
+took less than a third of it."""
+
 FEW = 5
 """After so many time-outs a submission hangs on purpose, or everywhere."""
 
@@ -33,11 +37,13 @@ class Timeouts:
     """The time-outs of one submission: first its limit, then a third of it, then one second, and less after a few.
 
     `careful` is set when a worker died and the judge did not know in which check: from then on each is announced.
+    A trial that takes longer than `interrupt_seconds` raises TimeoutError, so that its worker lives on.
     """
 
     limits: Limits
     timeouts: int = 0
     careful: bool = False
+    interrupt_seconds: float | None = None
 
     def time_out(self) -> None:
         """Record that a check, an import or a whole exercise took too long."""
@@ -63,6 +69,12 @@ class Timeouts:
     @property
     def _short(self) -> float:
         return SHORT_SECONDS if self.timeouts <= FEW else LATER_SECONDS
+
+
+def of_edited(limits: Limits, seconds: float) -> Timeouts:
+    """Return the time-outs of an edited program, whose slowest trial took so long before: many hang."""
+    most = 0.75 * SHORT_SECONDS
+    return Timeouts(limits, timeouts=2, interrupt_seconds=min(max(EDITED_SECONDS, 3 * seconds), most))
 
 
 def of_own_programs(limits: Limits) -> Timeouts:

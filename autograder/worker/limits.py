@@ -6,7 +6,8 @@ The kernel enforces memory and CPU time on Linux and macOS. On Windows only the 
 import math
 import signal
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
@@ -52,6 +53,29 @@ class ResourceLimits:
         if hard != resource.RLIM_INFINITY:
             until = min(until, hard)
         resource.setrlimit(resource.RLIMIT_CPU, (until, hard))
+
+
+@contextmanager
+def interrupted_after(seconds: float | None) -> Iterator[None]:
+    """Raise `TimeoutError` in the code that runs if it takes longer, unless it is in a call of a library.
+
+    That keeps the worker, but code that catches every error goes on: a limit it is not. Does nothing without `seconds`,
+    and on Windows.
+    """
+    if seconds is None or not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def interrupt(*_: object) -> None:
+        raise TimeoutError(f"not done after {seconds:g} s")
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 _recorded: int | None = None

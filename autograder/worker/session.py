@@ -3,10 +3,11 @@
 A job is a dict with `sources`, `reference_parts` and `checks` (file name to bytes), `plan` (exercises with their
 trials, each a check, its number, its own seed and the column of its sizes), `probes` (what the plan names: checks,
 pictures or steps), `sizes` (exercise to its columns), `device`, `exact`, `trace`, `careful` (whether to announce each
-check before it begins), `forbidden` (exercise to what it forbids), `libraries`, `prints` (whether the log says which
-trial printed what), `surveys` (whether to report the syntax of the files) and `limits`. A job may have `repairs`
-instead: a program, its suspected lines, a number of edits, fixes of known mistakes, whether the program has these
-mistakes, and what is checked. Every answer is a dict with an `event`.
+check before it begins), `interrupt_seconds` (after which a trial is interrupted, or None), `forbidden` (exercise to
+what it forbids), `libraries`, `prints` (whether the log says which trial printed what), `surveys` (whether to report
+the syntax of the files) and `limits`. A job may have `repairs` instead: a program, its suspected lines, a number of
+edits, fixes of known mistakes, whether the program has these mistakes, and what is checked. Every answer
+is a dict with an `event`.
 """
 
 import builtins
@@ -235,7 +236,7 @@ class Job:
         _reset_process(seed)
         started = time.perf_counter()
         try:
-            with tracing or nullcontext():
+            with tracing or nullcontext(), limits.interrupted_after(job["interrupt_seconds"]):
                 returned = probe(implementation, given)
             value = observe(returned)
             ban.check()

@@ -12,10 +12,10 @@ from autograder.judge.grader import Grader
 from autograder.runner import attempt as attempt_module
 from autograder.runner import runner as runner_module
 from autograder.runner.attempt import MOST_DEATHS
-from autograder.runner.outcomes import Observed, WorkerFailure
+from autograder.runner.outcomes import Fault, Observed, WorkerFailure
 from autograder.runner.process import GRACE_SECONDS, End
 from autograder.runner.runner import Runner
-from autograder.runner.timeouts import Timeouts
+from autograder.runner.timeouts import Timeouts, of_edited
 from tests.support import fuzzing, tiny
 from tests.support.fuzzing import Event, Script
 
@@ -59,6 +59,25 @@ def test_waits_never_grow_and_never_exceed_what_the_course_says(wall: int) -> No
     assert waits == sorted(waits, reverse=True)
     assert waits[0] == (wall, wall)
     assert waits[-1][0] == min(wall, 1)
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.05, 0.2, 3.0])
+def test_an_edited_program_is_interrupted_before_it_times_out(seconds: float) -> None:
+    patience = of_edited(Limits(wall_seconds=15), seconds)
+    assert patience.interrupt_seconds is not None
+    assert min(3 * seconds, 0.75) <= patience.interrupt_seconds < patience.check_seconds
+
+
+@pytest.mark.worker
+def test_a_trial_that_is_interrupted_ends_without_its_worker() -> None:
+    text = tiny.mean_with("while True:\n        pass")
+    patience = of_edited(tiny.COURSE.limits, 0.0)
+    with Runner(tiny.SUITE, seed=SEED, shared=True) as own:
+        outcomes = own.run(tiny.submitted(text).sources, PLAN, patience=patience).outcomes
+        assert own.ready
+    faults = [one for one in outcomes[tiny.FIRST].values() if isinstance(one, Fault)]
+    assert {one.type for one in faults} == {"TimeoutError"}
+    assert patience.timeouts == of_edited(tiny.COURSE.limits, 0.0).timeouts
 
 
 @dataclass(frozen=True)
