@@ -196,7 +196,7 @@ def _is_part(func: ast.expr, place: Place, scope: Scope) -> bool:
         case ast.Name(id=name):
             return name in scope.parts or name == "self" or (name in place.parameters and name.startswith(OWNERS))
         case ast.Attribute(value=ast.Name(id=name)):
-            return name == "self" or (name in place.parameters and name.startswith(OWNERS))
+            return name == "self" or name in scope.parts or (name in place.parameters and name.startswith(OWNERS))
     return False
 
 

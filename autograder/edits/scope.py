@@ -1,6 +1,7 @@
 """What a whole program has that an edit of it may use."""
 
 import ast
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeGuard
@@ -9,6 +10,8 @@ from autograder.edits.slots import Place
 
 SHORT, MOST_AROUND = 50, 6
 """Characters of an expression that is tried in place of a name in it, and how many are."""
+
+LIBRARIES = ("torch", "numpy")
 
 MOST_ITEMS = 8
 """Words like `<S>`, and constants of the module, that are tried in a list."""
@@ -162,12 +165,19 @@ def _signatures(tree: ast.Module) -> Iterator[tuple[str, Signature]]:
 
 
 def _parts(tree: ast.Module) -> Iterator[str]:
-    """Yield the functions and classes of the program, and those of other exercises that it imports by name."""
+    """Yield the functions and classes of the program, and the files of other exercises and what it imports of them."""
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             yield node.name
-        if isinstance(node, ast.ImportFrom) and not (node.module or "").startswith(("torch", "typing")):
+        if isinstance(node, ast.Import):
+            yield from (name.asname or name.name for name in node.names if not _is_library(name.name))
+        if isinstance(node, ast.ImportFrom) and not _is_library(node.module or ""):
             yield from (name.asname or name.name for name in node.names)
+
+
+def _is_library(module: str) -> bool:
+    name = module.split(".")[0]
+    return name in sys.stdlib_module_names or name in LIBRARIES
 
 
 def name_of(function: ast.expr) -> str:

@@ -191,6 +191,9 @@ def test_no_loop_is_ended_where_there_is_none() -> None:
 
 
 FORGOTTEN = """
+import ex04_masks
+
+
 class Stack:
     def __init__(self):
         self.norm = make()
@@ -200,6 +203,7 @@ class Stack:
         for step in range(1, steps + 1):
             ended = model.encode(x) > 0
         losses = [sum(y for y in x), x[-1]]
+        hidden = ex04_masks.padding(x)
         return x
 """
 
@@ -211,6 +215,7 @@ class Stack:
         ("range(1, steps + 1)", "range(steps)"),  # from one
         ("model.encode(x) > 0", "ended | (model.encode(x) > 0)"),  # what was so before
         ("model.encode(x)", "model.encode(x, mask)"),  # an argument of a part of a model
+        ("ex04_masks.padding(x)", "ex04_masks.padding(x, steps)"),  # an argument of another exercise's part
         ("sum(y for y in x)", "(lambda values: sum(values) / len(values))(list(y for y in x))"),  # a mean
     ],
 )
