@@ -6,18 +6,19 @@ A fix is the words that it adds and removes, as short hashes: it orders edits, a
 import ast
 import hashlib
 import re
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import TypeGuard
 
 WORD = re.compile(r"[A-Za-z_]\w*|\d+(?:\.\d+)?(?:e[+-]?\d+)?|\*\*|//|[=!<>]=|[-+*/%@&|~<>:]")
 """A word of a program. Brackets, commas, dots and quotes tell nothing that the other words do not tell."""
 
 COMMENT = re.compile(r"#.*")
 
-LIKE, SAME = 4.0, 1.5
-"""Ranks that an edit gains if it is the fix of the mistake that the program has, and if it is that of any mistake."""
+LIKE, JUST, SAME = 4.0, 2.0, 1.5
+"""Ranks that an edit gains: at most for being like the fix of the mistake that the program has, beside that for being
+just this fix, and for being that of any mistake."""
 
 ORDER = "="
 """The fix that only changes the order of words, or names of the program's own. Many edits do no
@@ -68,12 +69,13 @@ class Guides:
             return SAME if words in self._all else 0.0
         if words == _ORDERED and len(self._all) > 1:
             return SAME if _ORDERED in self._all else 0.0
-        return LIKE * max(len(words & fix) / len(words | fix) for fix in self._fixes)
+        likeness = max(len(words & fix) / len(words | fix) for fix in self._fixes)
+        return LIKE * likeness + (JUST if likeness == 1 else 0.0)
 
     def _of(self, text: str) -> list[str]:
         if text not in self._words:
             code = COMMENT.sub("", text)
-            self._words[text] = [_hash(word) for word in WORD.findall(code) if word not in self._variables]
+            self._words[text] = _words(code, self._variables)
         return self._words[text]
 
 
@@ -83,20 +85,20 @@ def fix_of(wrong: str, right: str) -> str:
     Raises whatever `ast.parse` raises.
     """
     own = variables(ast.parse(right)) | variables(ast.parse(wrong))
-    words = [[_hash(word) for word in WORD.findall(_code(text)) if word not in own] for text in (wrong, right)]
+    words = [_words(_code(text), own) for text in (wrong, right)]
     found = _signed(*words)
     return " ".join(sorted(found)) or ORDER if len(found) <= LONGEST_FIX else ""
 
 
 def variables(tree: ast.Module) -> set[str]:
-    """Return the names that functions of a program give to values of their own."""
-    return {
-        node.id
-        for function in ast.walk(tree)
-        if isinstance(function, ast.FunctionDef)
-        for node in ast.walk(function)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    }
+    """Return the names that functions of a program give to values of their own; a parameter has the contract's name."""
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    names = {node.id for one in functions for node in ast.walk(one) if _is_stored(node)}
+    return names - {argument.arg for one in functions for argument in (*one.args.args, *one.args.kwonlyargs)}
+
+
+def _is_stored(node: ast.AST) -> TypeGuard[ast.Name]:
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
 
 
 def _code(text: str) -> str:
@@ -104,11 +106,20 @@ def _code(text: str) -> str:
     return ast.unparse(ast.parse(text))
 
 
+def _words(code: str, variables: Collection[str]) -> list[str]:
+    """Return the words of a code, but for these variables; 1.0 is the same word as 1."""
+    words = (word for word in WORD.findall(code) if word not in variables)
+    return [f"{float(word):g}" if word[0].isdigit() else word for word in words]
+
+
 def _signed(before: Sequence[str], after: Sequence[str]) -> list[str]:
-    """Return the words that an edit adds and removes, each with its sign."""
-    change = Counter(after)
-    change.subtract(before)
-    return [f"+{word}" if count > 0 else f"-{word}" for word, count in change.items() if count]
+    """Return the words that an edit adds and removes, each with its sign and as a hash."""
+    change: dict[str, int] = {}
+    for word in after:
+        change[word] = change.get(word, 0) + 1
+    for word in before:
+        change[word] = change.get(word, 0) - 1
+    return [f"{'+' if count > 0 else '-'}{_hash(word)}" for word, count in change.items() if count]
 
 
 @cache

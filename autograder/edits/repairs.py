@@ -5,11 +5,11 @@ The likeliest edits come first: those near the lines that are suspected, and tho
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import chain
 
 from autograder.edits.additions import additions, insertions, on_one_device
-from autograder.edits.guides import NO_CLUES, Clues, Guides, variables
+from autograder.edits.guides import JUST, LIKE, NO_CLUES, Clues, Guides, variables
 from autograder.edits.literals import exchanged_words, literals
 from autograder.edits.moves import exchanged, exchanged_parameters, moved, regrouped, restated
 from autograder.edits.operators import variants
@@ -59,18 +59,24 @@ def repairs(source: str, lines: Sequence[int], most: int, clues: Clues = NO_CLUE
     text, guides = Text(source), Guides(clues.fixes, is_named=clues.is_named, variables=variables(tree))
     beside, related, unreached = _beside(tree, lines), _related(tree, lines), _unreached(tree, clues.of)
     ranked: dict[tuple[int, int, str], tuple[float, Edit]] = {}
-    for rank, edit in _edits(tree, text):
-        at = edit.start, edit.end, edit.text
-        if len(edit.text) > LONGEST or source[edit.start : edit.end] == edit.text:
-            continue
-        line = edit.line
-        away = 0.0 if line in lines else RELATED if line in related else BESIDE if line in beside else AWAY
-        away = UNREACHED if line in unreached else away
-        if at not in ranked or ranked[at][0] > rank + away:
-            ranked[at] = rank + away, edit
+    everywhere = {node.lineno for node in ast.walk(tree) if isinstance(node, ast.expr | ast.stmt)}
+    for among in (everywhere - unreached, unreached):
+        if len(ranked) >= most:
+            break
+        for rank, edit in _edits(tree, text, among):
+            at = edit.start, edit.end, edit.text
+            if len(edit.text) > LONGEST or source[edit.start : edit.end] == edit.text:
+                continue
+            line = edit.line
+            away = 0.0 if line in lines else RELATED if line in related else BESIDE if line in beside else AWAY
+            away = UNREACHED if line in unreached else away
+            if at not in ranked or ranked[at][0] > rank + away:
+                ranked[at] = rank + away, edit
     found = sorted(ranked.values(), key=_rank)
-    guided = [(rank - guides.gain(source[edit.start : edit.end], edit.text), edit) for rank, edit in found[:GUIDED]]
-    return [edit for _, edit in sorted([*guided, *found[GUIDED:]], key=_rank)[:most]]
+    worst = found[:most][-1][0] + LIKE + JUST if found else 0.0  # what is ranked behind that stays behind the last one
+    near = [(rank, edit) for rank, edit in found[:GUIDED] if rank <= worst]
+    guided = [(rank - guides.gain(source[edit.start : edit.end], edit.text), edit) for rank, edit in near]
+    return [edit for _, edit in sorted([*guided, *found[len(near) :]], key=_rank)[:most]]
 
 
 def _rank(ranked: tuple[float, Edit]) -> float:
@@ -131,9 +137,10 @@ def _names(node: ast.AST, context: type[ast.expr_context]) -> list[str]:
     return [node.attr] if isinstance(node, ast.Attribute) and isinstance(node.ctx, context) else []
 
 
-def _edits(tree: ast.Module, text: Text) -> Iterator[tuple[float, Edit]]:
+def _edits(tree: ast.Module, text: Text, lines: Collection[int]) -> Iterator[tuple[float, Edit]]:
+    """Yield the edits of some lines, each with a rank that its place does not change."""
     scope = Scope(tree)
-    for slot in list(slots(tree)):
+    for slot in [slot for slot in slots(tree) if _line(slot) in lines]:
         if isinstance(slot.parent, ast.JoinedStr | ast.FormattedValue) or isinstance(slot.node, ast.ClassDef):
             continue
         for operator, other in variants(slot, scope.imported):
@@ -141,15 +148,22 @@ def _edits(tree: ast.Module, text: Text) -> Iterator[tuple[float, Edit]]:
             if edit is not None:
                 yield RANKS.get(operator, 0), edit
         if isinstance(slot.node, ast.expr) and not isinstance(slot.node, ast.Slice):
+            span = text.span(slot.node)
             for rank, replacement in chain(additions(slot, scope), literals(slot, scope), regrouped(slot)):
-                edit = Edit(slot.node.lineno, *text.span(slot.node), replacement)
+                edit = Edit(slot.node.lineno, *span, replacement)
                 forgotten = UNUSED_GAIN * _uses(replacement, slot.place.unused)
                 yield rank - max(forgotten, IDLE_GAIN * _uses(replacement, slot.place.idle)), edit
         elif isinstance(slot.node, ast.stmt):
             yield from _of_statement(slot.node, slot, scope, text)
     for first, second in pairs(tree):
-        yield ORDER_RANK, text.exchanged(first.node, second.node)
-    yield from moved(tree, text)
+        if getattr(first.node, "lineno", None) in lines:
+            yield ORDER_RANK, text.exchanged(first.node, second.node)
+    yield from ((rank, edit) for rank, edit in moved(tree, text) if edit.line in lines)
+
+
+def _line(slot: Slot) -> int:
+    """Return the line of a node, or of its statement: a part of a comprehension has none."""
+    return getattr(slot.node, "lineno", slot.place.statement.lineno if slot.place.statement else 0)
 
 
 def _uses(text: str, names: Sequence[str]) -> bool:
