@@ -70,7 +70,7 @@ class Guides:
         if words == _ORDERED and len(self._all) > 1:
             return SAME if _ORDERED in self._all else 0.0
         likeness = max(len(words & fix) / len(words | fix) for fix in self._fixes)
-        return LIKE * likeness + (JUST if likeness == 1 else 0.0)
+        return LIKE * likeness + (JUST if likeness == 1 and words != _ORDERED else 0.0)
 
     def _of(self, text: str) -> list[str]:
         if text not in self._words:

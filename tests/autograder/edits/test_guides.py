@@ -1,8 +1,10 @@
 """Edits like the fix of a known mistake are tried first."""
 
+import ast
+
 import pytest
 
-from autograder.edits.guides import LIKE, ORDER, SAME, Clues, Guides, fix_of
+from autograder.edits.guides import JUST, LIKE, ORDER, SAME, Clues, Guides, fix_of, variables
 from autograder.edits.repairs import repairs
 
 RIGHT = "def f(scores, mask):\n    weights = scores.softmax(dim=-1)\n    return weights * mask\n"
@@ -35,7 +37,7 @@ def test_a_fix_that_rewrites_much_is_not_kept() -> None:
 def test_the_fix_of_the_named_mistake_gains_most() -> None:
     fix, other = fix_of(WRONG, RIGHT), fix_of(RIGHT.replace("* mask", "/ mask"), RIGHT)
     named = Guides([fix], is_named=True)
-    assert named.gain("s.softmax(1)", "s.softmax(-1)") == LIKE
+    assert named.gain("s.softmax(1)", "s.softmax(-1)") == LIKE + JUST
     assert 0 < named.gain("s.softmax(1)", "s.softmax(-1).detach()") < LIKE
     assert named.gain("p / mask", "p * mask") == 0
     known = Guides([fix, other], is_named=False)
@@ -46,7 +48,19 @@ def test_the_fix_of_the_named_mistake_gains_most() -> None:
 
 def test_names_of_the_programs_own_variables_do_not_count() -> None:
     fix = fix_of(WRONG, RIGHT)
-    assert Guides([fix], is_named=True, variables=["p"]).gain("p.softmax(1)", "p.softmax(-1)") == LIKE
+    assert Guides([fix], is_named=True, variables=["p"]).gain("p.softmax(1)", "p.softmax(-1)") == LIKE + JUST
+
+
+def test_a_parameter_that_is_assigned_too_keeps_the_name_of_the_contract() -> None:
+    right = "def f(x, pad_idx=None):\n    pad_idx = pad_idx or 0\n    y = x\n    return y == pad_idx\n"
+    assert variables(ast.parse(right)) == {"y"}
+    assert Guides([fix_of(right.replace("y == pad_idx", "y == 0"), right)], is_named=True).gain("0", "pad_idx") > LIKE
+
+
+def test_a_number_is_one_word_however_it_is_written() -> None:
+    right = "def f(x):\n    return x.norm(x)\n"
+    fix = fix_of(right.replace("norm(x)", "norm(x, p=1.0)"), right)
+    assert Guides([fix], is_named=True).gain("norm(x, p=1)", "norm(x)") == LIKE + JUST
 
 
 @pytest.mark.parametrize("is_named", [True, False])
