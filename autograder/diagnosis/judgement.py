@@ -76,10 +76,16 @@ class Judgement:
     prints: Prints = field(default_factory=dict)
 
     @property
-    def slowest(self) -> float:
-        """The longest time (s) that a trial took."""
-        outcomes = self.trials.outcomes.values() if self.trials is not None else ()
-        return max((outcome.seconds for outcome in outcomes), default=0.0)
+    def ran_to_a_mistake(self) -> bool:
+        """Whether the exercise, or a bonus check of it if nothing else, fails by what it computes."""
+        first = self.first_failure
+        is_bonus = self.status == "pass" and first is not None and first.status in ("fail", "error")
+        return is_bonus or self.status in ("fail", "error")
+
+    def slowest(self, keys: Collection[Key] | None = None) -> float:
+        """Return the longest time (s) that one of these trials took, or one of all."""
+        outcomes = self.trials.outcomes if self.trials is not None else {}
+        return max((outcome.seconds for key, outcome in outcomes.items() if keys is None or key in keys), default=0.0)
 
     @property
     def status(self) -> Status:

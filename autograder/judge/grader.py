@@ -209,7 +209,7 @@ class Grader:
                 marking.with_pictures(exercise, result) for exercise, result in zip(wanted, results, strict=True)
             ]
         report = self._report(submission, results)
-        failing = next((exercise for exercise, result in zip(wanted, results, strict=True) if _fails(result)), None)
+        failing = _first_failing(wanted, results)
         if self.budget is None or failing is None:
             return report
         if on_verdict is not None:
@@ -272,8 +272,11 @@ class Grader:
         return Verdicts(self.suite, exercise, key, seed=self.seed, evidence=self.evidence)
 
 
-def _fails(result: ExerciseResult) -> bool:
-    return result.status in ("fail", "error")
+def _first_failing(exercises: Iterable[Exercise], results: Sequence[ExerciseResult]) -> Exercise | None:
+    """Return the first exercise that fails; if there is none, the first with a bonus check that fails."""
+    pairs = list(zip(exercises, results, strict=True))
+    bonus = (one for one, result in pairs if (first := result.first_failure) and first.status in ("fail", "error"))
+    return next((one for one, result in pairs if result.status in ("fail", "error")), next(bonus, None))
 
 
 def _result(found: "Future[Found]") -> Found:

@@ -3,7 +3,7 @@
 So one mistake costs its points once: an exercise that is right by itself is not lost to an earlier one it builds on.
 """
 
-from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -113,15 +113,15 @@ class Marking:
         self._locations[exercise.id] = locations
         return self._result(self._settled[exercise.id])
 
-    def edited(self, like: Judgement, source: str) -> "Marking":
+    def edited(self, like: Judgement, source: str, keys: Collection[Key] | None = None) -> "Marking":
         """Return the marking of this submission with another program in a judged exercise, in the same worker.
 
-        That program is not the student's: it gets short time-outs.
+        That program is not the student's: it gets short time-outs, by what these trials took, or all.
         """
         sources = {**self.submission.sources, like.exercise.file: source.encode()}
         submission = replace(self.submission, sources=sources)
         other = Marking(self.suite, submission, self.runner, self.verdicts, self.traces)
-        other._loads, other._patience = self._loads, of_edited(self.suite.course.limits, like.slowest)
+        other._loads, other._patience = self._loads, of_edited(self.suite.course.limits, like.slowest(keys))
         return other
 
     def outcomes(self, like: Judgement, keys: Sequence[Key]) -> Mapping[Key, Outcome]:
@@ -234,7 +234,7 @@ class Marking:
         """
         exercise = judgement.exercise
         can_run = exercise.file in self.submission.sources and not self._hangs_in_help
-        if judgement.status not in ("fail", "error") or not can_run:
+        if not judgement.ran_to_a_mistake or not can_run:
             return {}
         from autograder.diagnosis.location.locator import find_locations
 

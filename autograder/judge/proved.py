@@ -49,7 +49,7 @@ class _Trying:
         assert like.trials is not None
         expected = like.trials.key.reference
         judges = {verdict.check.id: verdict.check.judge for verdict in like.verdicts}
-        outcomes = self.marking.edited(like, source).outcomes(like, keys)
+        outcomes = self.marking.edited(like, source, keys).outcomes(like, keys)
         if any(isinstance(outcome, WorkerFailure) for outcome in outcomes.values()):
             raise Hung
         return [key for key in keys if key in outcomes and passes(outcomes[key], expected[key], judges[key[0]])]

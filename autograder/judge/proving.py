@@ -79,12 +79,14 @@ def can_be_proved(judgement: Judgement, locations: Mapping[str, Location]) -> bo
 def _written(judgement: Judgement) -> list[Verdict]:
     """Return the verdicts that count for a search: without bonus checks, and without what is not written yet.
 
-    A check that waits for another check has run; one that waits for an earlier exercise has not.
+    A bonus check counts if nothing else fails. A check that waits for another check has run; one that waits for an
+    earlier exercise has not.
     """
+    first = judgement.first_failure
     return [
         verdict
         for verdict in judgement.verdicts
-        if not verdict.bonus
+        if (not verdict.bonus or verdict is first)
         and verdict.status != "not_started"
         and not (verdict.diagnosis is not None and isinstance(verdict.diagnosis.fact, EarlierUnwritten))
     ]

@@ -73,8 +73,9 @@ class Timeouts:
 
 def of_edited(limits: Limits, seconds: float) -> Timeouts:
     """Return the time-outs of an edited program, whose slowest trial took so long before: many hang."""
-    most = 0.75 * SHORT_SECONDS
-    return Timeouts(limits, timeouts=2, interrupt_seconds=min(max(EDITED_SECONDS, 3 * seconds), most))
+    patience = Timeouts(limits, timeouts=1)
+    patience.interrupt_seconds = min(max(EDITED_SECONDS, 3 * seconds), 0.8 * patience.check_seconds)
+    return patience
 
 
 def of_own_programs(limits: Limits) -> Timeouts:

@@ -19,12 +19,11 @@ from autograder.runner.traces import Trace
 
 
 def by_statement(
-    entry: Misconception, survey: Survey | None, file: str, divergence: Divergence | None = None
+    entry: Misconception, statements: Sequence[tuple[str, int]], file: str, divergence: Divergence | None = None
 ) -> Place | None:
     """Return the statement of a misconception that diverges, else the first; None if not each is there once."""
-    lines = [line for hash_, line in (survey.statements if survey else ()) if hash_ in entry.marks]
-    there = {hash_ for hash_, _ in (survey.statements if survey else ())}
-    is_unique = lines and len(lines) == len(entry.marks) and set(entry.marks) <= there
+    lines = [line for hash_, line in statements if hash_ in entry.marks]
+    is_unique = lines and len(lines) == len(entry.marks) and set(entry.marks) <= {hash_ for hash_, _ in statements}
     if not is_unique:
         return None
     return Place(file, divergence.place.line if divergence and divergence.place.line in lines else min(lines))

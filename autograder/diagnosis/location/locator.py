@@ -138,11 +138,20 @@ class Locator:
             first_mistake = self._misconception_of(divergence) if divergence.certain else None
         entry = diagnosis.misconception or first_mistake
         file = self.judgement.exercise.file
-        statement = by_statement(entry, survey, file, divergence) if entry is not None else None
+        statement = by_statement(entry, self._statements(verdict.check), file, divergence) if entry else None
         location = location_of(statement, divergence, survey, self.trials.source, self._functions())
         if divergence is not None and location is not None and entry is None:
             location = configured(divergence, survey, self.trials.source) or location
         return replace(location, first_mistake=first_mistake) if location is not None else None
+
+    def _statements(self, check: Check) -> list[tuple[str, int]]:
+        """Return the statements of the functions and classes that ran in a check, of all if no trace shows any."""
+        traces = [trace for key, trace in self.traces.items() if key[0] == check.id]
+        frames = {place for trace in traces for step in trace.steps for place in step.stack}
+        ran = {_part(place.function) for place in frames if place.file == self.judgement.exercise.file}
+        functions, survey = self._functions(), self.trials.survey
+        statements = survey.statements if survey is not None else ()
+        return [(hash_, line) for hash_, line in statements if not ran or _part(functions.get(line)) in {*ran, ""}]
 
     def _fits(self, divergence: Divergence, diagnosis: Diagnosis) -> bool:
         """Whether a divergence may be in a function or class that the misconception changes.
@@ -213,6 +222,11 @@ class Locator:
         places = self.trials.survey.places if self.trials.survey else {}
         starts = sorted((lines[0], name) for name, lines in places.items() if lines)
         return dict(_spread(starts, len(self.trials.source.splitlines())))
+
+
+def _part(function: str | None) -> str:
+    """Return the function or class of the file that a function is in."""
+    return (function or "").split(".")[0]
 
 
 def _is_open(verdict: Verdict) -> bool:

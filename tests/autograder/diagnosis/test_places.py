@@ -118,6 +118,19 @@ def test_the_place_is_the_faulty_line_whatever_the_style(
         assert flagged[found.place.column : found.place.end].strip() == flagged[found.place.column : found.place.end]
 
 
+def test_the_statement_of_a_mistake_is_not_shown_in_a_function_that_did_not_run(
+    graded: Callable[[Exercise, str], ExerciseResult],
+) -> None:
+    unscaled = '    scores = torch.einsum("...td,...sd->...ts", query, key)\n'
+    idle = "\n\ndef pairs(query, key):\n    scores = query @ key.transpose(-2, -1)  # (..., T, S)\n    return scores\n"
+    wrong = SOLUTION.replace(SCALED, unscaled) + idle
+    failure = graded(resolve_exercise(COURSE, "5"), wrong).first_failure
+    assert failure is not None
+    assert failure.finding is not None
+    assert failure.finding.place is not None
+    assert "einsum" in wrong.splitlines()[failure.finding.place.line - 1]
+
+
 @pytest.mark.slow
 def test_a_misconception_is_not_claimed_for_one_of_its_statements_alone(
     graded: Callable[[Exercise, str], ExerciseResult],

@@ -222,6 +222,11 @@ def test_a_bonus_that_fails_is_no_hindrance() -> None:
     assert found == [Proof(1, frozenset("a"), is_whole=True)]
 
 
+def test_a_bonus_that_fails_alone_is_searched() -> None:
+    found = proofs(checks("pass", "fail", bonus=(1,)), mends(b="ONE"), edit("one", "ONE"))
+    assert found == [Proof(1, frozenset("b"), is_whole=True)]
+
+
 def test_an_edit_that_hangs_ends_the_search() -> None:
     def run(source: str, keys: Sequence[Key]) -> Collection[Key]:
         if "ONE" in source:
