@@ -107,6 +107,8 @@ def _in_place_of_a_part(node: ast.expr) -> Iterator[Ranked]:
             yield KEPT_RANK, str(isinstance(op, ast.Is))
         case ast.Attribute(value, "data"):
             yield 0, ast.unparse(value)
+        case ast.Call(func=ast.Attribute(value, "cumsum" | "cumprod" as name)):
+            yield 0, f"({ast.unparse(node)} {'-' if name == 'cumsum' else '/'} {ast.unparse(value)})"
         case ast.Call(ast.Name("sum"), [values]):
             yield 0, f"(lambda values: sum(values) / len(values))(list({ast.unparse(values)}))"
         case ast.Subscript(value, ast.Constant(0) | ast.UnaryOp(ast.USub(), ast.Constant(1))):
@@ -256,7 +258,10 @@ def _wraps(node: ast.expr, text: str, place: Place, scope: Scope) -> Iterator[Ra
 
 
 def _changed(whole: str, text: str) -> tuple[str, ...]:
-    return (f"({whole} + 1)", f"({whole} - 1)", f"({whole} * 2)", f"({whole} / 2)", f"list({text})", f"(-{whole})")
+    return (
+        *(f"max({text}, 1)", f"list({text})", f"(-{whole})"),
+        *(f"({whole} {change})" for change in ("+ 1", "- 1", "* 2", "/ 2")),
+    )
 
 
 def _masked(whole: str, name: str) -> Iterator[Ranked]:

@@ -6,6 +6,8 @@ The likeliest edits come first: those near the lines that are suspected, and tho
 import ast
 import re
 from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from itertools import chain
 
 from autograder.edits.additions import additions, insertions, on_one_device
@@ -17,9 +19,9 @@ from autograder.edits.scope import Scope
 from autograder.edits.slots import Slot, pairs, slots
 from autograder.edits.text import Edit, Text
 
-RELATED, BESIDE, AWAY, UNREACHED = 1.0, 1.5, 3.0, 6.0
-"""Ranks that an edit loses where the suspected lines take their values from, elsewhere in their functions, anywhere
-else, and in what the function that is checked does not use."""
+RELATED, BESIDE, REACHED, AWAY, UNREACHED = 1.0, 1.5, 2.0, 3.0, 6.0
+"""Ranks that an edit loses where the suspected lines take their values from, elsewhere in their functions, in what the
+function that is checked uses, anywhere else, and in what that function does not use."""
 
 LONGEST = 1000
 """Characters of the longest edit: a longer one rewrites more than one mistake."""
@@ -57,21 +59,19 @@ def repairs(source: str, lines: Sequence[int], most: int, clues: Clues = NO_CLUE
     """
     tree = ast.parse(source)
     text, guides = Text(source), Guides(clues.fixes, is_named=clues.is_named, variables=variables(tree))
-    beside, related, unreached = _beside(tree, lines), _related(tree, lines), _unreached(tree, clues.of)
+    distances = _Distances.of(tree, lines, clues.of)
     ranked: dict[tuple[int, int, str], tuple[float, Edit]] = {}
     everywhere = {node.lineno for node in ast.walk(tree) if isinstance(node, ast.expr | ast.stmt)}
-    for among in (everywhere - unreached, unreached):
+    for among in (everywhere - distances.unreached, distances.unreached):
         if len(ranked) >= most:
             break
         for rank, edit in _edits(tree, text, among):
             at = edit.start, edit.end, edit.text
             if len(edit.text) > LONGEST or source[edit.start : edit.end] == edit.text:
                 continue
-            line = edit.line
-            away = 0.0 if line in lines else RELATED if line in related else BESIDE if line in beside else AWAY
-            away = UNREACHED if line in unreached else away
-            if at not in ranked or ranked[at][0] > rank + away:
-                ranked[at] = rank + away, edit
+            rank += distances.to(edit.line)
+            if at not in ranked or ranked[at][0] > rank:
+                ranked[at] = rank, edit
     found = sorted(ranked.values(), key=_rank)
     worst = found[:most][-1][0] + LIKE + JUST if found else 0.0  # what is ranked behind that stays behind the last one
     near = [(rank, edit) for rank, edit in found[:GUIDED] if rank <= worst]
@@ -81,6 +81,28 @@ def repairs(source: str, lines: Sequence[int], most: int, clues: Clues = NO_CLUE
 
 def _rank(ranked: tuple[float, Edit]) -> float:
     return ranked[0]
+
+
+@dataclass(frozen=True)
+class _Distances:
+    """How far lines are from those that are suspected, in ranks."""
+
+    suspected: AbstractSet[int]
+    related: AbstractSet[int]
+    beside: AbstractSet[int]
+    reached: AbstractSet[int]
+    unreached: AbstractSet[int]
+
+    @classmethod
+    def of(cls, tree: ast.Module, lines: Sequence[int], checked: str | None) -> "_Distances":
+        return cls({*lines}, _related(tree, lines), _beside(tree, lines), *_reached(tree, checked))
+
+    def to(self, line: int) -> float:
+        """Return the ranks that an edit of a line loses."""
+        if line in self.unreached:
+            return UNREACHED
+        near = {0.0: self.suspected, RELATED: self.related, BESIDE: self.beside, REACHED: self.reached}
+        return next((distance for distance, lines in near.items() if line in lines), AWAY)
 
 
 def _beside(tree: ast.Module, lines: Sequence[int]) -> set[int]:
@@ -97,16 +119,21 @@ def _beside(tree: ast.Module, lines: Sequence[int]) -> set[int]:
     return found
 
 
-def _unreached(tree: ast.Module, of: str | None) -> set[int]:
-    """Return the lines of functions and classes whose names neither the one that is checked uses nor what it uses."""
+def _reached(tree: ast.Module, of: str | None) -> tuple[set[int], set[int]]:
+    """Return the lines of the functions and classes that the checked one uses, and those of all others; else nothing.
+
+    One that is named by one that is used is used too.
+    """
     own = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
     reached, new = set[str](), {of.split(".")[0]} & own.keys() if of else set[str]()
     while new:
         reached |= new
         used = {part for name in new for node in ast.walk(own[name]) for part in _names(node, ast.Load)}
         new = (used & own.keys()) - reached
-    spans = [node for name, node in own.items() if reached and name not in reached]
-    return {line for node in spans for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)}
+    lines: tuple[set[int], set[int]] = set(), set()
+    for name, node in own.items() if reached else ():
+        lines[name not in reached].update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    return lines
 
 
 def _related(tree: ast.Module, lines: Sequence[int]) -> set[int]:

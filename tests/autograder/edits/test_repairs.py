@@ -149,6 +149,14 @@ def text(ids, words):
     return " ".join(words[one] for one in ids[:end])
 
 
+def number(step):
+    return step
+
+
+def before(p):
+    return p.cumsum(-1) < 1
+
+
 def shifted(x):
     rows = x.tolist()
     return torch.tensor([row[:-1] for row in rows]), torch.tensor([row[1:] for row in rows])
@@ -173,6 +181,8 @@ def parsed_words() -> set[str]:
         ("[2, *ids, 1]", "[1, *ids, 2]"),  # two ids
         ("[2, *ids, 1]", "[3, 2, *ids, 1]"),  # one more id
         ("end = at", "end = at\n            break"),  # the end of a loop
+        ("return step", "return max(step, 1)"),  # one at least
+        ("p.cumsum(-1)", "(p.cumsum(-1) - p)"),  # a sum of what comes before
         ('" ".join(words[one] for one in ids[:end])', "list(words[one] for one in ids[:end])"),  # words, not a text
         (
             f"{SHIFTED.format(':-1', '')}, {SHIFTED.format('1:', '')}",
@@ -250,6 +260,13 @@ def test_a_call_gets_only_arguments_that_the_function_takes_or_another_function_
     assert {"last(x, mask=mask)", "last"} <= found
     assert not found & {"first(x, mask=mask)", "first(x, mask)", "last(x, mask)", "last(x, dim=-1)"}
     assert "_" not in {edit.text for edit in repairs(CALLS, [], ALL)}, "a name for what is not used"
+
+
+def test_what_the_checked_function_uses_is_edited_before_the_rest_of_the_file() -> None:
+    source = "rate = 1\n\n\ndef helper(x):\n    return x\n\n\ndef checked(x):\n    return helper(x)\n"
+    lines = [edit.line for edit in repairs(source, [8], ALL, Clues(of="checked"))]
+    near = [edit.line for edit in repairs(source, [8], ALL)]
+    assert lines.index(5) < near.index(5)
 
 
 def test_what_the_checked_function_does_not_use_is_edited_last() -> None:
