@@ -58,13 +58,13 @@ def with_keys(
     `on_progress(done, all)` is called before each. The first error ends the iteration, and no more work begins.
     """
 
-    def found(exercise: Exercise) -> Result:
+    def worked(exercise: Exercise) -> Result:
         with Keys(suite, seed=seed, cache=cache) as own:
             return work(exercise, own)
 
     with ThreadPoolExecutor(jobs) as pool:
         try:
-            for done, result in enumerate(pool.map(found, exercises), 1):
+            for done, result in enumerate(pool.map(worked, exercises), 1):
                 on_progress(done, len(exercises))
                 yield result
         finally:

@@ -154,8 +154,7 @@ class Runner:
         self._attempt, seed = attempt, self.seed if probes == "checks" else self.suite.course.seed
         while attempt.plan:
             job = self._job(sources, attempt.plan, exact, trace, reference_parts or {}, seed)
-            job |= {"probes": probes, "careful": patience.careful, "prints": prints}
-            job |= {"interrupt_seconds": patience.interrupt_seconds}
+            job |= {"probes": probes, "prints": prints, **patience.of_job}
             job |= {"surveys": False, "forbidden": {}} if trusted else {}
             if (end := self._run_job(attempt, job, plan)) is None:
                 continue

@@ -6,6 +6,7 @@ times out more than five times elsewhere may lose them.
 """
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from autograder.course import Limits
 
@@ -49,6 +50,11 @@ class Timeouts:
         """Record that a check, an import or a whole exercise took too long."""
         self.timeouts += 1
         self.careful = True
+
+    @property
+    def of_job(self) -> dict[str, Any]:
+        """Return what a worker has to know."""
+        return {"careful": self.careful, "interrupt_seconds": self.interrupt_seconds}
 
     @property
     def check_seconds(self) -> float:
