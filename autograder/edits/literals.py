@@ -13,6 +13,7 @@ Ranked = tuple[float, str]
 
 AXES = (0, 1, 2, -1, -2, -3)
 IDS = (0, 1, 2, 3)
+FLOATS = (0.0, 1.0)
 MOST_IN_ROW = 6
 """Items of the longest row whose items change places."""
 
@@ -63,8 +64,10 @@ def _of_number(slot: Slot, value: float, scope: Scope) -> Iterator[Ranked]:
     )
     numbers = AXES if is_axis else scope.numbers
     yield from ((0 if is_axis else 2, repr(other)) for other in numbers if other != value)
+    is_float = isinstance(value, float)
+    yield from ((0, repr(other)) for other in FLOATS if is_float and other != value)
     for name in (*slot.place.parameters, *(f"self.{other}" for other in slot.place.attributes)):
-        yield 2, name
+        yield (1 if is_float else 2), name  # a whole number is an axis or a place more often than a value
     if scope.marked and value in IDS:
         yield from ((1, text) for text in _looked_up(slot.place, scope))
         yield from ((1, str(other)) for other in IDS if other not in (value, *scope.numbers))

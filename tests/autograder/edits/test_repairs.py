@@ -153,6 +153,10 @@ def number(step):
     return step
 
 
+def filled(width, value):
+    return full(width, 7.5)
+
+
 def before(p):
     return p.cumsum(-1) < 1
 
@@ -182,6 +186,8 @@ def parsed_words() -> set[str]:
         ("[2, *ids, 1]", "[3, 2, *ids, 1]"),  # one more id
         ("end = at", "end = at\n            break"),  # the end of a loop
         ("return step", "return max(step, 1)"),  # one at least
+        ("7.5", "0.0"),  # a first value
+        ("7.5", "value"),  # a parameter that is not used
         ("p.cumsum(-1)", "(p.cumsum(-1) - p)"),  # a sum of what comes before
         ('" ".join(words[one] for one in ids[:end])', "list(words[one] for one in ids[:end])"),  # words, not a text
         (
