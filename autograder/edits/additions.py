@@ -69,8 +69,10 @@ def additions(slot: Slot, scope: Scope) -> Iterator[Ranked]:
 
 
 def _beside_its_target(node: ast.Assign, text: str) -> Iterator[Ranked]:
-    """Yield a new value together with the old one."""
+    """Yield a new value together with the old one, and a copy of a value that only gets a second name."""
     target = node.targets[0]
+    if isinstance(target, ast.Name) and isinstance(node.value, ast.Name):
+        yield from ((0, copy) for copy in (f"list({text})", f"{text}.clone()", f'__import__("copy").deepcopy({text})'))
     if isinstance(target, ast.Name | ast.Attribute) and ast.unparse(target) not in text:
         yield from ((1, f"({ast.unparse(target)} {sign} ({text}))") for sign in "|&+")
 

@@ -4,12 +4,8 @@ from collections.abc import Mapping
 
 from autograder.diagnosis.diagnosis import Location
 from autograder.diagnosis.judgement import Judgement, Verdict
-from autograder.edits.guides import Clues, fix_of
-from autograder.messages.comparisons import InputChanged
+from autograder.edits.guides import Clues
 from autograder.protocol.statements import name_hash
-
-COPIES = tuple(fix_of("x", right) for right in ("list(x)", "x.clone()", "x.copy()"))
-"""The fixes of a program that changes what it is given."""
 
 
 def suspected_lines(judgement: Judgement, locations: Mapping[str, Location]) -> list[int]:
@@ -43,11 +39,9 @@ def clues_of(judgement: Judgement) -> Clues:
     first = judgement.first_failure
     of = first.check.of if first is not None else None
     diagnosed = (verdict.diagnosis for verdict in judgement.verdicts if verdict.diagnosis is not None)
-    diagnoses = list(diagnosed)
-    named = {known.id: known.fix for diagnosis in diagnoses if (known := diagnosis.misconception) and known.fix}
-    copies = COPIES if any(isinstance(diagnosis.fact, InputChanged) for diagnosis in diagnoses) else ()
-    if named or copies:
-        return Clues((*named.values(), *copies), is_named=True, of=of)
+    named = {known.id: known.fix for diagnosis in diagnosed if (known := diagnosis.misconception) and known.fix}
+    if named:
+        return Clues(tuple(named.values()), is_named=True, of=of)
     key = judgement.trials.key if judgement.trials is not None else None
     return Clues(tuple(known.fix for known in key.misconceptions if known.fix) if key is not None else (), of=of)
 

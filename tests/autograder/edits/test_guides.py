@@ -6,7 +6,6 @@ import pytest
 
 from autograder.edits.guides import JUST, LIKE, ORDER, SAME, Clues, Guides, fix_of, variables
 from autograder.edits.repairs import repairs
-from autograder.judge.suspects import COPIES
 
 RIGHT = "def f(scores, mask):\n    weights = scores.softmax(dim=-1)\n    return weights * mask\n"
 WRONG = RIGHT.replace("dim=-1", "dim=1")
@@ -45,12 +44,6 @@ def test_the_fix_of_the_named_mistake_gains_most() -> None:
     assert known.gain("p / mask", "p * mask") == SAME
     assert known.gain("p / mask", "p + mask") == 0
     assert Guides([], is_named=True).gain("a", "b") == 0
-
-
-def test_copies_are_likely_where_an_argument_is_changed() -> None:
-    guides = Guides(COPIES, is_named=True)
-    assert guides.gain("row", "list(row)") == guides.gain("x", "(x).clone()") == LIKE + JUST
-    assert guides.gain("row", "(row + 1)") == 0
 
 
 def test_names_of_the_programs_own_variables_do_not_count() -> None:

@@ -150,7 +150,8 @@ def text(ids, words):
 
 
 def number(step):
-    return step
+    first = step
+    return first
 
 
 def filled(width, value):
@@ -185,7 +186,8 @@ def parsed_words() -> set[str]:
         ("[2, *ids, 1]", "[1, *ids, 2]"),  # two ids
         ("[2, *ids, 1]", "[3, 2, *ids, 1]"),  # one more id
         ("end = at", "end = at\n            break"),  # the end of a loop
-        ("return step", "return max(step, 1)"),  # one at least
+        ("return first", "return max(first, 1)"),  # one at least
+        ("first = step", "first = list(step)"),  # a second name for a list that is changed later
         ("7.5", "0.0"),  # a first value
         ("7.5", "value"),  # a parameter that is not used
         ("p.cumsum(-1)", "(p.cumsum(-1) - p)"),  # a sum of what comes before
