@@ -13,7 +13,11 @@ Ranked = tuple[float, str]
 
 AXES = (0, 1, 2, -1, -2, -3)
 IDS = (0, 1, 2, 3)
+"""Ids of special tokens, tried where a program has words like `<S>`."""
+
 FLOATS = (0.0, 1.0)
+"""The first values of most parameters."""
+
 MOST_IN_ROW = 6
 """Items of the longest row whose items change places."""
 

@@ -12,6 +12,7 @@ SHORT, MOST_AROUND = 50, 6
 """Characters of an expression that is tried in place of a name in it, and how many are."""
 
 LIBRARIES = ("torch", "numpy")
+"""Modules beside Python's own whose functions no exercise has written."""
 
 MOST_ITEMS = 8
 """Words like `<S>`, and constants of the module, that are tried in a list."""

@@ -6,7 +6,6 @@ times out more than five times elsewhere may lose them.
 """
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 from autograder.course import Limits
 
@@ -17,8 +16,13 @@ LATER_SECONDS = 0.4
 """The time-out from the sixth on, so that a hang in each of 28 exercises costs less than a minute in all."""
 
 EDITED_SECONDS = 0.25
-"""A trial of an edited program is interrupted after this, sooner than by any time-out, if the program before the edit
-took less than a third of it."""
+"""A trial of an edited program may take this long: most right ones take less than 0.1 s."""
+
+EDITED_WAITS = 3
+"""It may take this many times as long as the slowest trial before the edit, if that is longer."""
+
+EDITED_SHARE = 0.8
+"""The largest share of a check's time-out after which it is interrupted, so that its worker lives on."""
 
 FEW = 5
 """After so many time-outs a submission hangs on purpose, or everywhere."""
@@ -52,7 +56,7 @@ class Timeouts:
         self.careful = True
 
     @property
-    def of_job(self) -> dict[str, Any]:
+    def of_job(self) -> dict[str, float | None]:
         """Return what a worker has to know."""
         return {"careful": self.careful, "interrupt_seconds": self.interrupt_seconds}
 
@@ -80,7 +84,8 @@ class Timeouts:
 def of_edited(limits: Limits, seconds: float) -> Timeouts:
     """Return the time-outs of an edited program, whose slowest trial took so long before: many hang."""
     patience = Timeouts(limits, timeouts=1)
-    patience.interrupt_seconds = min(max(EDITED_SECONDS, 3 * seconds), 0.8 * patience.check_seconds)
+    wanted = max(EDITED_SECONDS, EDITED_WAITS * seconds)
+    patience.interrupt_seconds = min(wanted, EDITED_SHARE * patience.check_seconds)
     return patience
 
 

@@ -6,8 +6,9 @@ pictures or steps), `sizes` (exercise to its columns), `device`, `exact`, `trace
 check before it begins), `interrupt_seconds` (after which a trial is interrupted, or None), `forbidden` (exercise to
 what it forbids), `libraries`, `prints` (whether the log says which trial printed what), `surveys` (whether to report
 the syntax of the files) and `limits`. A job may have `repairs` instead: a program, its suspected lines, a number of
-edits, fixes of known mistakes, whether the program has these mistakes, and what is checked. Every answer
-is a dict with an `event`.
+edits, fixes of known mistakes, whether the program has these mistakes, and what is checked.
+
+Every answer is a dict with an `event`.
 """
 
 import builtins

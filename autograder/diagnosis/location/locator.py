@@ -163,7 +163,7 @@ class Locator:
             return True
         defined = {name_hash(name.split(".")[0]) for name in survey.places}
         contract = {owner for entry in self.trials.key.misconceptions for owner in entry.owners}
-        here = name_hash((divergence.place.function or "").split(".")[0])
+        here = name_hash(_part(divergence.place.function))
         running = {here, *map(name_hash, divergence.owners)}
         return bool(running & set(known.owners)) or here not in contract or not defined.issuperset(known.owners)
 
