@@ -5,10 +5,13 @@ So the same numbers judge a program in a course and in a kit, whose key must be 
 """
 
 from autograder.checks import Judge, Like, Same
-from autograder.comparison.arrays import as_array, numbers, special
+from autograder.comparison.arrays import as_array, numbers, special, wrong
 from autograder.comparison.compare import Expected
-from autograder.comparison.tolerances import is_floating
+from autograder.comparison.tolerances import is_close, is_floating
 from autograder.protocol import Array, Value
+
+OTHERWISE_DRAWN = 0.05
+"""Two observations that differ by more differ by other random numbers: rounding to bfloat16 changes less than this."""
 
 SMALLEST_TOLERANCE = 1e-6
 """A check that allows less gets the numbers as they are, and so does a judge of the course's own."""
@@ -19,6 +22,22 @@ def rounded(nominal: Value, exact: Value, judge: Judge) -> Expected:
     strict = isinstance(judge, Same | Like) and judge.tolerance is not None and judge.tolerance < SMALLEST_TOLERANCE
     short = exact if strict or callable(judge) else _short(exact)
     return Expected(_from_exact(nominal, short), short)
+
+
+def drawn_alike(nominal: Value, exact: Value) -> Value:
+    """Return the exact observation, with the nominal one in every place where the two differ by more than rounding.
+
+    There another device than the CPU, on which `exact` was computed, drew other random numbers.
+    """
+    if isinstance(nominal, dict) and isinstance(exact, dict) and nominal.keys() == exact.keys():
+        return {name: drawn_alike(part, exact[name]) for name, part in nominal.items()}
+    if isinstance(nominal, list) and isinstance(exact, list) and len(nominal) == len(exact):
+        return [drawn_alike(*pair) for pair in zip(nominal, exact, strict=True)]
+    if isinstance(nominal, Array) and isinstance(exact, Array) and nominal.shape == exact.shape:
+        return nominal if wrong(numbers(nominal), numbers(exact), OTHERWISE_DRAWN).any() else exact
+    if isinstance(nominal, float) and isinstance(exact, float):
+        return exact if is_close(nominal, exact, OTHERWISE_DRAWN) else nominal
+    return exact if nominal == exact else nominal
 
 
 def _short(value: Value) -> Value:

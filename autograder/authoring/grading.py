@@ -24,7 +24,13 @@ Result = TypeVar("Result")
 
 
 def run_in_workers(
-    suite: Suite, work: Callable[[Item, Runner], Result], items: Iterable[Item], *, seed: int, jobs: int
+    suite: Suite,
+    work: Callable[[Item, Runner], Result],
+    items: Iterable[Item],
+    *,
+    seed: int,
+    jobs: int,
+    device: str = "cpu",
 ) -> Iterator[Result]:
     """Yield the result of `work` for each item, in order; `jobs` at a time, each with a worker of its own."""
     runners: SimpleQueue[Runner] = SimpleQueue()
@@ -39,7 +45,7 @@ def run_in_workers(
     with ExitStack() as stack:
         for _ in range(jobs):
             # These programs are trusted, so a worker may go on from one to the next.
-            runners.put(stack.enter_context(Runner(suite, seed=seed, shared=True)))
+            runners.put(stack.enter_context(Runner(suite, seed=seed, device=device, shared=True)))
         yield from stack.enter_context(ThreadPoolExecutor(jobs)).map(run, items)
 
 
@@ -50,6 +56,7 @@ def with_keys(
     *,
     seed: int,
     jobs: int,
+    device: str = "cpu",
     cache: Path | None = None,
     on_progress: OnProgress = lambda *_: None,
 ) -> Iterator[Result]:
@@ -59,7 +66,7 @@ def with_keys(
     """
 
     def worked(exercise: Exercise) -> Result:
-        with Keys(suite, seed=seed, cache=cache) as own:
+        with Keys(suite, seed=seed, device=device, cache=cache) as own:
             return work(exercise, own)
 
     with ThreadPoolExecutor(jobs) as pool:

@@ -59,7 +59,7 @@ class ExerciseProof:
 
     `survivors` are the idle checks. `empty` has the points that each family of empty programs earns, in hundredths.
     `warnings` are sentences about what can be better. `key_bytes` is the size of the answer key in a kit; None for
-    another seed than the kit's.
+    another seed or device than the kit's.
     """
 
     id: str
@@ -113,6 +113,7 @@ def validate(
     *,
     seed: int,
     jobs: int,
+    device: str = "cpu",
     cache: Path | None = None,
     on_progress: OnProgress = lambda *_: None,
     on_keys: OnProgress = lambda *_: None,
@@ -121,7 +122,10 @@ def validate(
     started = time.monotonic()
     programs, unreadable = _all_programs(suite)
     sound = [exercise for exercise in suite.exercises if exercise.id not in unreadable]
-    answers, unanswered = _answers(suite, sound, jobs, seed, cache, on_keys)
+    made = with_keys(suite, _answer, sound, seed=seed, jobs=jobs, device=device, cache=cache, on_progress=on_keys)
+    by_exercise = {exercise.id: answer for exercise, answer in zip(sound, made, strict=True)}
+    answers = {id_: answer for id_, answer in by_exercise.items() if isinstance(answer, Answer)}
+    unanswered = {id_: reason for id_, reason in by_exercise.items() if isinstance(reason, str)}
     why = unreadable | unanswered
     programs = [program for program in programs if program.exercise in answers]
 
@@ -129,7 +133,7 @@ def validate(
         return _prove(suite, runner, program, answers[program.exercise])
 
     proofs: list[Proof] = []
-    for proof in run_in_workers(suite, prove, programs, seed=seed, jobs=jobs):
+    for proof in run_in_workers(suite, prove, programs, seed=seed, jobs=jobs, device=device):
         proofs.append(proof)
         on_progress(len(proofs), len(programs))
     every = suite.exercises
@@ -151,22 +155,15 @@ def _all_programs(suite: Suite) -> tuple[list[Program], dict[str, str]]:
     return programs, unreadable
 
 
-def _answers(
-    suite: Suite, exercises: list[Exercise], jobs: int, seed: int, cache: Path | None, on_keys: OnProgress
-) -> tuple[dict[str, Answer], dict[str, str]]:
-    """Return the answer keys, made in parallel, and the reason for each exercise without a key."""
-
-    def find(exercise: Exercise, keys: Keys) -> Answer | str:
-        try:
-            key, outcomes = keys.proved(exercise)
-            return Answer(key, outcomes, measured(exercise, keys) if seed == suite.course.seed else None)
-        except GraderProblem as problem:
-            return str(problem)
-
-    found = with_keys(suite, find, exercises, seed=seed, jobs=jobs, cache=cache, on_progress=on_keys)
-    by_exercise = {exercise.id: answer for exercise, answer in zip(exercises, found, strict=True)}
-    answers = {id_: answer for id_, answer in by_exercise.items() if isinstance(answer, Answer)}
-    return answers, {id_: reason for id_, reason in by_exercise.items() if isinstance(reason, str)}
+def _answer(exercise: Exercise, keys: Keys) -> Answer | str:
+    """Return what was found out for the answer key of an exercise, or why there is none."""
+    try:
+        key, outcomes = keys.proved(exercise)
+    except GraderProblem as problem:
+        return str(problem)
+    # A kit holds keys of the CPU for one seed.
+    of_kit = keys.seed == keys.suite.course.seed and keys.device == "cpu"
+    return Answer(key, outcomes, measured(exercise, keys) if of_kit else None)
 
 
 def _prove(suite: Suite, runner: Runner, program: Program, answer: Answer) -> Proof:
@@ -175,13 +172,13 @@ def _prove(suite: Suite, runner: Runner, program: Program, answer: Answer) -> Pr
     if program.kind == "empty":
         statuses = run_empty(suite, runner, exercise, program.sources, key.reference)
         return Proof(program.kind, program.exercise, program.name, statuses, None, ())
-    plan, parts, patience = suite.plan([exercise]), program.reference_parts, of_own_programs(suite.course.limits)
+    plan, parts, patience = suite.plan([exercise]), program.reference_parts, of_own_programs(runner.limits)
     run = _known_run(program, answer) or runner.run(program.sources, plan, reference_parts=parts, patience=patience)
     verdicts = Verdicts(suite, exercise, lambda _: key, seed=runner.seed, evidence=True)
     judgement = verdicts.judge(run.outcomes[exercise.id], run.surveys.get(exercise.id), program.sources[exercise.file])
     result = result_of(judgement)
     shown = (*_missing_pictures(suite, runner, program), *_unequal_steps(suite, runner, program))
-    sentences = [*_problems(program, result), *shown]
+    sentences = [*_problems(program, result, may_be_unknown=runner.device != "cpu"), *shown]
     if program.kind == "solution":
         sentences += unchanging(suite, runner, exercise, program.sources)
         sentences += not_following(suite.checks[exercise.id], key.reference)
@@ -229,7 +226,11 @@ def _named(result: ExerciseResult) -> str | None:
     return next((finding.id for finding in findings if finding.known_as), None)
 
 
-def _problems(program: Program, result: ExerciseResult) -> Iterable[str]:
+def _problems(program: Program, result: ExerciseResult, *, may_be_unknown: bool) -> Iterable[str]:
+    """Yield a sentence for everything that a program should not have got.
+
+    On another device than the CPU a misconception `may_be_unknown`: a tensor left on the CPU fails every check alike.
+    """
     failed = [
         check for check in result.checks if check.status not in ("pass", "waits")
     ]  # a check waits only for one that fails
@@ -242,7 +243,7 @@ def _problems(program: Program, result: ExerciseResult) -> Iterable[str]:
             yield f"the misconception {program.name} passes every check; {hint}"
         for check in failed:
             named = check.finding.id if check.finding and check.finding.known_as else None
-            if named not in (program.name, *program.same_as):
+            if named not in (program.name, *program.same_as, *([None] if may_be_unknown else [])):
                 yield f"the check {check.id} takes the misconception {program.name} for {named or 'an unknown mistake'}"
     else:
         names = {**_RIGHT, "reference parts": "the solution, with reference parts for the exercises it needs,"}

@@ -254,6 +254,7 @@ def _add_validate(commands: Commands) -> None:
     add("--sizes", type=Path, metavar="FILE", help="take the sizes of the axes from FILE (default: course.toml)")
     add("--page", type=Path, metavar="FILE", help="write to FILE which check catches which misconception")
     add("--jobs", type=positive, metavar="N", help=JOBS)
+    add("--device", default="cpu", metavar="NAME", help="where the programs run: cpu, cuda or mps (default: cpu)")
     add("--seed", type=int, metavar="N", help="use different inputs and weights (default: the seed of course.toml)")
     add_json(parser)
 

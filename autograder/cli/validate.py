@@ -16,11 +16,12 @@ from autograder.cli.progress_line import show_count, show_keys
 from autograder.cli.screen import make_console
 from autograder.course import find_course, read_course, with_sizes
 from autograder.course.kit_files import refuse_kit
-from autograder.course.names import resolve_exercise
+from autograder.course.names import UsageError, resolve_exercise
 from autograder.course.storage import write_atomically
 from autograder.course.suite import Suite, load_suite, with_steps
 from autograder.exits import FAIL, PASS
 from autograder.judge.budget import SELF_CHECK
+from autograder.learner.checking import normalize_device
 from autograder.learner.json_output import write_json
 from autograder.report.exercise_summary import number
 from autograder.report.quantities import kilobytes
@@ -42,7 +43,8 @@ def prove(options: argparse.Namespace) -> int:
     suite = with_steps(load_suite(course, wanted))
     seed = course.seed if options.seed is None else options.seed
     jobs = options.jobs or os.cpu_count() or 1
-    result = validate(suite, seed=seed, jobs=jobs, on_progress=_show_progress, on_keys=show_keys)
+    device = _device(options)
+    result = validate(suite, seed=seed, jobs=jobs, device=device, on_progress=_show_progress, on_keys=show_keys)
     once = in_styles = None
     if options.once and result.ok:
         once, in_styles = _prove_once(suite, seed, jobs, options)
@@ -66,6 +68,15 @@ def prove(options: argparse.Namespace) -> int:
         print(_places_sentence(places))
     _show_calibrations(styles, known)
     return status
+
+
+def _device(options: argparse.Namespace) -> str:
+    """Return the device to prove the course on. Raises `UsageError` for what is proved on the CPU only."""
+    device = normalize_device(options.device)
+    on_cpu = [f"--{name}" for name in ("once", "places", "styles", "ported", "page") if getattr(options, name)]
+    if device != "cpu" and on_cpu:
+        raise UsageError(f"{on_cpu[0]} works on the CPU only; leave it or `--device {device}` out")
+    return device
 
 
 def _show_calibrations(styles: Sequence[Sample] | None, known: Sequence[Sample] | None) -> None:

@@ -64,7 +64,7 @@ class Marking:
         self._loads: dict[str, bool] = {}
         self._settled: dict[str, Judgement] = {}
         self._recalled: dict[str, bool] = {}
-        self._patience = Timeouts(suite.course.limits)
+        self._patience = Timeouts(runner.limits)
         self._seconds_to_locate = SUBMISSION_SECONDS
         self._hangs_in_help = False
 
@@ -121,7 +121,7 @@ class Marking:
         sources = {**self.submission.sources, like.exercise.file: source.encode()}
         submission = replace(self.submission, sources=sources)
         other = Marking(self.suite, submission, self.runner, self.verdicts, self.traces)
-        other._loads, other._patience = self._loads, of_edited(self.suite.course.limits, like.slowest(keys))
+        other._loads, other._patience = self._loads, of_edited(self.runner.limits, like.slowest(keys))
         return other
 
     def outcomes(self, like: Judgement, keys: Sequence[Key]) -> Mapping[Key, Outcome]:

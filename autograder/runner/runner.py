@@ -24,7 +24,7 @@ from autograder.runner.run import (
     Run,
     Where,
 )
-from autograder.runner.timeouts import Timeouts
+from autograder.runner.timeouts import Timeouts, on_device
 from autograder.runner.worker_handle import SpawnedWorker, WorkerHandle
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ class Runner:
         self.seed = seed
         self.device = device
         self.shared = shared
+        self.limits = on_device(suite.course.limits, device)
         self._worker: WorkerProcess | None = None
         self._spare: WorkerProcess | None = None
         self._attempt: Attempt | None = None
@@ -149,7 +150,7 @@ class Runner:
         if anew:
             self._close_worker()
         left = {exercise: list(keys) for exercise, keys in plan.items() if keys}
-        survey, patience = partial(self._survey, sources), patience or Timeouts(self.suite.course.limits)
+        survey, patience = partial(self._survey, sources), patience or Timeouts(self.limits)
         attempt = Attempt(Run(), left, patience, None if trusted else survey, parts=parts or {}, exact=exact)
         self._attempt, seed = attempt, self.seed if probes == "checks" else self.suite.course.seed
         while attempt.plan:
@@ -174,7 +175,7 @@ class Runner:
         assert self._worker is not None
         self._worker.send({"repairs": [source, list(lines), most, list(clues.fixes), clues.is_named, clues.of]})
         while True:
-            event = self._worker.next_event(self.suite.course.limits.wall_seconds)
+            event = self._worker.next_event(self.limits.wall_seconds)
             if self._cancelled:
                 raise Cancelled
             if isinstance(event, End):
@@ -251,5 +252,5 @@ class Runner:
             "exact": exact,
             "trace": trace,
             "forbidden": {exercise.id: list(exercise.forbidden) for exercise in course.exercises},
-            "limits": asdict(course.limits),
+            "limits": asdict(self.limits),
         }

@@ -36,6 +36,11 @@ EXERCISE_WAITS = 5
 PATIENCE = 4
 """How many times as long a program of the course itself may take: the machine may be busy while a course is proved."""
 
+ACCELERATOR_WAITS = 8
+"""How many times as long a program on an accelerator may take: small tensors take five times as long on an H100 as on a
+CPU, and the first call loads a library.
+"""
+
 
 @dataclass
 class Timeouts:
@@ -79,6 +84,14 @@ class Timeouts:
     @property
     def _short(self) -> float:
         return SHORT_SECONDS if self.timeouts <= FEW else LATER_SECONDS
+
+
+def on_device(limits: Limits, device: str) -> Limits:
+    """Return the limits of time on a device."""
+    if device == "cpu":
+        return limits
+    times = ACCELERATOR_WAITS
+    return replace(limits, cpu_seconds=times * limits.cpu_seconds, wall_seconds=times * limits.wall_seconds)
 
 
 def of_edited(limits: Limits, seconds: float) -> Timeouts:

@@ -23,7 +23,8 @@ from functools import partial
 from types import ModuleType
 from typing import Any
 
-from autograder.checks.language import checks_in, pictures_in, steps_in
+from autograder.checks import Raises
+from autograder.checks.language import Check, checks_in, pictures_in, steps_in
 from autograder.checks.structure import Implementation
 from autograder.edits.guides import Clues
 from autograder.edits.repairs import repairs
@@ -195,7 +196,8 @@ class Job:
                 sizes = self.job["sizes"][exercise]
                 for check, trial, seed, column in trials:
                     where = {"exercise": exercise, "check": check, "trial": trial}
-                    self._trial(where, seed, sizes[column], probes[check], implementation, ban)
+                    given = self._given(probes[check], seed, sizes[column])
+                    self._trial(where, seed, given, probes[check].probe, implementation, ban)
 
     def _load(self, exercise: str) -> object | None:
         self.emit({"event": "load", "exercise": exercise})
@@ -210,18 +212,28 @@ class Job:
             self.emit({"event": "unloadable", "exercise": exercise, "fault": fault})
             return None
 
-    def _probes(self, exercise: str) -> dict[str, Callable[..., Any]]:
+    def _probes(self, exercise: str) -> dict[str, Any]:
         prefix, declared_in = PROBES[self.job["probes"]]
         name = f"{prefix}{exercise}"
         module = ModuleType(name)
         exec(compiled(self.job["checks"][f"{name}.py"], f"{name}.py"), module.__dict__)
-        return {item.id: item.probe for item in declared_in(module)}
+        return {item.id: item for item in declared_in(module)}
+
+    def _given(self, item: Any, seed: int, sizes: dict[str, int]) -> Any:
+        """Return the inputs of a trial, on the device of the job.
+
+        Those of pictures and steps are on the CPU, as on paper, and so are those of a check for an exception: CUDA
+        reports an index that is too large late, and the process can go no further.
+        """
+        on_device = isinstance(item, Check) and not isinstance(item.judge, Raises)
+        device = self.job["device"] if on_device else "cpu"
+        return support.loaded().given(seed, sizes, device, exact=self.job["exact"], traced=self.job["trace"])
 
     def _trial(
         self,
         where: dict[str, Any],
         seed: int,
-        sizes: dict[str, int],
+        given: Any,
         probe: Callable[..., Any],
         implementation: object,
         ban: Ban,
@@ -232,7 +244,6 @@ class Job:
             self.log.begin(**where)
         own = support.loaded()
         tracing = own.tracing(self.sources.names, self.sources.files, parts=job["exact"]) if job["trace"] else None
-        given = own.given(seed, sizes, job["device"], exact=job["exact"], traced=job["trace"])
         self.limits.start()
         _reset_process(seed)
         started = time.perf_counter()

@@ -78,7 +78,7 @@ def test_any_axes(impl, given):
 def test_distance(impl, given):
     T, K, N = given.sizes("T K N")
     module, query, key = rope(impl, given, K, 3 * N, 2.0), given.normal(T, K), given.normal(T, K)
-    at, moved = given.torch.arange(T), given.number(N, 2 * N)
+    at, moved = given.torch.arange(T, device=given.device), given.number(N, 2 * N)
 
     def scores(by):
         return module(query, token_positions=at + by) @ module(key, token_positions=at + by).mT

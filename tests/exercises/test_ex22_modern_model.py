@@ -304,7 +304,7 @@ def test_initial_loss(impl, given):
     T, V = given.sizes("T V")
     ids, labels, seen = text(given, rows=6), given.integers(0, V, 6 * T), {}
     for name, layers, tied in (("", 2, False), (", tied", 2, True), (", tied, no layers", 0, True)):
-        logits = new_model(impl, given, layers, tied=tied)(ids)
+        logits = new_model(impl, given, layers, tied=tied).to(given.device)(ids)
         loss = given.torch.nn.functional.cross_entropy(logits.flatten(0, 1), labels)
         seen[f"loss above ln V + 1{name}"] = float((loss.detach() - math.log(V) - 1).clamp(min=0))
     return {**seen, "logits with known weights": modern(impl, given, 0)(ids[:2, :4])}

@@ -391,7 +391,7 @@ def model_of(given, layers=2, tied=False, dtype="float32"):
     model = Model()
     with given.torch.no_grad():
         model.token_embeddings.weight.copy_(given.normal(V, D))
-    return model.to(getattr(given.torch, dtype))
+    return model.to(given.device, getattr(given.torch, dtype))
 
 
 def held(model):

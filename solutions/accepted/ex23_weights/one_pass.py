@@ -47,7 +47,7 @@ def write_safetensors(tensors, metadata=None):
         kind = next(kind for kind, (_, dtype) in SIZES.items() if dtype == tensor.dtype)
         begin = body.tell()
         numbers = tensor.detach().clone(memory_format=torch.contiguous_format).reshape(-1)
-        body.write(memoryview(numbers.view(torch.uint8).numpy()))
+        body.write(memoryview(numbers.view(torch.uint8).cpu().numpy()))
         header[name] = {"dtype": kind, "shape": list(tensor.size()), "data_offsets": [begin, body.tell()]}
     if metadata is not None and len(metadata) > 0:
         header.update(__metadata__=metadata)

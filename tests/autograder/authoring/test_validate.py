@@ -3,11 +3,13 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from autograder.authoring.validate import validate
+from autograder.authoring.programs import Program
+from autograder.authoring.validate import _problems, validate
 from autograder.course.stubs import BEGIN, END
 from tests.support import tiny
 
@@ -54,6 +56,22 @@ def test_the_answer_keys_and_then_the_programs_are_counted(course: Path) -> None
     )
     assert keys == [(1, 2), (2, 2)]
     assert programs == [(done, len(found.proofs)) for done in range(1, len(found.proofs) + 1)]
+
+
+def test_what_is_proved_on_the_cpu_only_is_refused_on_another_device(course: Path) -> None:
+    done = tiny.run_course(course, "validate", "--device", "cuda", "--once")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--once works on the CPU only; leave it or `--device cuda` out" in done.stderr
+
+
+@pytest.mark.parametrize(("named", "may_be_unknown", "count"), [(None, False, 1), (None, True, 0), ("other", True, 1)])
+def test_a_misconception_without_a_name_is_a_problem_on_the_cpu_only(
+    named: str | None, may_be_unknown: bool, count: int
+) -> None:
+    program = Program("misconception", tiny.FIRST, "median", {})
+    finding = SimpleNamespace(id=named, known_as=named)
+    result = SimpleNamespace(checks=[SimpleNamespace(id="values", status="fail", finding=finding)])
+    assert len(list(_problems(program, result, may_be_unknown=may_be_unknown))) == count
 
 
 def problems_after(course: Path) -> list[str]:

@@ -338,8 +338,9 @@ def test_what_a_user_gets_wrong_is_a_sentence_and_a_status(
 
 
 @pytest.mark.skipif(shutil.which("nvidia-smi") is not None, reason="this machine may have the device")
-def test_a_device_that_is_not_there_is_a_matter_of_the_machine(course: Path) -> None:
-    done = tiny.run_course(course, "check", "--device", "cuda")
+@pytest.mark.parametrize("command", ["check", "validate"])
+def test_a_device_that_is_not_there_is_a_matter_of_the_machine(course: Path, command: str) -> None:
+    done = tiny.run_course(course, command, "--device", "cuda")
     assert (done.returncode, done.stdout) == (3, "")
     assert "the device cuda cannot be used here" in done.stderr
     assert "leave --device out" in done.stderr

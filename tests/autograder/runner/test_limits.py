@@ -15,7 +15,7 @@ from autograder.runner.attempt import MOST_DEATHS
 from autograder.runner.outcomes import Fault, Observed, WorkerFailure
 from autograder.runner.process import GRACE_SECONDS, End
 from autograder.runner.runner import Runner
-from autograder.runner.timeouts import Timeouts, of_edited
+from autograder.runner.timeouts import Timeouts, of_edited, on_device
 from tests.support import fuzzing, tiny
 from tests.support.fuzzing import Event, Script
 
@@ -47,6 +47,14 @@ def test_imports_that_hang_in_every_exercise_are_waited_for_a_minute_at_most() -
 def test_a_submission_without_a_time_out_is_waited_for_as_the_course_says() -> None:
     patience = Timeouts(Limits(wall_seconds=15))
     assert (patience.check_seconds, patience.import_seconds, patience.exercise_seconds) == (15, 15, 15)
+
+
+def test_an_accelerator_has_more_time_and_no_more_memory() -> None:
+    limits = Limits(cpu_seconds=3, wall_seconds=15)
+    assert on_device(limits, "cpu") == limits
+    there = on_device(limits, "cuda:1")
+    assert (there.cpu_seconds, there.wall_seconds) == (24, 120)
+    assert replace(there, cpu_seconds=3, wall_seconds=15) == limits
 
 
 @pytest.mark.parametrize("wall", [1, 2, 3, 15, 300])
