@@ -12,7 +12,7 @@ from autograder.protocol import TooLarge
 from autograder.protocol.bounds import MOST_SECONDS
 from autograder.runner.ends import STARVED, is_timeout, outcome_of_exit
 from autograder.runner.outcomes import Fault, Observed, Outcome, WorkerFailure, is_exhausted, read_fault, read_frames
-from autograder.runner.process import End, WorkerProcess
+from autograder.runner.process import START_SECONDS, End, WorkerProcess
 from autograder.runner.run import EnvironmentProblem, GraderProblem, Parts, Plan, Run, Surveyor, Where
 from autograder.runner.timeouts import Timeouts
 from autograder.runner.validation import as_number, as_observation
@@ -95,8 +95,9 @@ class Attempt:
     def _next_event(self, worker: WorkerProcess) -> Mapping[str, Any] | End:
         """Return the next answer, or the end of the worker. The wait counts as time of the exercise, if in time."""
         began, running = time.monotonic(), self.at if self.loading else None
-        if running is None:  # only the kit's own code runs yet, and a new process is slow at first
-            self.time_limit = self.limits.wall_seconds
+        if running is None:  # only the kit's own code runs yet, and on a cold disk it loads libraries slowly
+            is_first = self.untouched and self.at is None
+            self.time_limit = START_SECONDS if is_first else self.limits.wall_seconds
         else:
             self.time_limit = self.patience.import_seconds if running[1] is None else self.patience.check_seconds
         event = worker.next_event(self.time_limit)

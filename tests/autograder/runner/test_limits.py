@@ -13,7 +13,7 @@ from autograder.runner import attempt as attempt_module
 from autograder.runner import runner as runner_module
 from autograder.runner.attempt import MOST_DEATHS
 from autograder.runner.outcomes import Fault, Observed, WorkerFailure
-from autograder.runner.process import GRACE_SECONDS, End
+from autograder.runner.process import GRACE_SECONDS, START_SECONDS, End
 from autograder.runner.runner import Runner
 from autograder.runner.timeouts import Timeouts, of_edited, on_device
 from tests.support import fuzzing, tiny
@@ -164,6 +164,25 @@ def test_an_exercise_that_lacks_memory_in_a_worker_of_its_own_is_charged_with_it
         fuzzing.replace_workers(patch, script)
         found = fuzzing.scripted_runner(tiny.SUITE, SEED).run({}, {tiny.SECOND: PLAN[tiny.SECOND]})
     assert "MemoryError" in str(found.outcomes[tiny.SECOND][begin["check"], begin["trial"]])
+
+
+@pytest.mark.worker
+def test_a_worker_is_waited_for_longer_until_it_reads_the_first_file(
+    recording: Recording, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[float] = []
+    next_event = fuzzing.Scripted.next_event
+
+    def noted(worker: fuzzing.Scripted, seconds: float) -> Mapping[str, object] | End:
+        waits.append(seconds)
+        return next_event(worker, seconds)
+
+    monkeypatch.setattr(fuzzing.Scripted, "next_event", noted)
+    script = Script([(recording.of[tiny.FIRST][1:], End("exit", 0))], recording.surveys)
+    fuzzing.replace_workers(monkeypatch, script)
+    fuzzing.scripted_runner(tiny.SUITE, SEED).run({}, PLAN)
+    wall = tiny.COURSE.limits.wall_seconds
+    assert waits[:4] == [START_SECONDS, START_SECONDS, wall, wall]
 
 
 @pytest.mark.worker
