@@ -206,6 +206,7 @@ def language_model(given, *, misses=0, logits=None):
             super().__init__()
             self.context_length = 9999
             self.layers = nn.ModuleList()
+            self.register_buffer("shift", torch.tensor([3]))  # as weights do, it needs ids on its own device
 
         def make_cache(self, max_len=None):
             return [Layer(max_len or self.context_length)]
@@ -219,7 +220,7 @@ def language_model(given, *, misses=0, logits=None):
                 return logits.expand(1, calls[-1], V).clone()
             length = ids.size(1)
             places = torch.arange(length, device=ids.device)
-            state = ((ids + 1) * (places + 3)).cumsum(dim=1) % PRIME
+            state = ((ids + 1) * (places + self.shift)).cumsum(dim=1) % PRIME
             words = state**2 % PRIME % (V - FIRST_WORD)
             if misses:
                 words = (words + (places % misses == 0)) % (V - FIRST_WORD)
@@ -336,6 +337,26 @@ def test_generator(impl, given):
         "greedy text": impl.speculative_generate(exact, draft, prompt, max_new_tokens=12, num_drafted=2, temperature=0),
         SAME_SEED: [seeded(2), seeded(3)],
     }
+
+
+@check(
+    "new tensors are on the device of the prompt",
+    points=1,
+    of=GENERATE,
+    trials=1,
+    judge=Like(),
+    requires_any=GENERATED,
+)
+def test_device(impl, given):
+    (target, _), (draft, _), prompt = language_model(given), language_model(given, misses=3), prompt_of(given)
+
+    def run(device):
+        models = target.to(device), draft.to(device)
+        return impl.speculative_generate(*models, prompt.to(device), max_new_tokens=11, num_drafted=3, temperature=0.0)
+
+    here = run("cpu")
+    with given.another_device() as device:
+        return {"text": [run(device), here]}
 
 
 @picture("draft and target together write as the target does", rows="who", columns="token")

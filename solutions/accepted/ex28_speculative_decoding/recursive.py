@@ -16,16 +16,16 @@ def verify_draft(drafted, draft_probs, target_probs, uniforms):
     return 0, F.normalize(following, p=1, dim=0) if following.sum() > 0 else p
 
 
-def tokens(target, draft, text, num_drafted, probs, generator):
+def tokens(target, draft, text, num_drafted, probs, generator, device):
     while True:
         longer, rows = list(text), []
         for _ in range(num_drafted):
-            rows.append(probs(draft(torch.tensor([longer]))[0, -1]))
+            rows.append(probs(draft(torch.tensor([longer], device=device))[0, -1]))
             longer.append(rows[-1].multinomial(1, generator=generator).item())
-        p = probs(target(torch.tensor([longer]))[0, len(text) - 1 :])
+        p = probs(target(torch.tensor([longer], device=device))[0, len(text) - 1 :])
         q = torch.stack(rows) if rows else p.new_zeros(0, p.size(1))
-        ids = torch.tensor(longer[len(text) :], dtype=torch.long)
-        kept, following = verify_draft(ids, q, p, torch.rand(len(ids), generator=generator))
+        ids = torch.tensor(longer[len(text) :], dtype=torch.long, device=device)
+        kept, following = verify_draft(ids, q, p, torch.rand(len(ids), generator=generator, device=device))
         for token in [*longer[len(text) : len(text) + kept], following.multinomial(1, generator=generator).item()]:
             text.append(token)
             yield token
@@ -38,5 +38,6 @@ def speculative_generate(target, draft, prompt, max_new_tokens, num_drafted, tem
         return F.softmax(logits / temperature, dim=-1)
 
     with torch.no_grad():
-        new = list(islice(tokens(target, draft, prompt[0].tolist(), num_drafted, probs, generator), max_new_tokens))
+        text = prompt[0].tolist(), num_drafted, probs, generator, prompt.device
+        new = list(islice(tokens(target, draft, *text), max_new_tokens))
     return torch.cat([prompt, prompt.new_tensor(new)[None]], dim=1)
