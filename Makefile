@@ -8,7 +8,7 @@ READY := .venv/ready
 FIELD := .venv/field
 INSTALL := $(BIN)/python -m pip install --constraint constraints.txt --editable
 ALONE := OMP_NUM_THREADS=1
-PYTEST := $(ALONE) $(BIN)/python -m pytest -q -n 2 --dist loadfile --durations=20
+PYTEST := $(ALONE) $(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder --durations=20
 EVERY_SECOND := 1 3 5 7 9 11 13 15 17 19 21 23 25 27
 FUZZ_TESTS := $(wildcard tests/autograder/*/test_fuzz_*.py)
 QUICK := not worker and not slow and not nbgrader and not browser
@@ -59,6 +59,7 @@ proof: proof-short field
 	$(BIN)/course validate --seed 2
 	$(BIN)/course validate --seed 3 --sizes tests/other_sizes.toml
 	$(BIN)/course validate --once --styles 25
+	NOTEBOOKS=all $(PYTEST) tests/autograder/learner/test_notebook_runs.py
 	COURSE_STOPS=200 $(ALONE) $(BIN)/python -m pytest -s tests/autograder/cli/test_stopping.py
 	$(BIN)/python tests/fuzz --minutes $(MINUTES)
 	$(BIN)/python -m tests.proof.attacks

@@ -3,6 +3,7 @@
 import shutil
 import signal
 import sys
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -62,15 +63,34 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Guard(), "guard-of-markers")
 
 
-@pytest.hookimpl(tryfirst=True)  # before `-m` selects
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that start a process because one of their fixtures does."""
+SECONDS = {"slow": 15.0, "nbgrader": 15.0, "browser": 3.0, "worker": 2.0}
+"""What a test takes about, by its marker; `slow(seconds=N)` says it of one test, or of a file that takes long."""
+
+
+def expected_seconds(item: pytest.Item) -> float:
+    """Return about how long a test takes: only the order of the files depends on it."""
+    marked = [marker for name in SECONDS for marker in item.iter_markers(name)]
+    told = [float(marker.kwargs["seconds"]) for marker in marked if "seconds" in marker.kwargs]
+    return max(told or [SECONDS[marker.name] for marker in marked], default=0.05)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)  # before `-m` selects, and again after it
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
+    """Mark the tests that start a process because one of their fixtures does, and begin with the longest file.
+
+    Two processes share the files, and neither should wait for the other at the end.
+    """
     for item in items:
         fixtures = set(getattr(item, "fixturenames", ()))
         if fixtures & STARTS_WORKERS:
             item.add_marker("worker")
         if fixtures & STARTS_BROWSER:
             item.add_marker("browser")
+    yield
+    seconds: defaultdict[Path, float] = defaultdict(float)
+    for item in items:
+        seconds[item.path] += expected_seconds(item)
+    items.sort(key=lambda item: (-seconds[item.path], item.path))
 
 
 @pytest.fixture(scope="session")

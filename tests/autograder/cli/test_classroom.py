@@ -29,7 +29,7 @@ from autograder.submission import read_submission
 from autograder.submission.submission import notebook_of
 from tests.support import tiny
 
-pytestmark = [pytest.mark.slow, pytest.mark.worker]
+pytestmark = [pytest.mark.slow(seconds=40), pytest.mark.worker]
 
 ROOT = tiny.REPOSITORY
 COURSE = read_course(ROOT)
