@@ -11,7 +11,7 @@ ALONE := OMP_NUM_THREADS=1
 PYTEST := $(ALONE) $(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder --durations=20
 EVERY_SECOND := 1 3 5 7 9 11 13 15 17 19 21 23 25 27
 FUZZ_TESTS := $(wildcard tests/autograder/*/test_fuzz_*.py)
-QUICK := not worker and not slow and not nbgrader and not browser
+QUICK := not worker and not long and not slow and not nbgrader and not browser
 
 # Stop early and in words if this Python is too old or too new for pip to install anything.
 define NEW_VENV

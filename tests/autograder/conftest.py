@@ -63,7 +63,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Guard(), "guard-of-markers")
 
 
-SECONDS = {"slow": 15.0, "nbgrader": 15.0, "browser": 3.0, "worker": 2.0}
+SECONDS = {"slow": 15.0, "nbgrader": 15.0, "long": 5.0, "browser": 3.0, "worker": 2.0}
 """What a test takes about, by its marker; `slow(seconds=N)` says it of one test, or of a file that takes long."""
 
 

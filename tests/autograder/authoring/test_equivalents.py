@@ -86,6 +86,7 @@ def test_an_entry_that_cannot_be_understood_is_refused_in_a_sentence(tmp_path: P
         read_equivalents(file)
 
 
+@pytest.mark.long
 def test_every_entry_of_the_course_is_about_a_mutant_and_says_why() -> None:
     course = read_course(tiny.REPOSITORY)
     known = {equivalents_file(course, exercise): exercise for exercise in course.exercises}

@@ -76,6 +76,7 @@ def test_a_line_is_found_in_a_docstring_of_the_checks_and_in_their_code_where_ot
     assert "lines 20 to 22" in sentence(gate, "test_ex02.py", f"{CHECKS}\n\ndef power(a, n, power):\n{SHORT}")
 
 
+@pytest.mark.long
 def test_a_line_that_the_checks_have_as_code_is_no_secret(gate: Gate, course: Path) -> None:
     checks = course / "tests" / "exercises" / f"test_{tiny.FIRST}.py"
     checks.write_text(f"{CHECKS}\n\ndef count(torch, x):\n{LINE}\n    return count\n", "utf-8")

@@ -189,6 +189,7 @@ def test_a_tensor_left_on_the_cpu_is_noticed(name: str) -> None:
     assert not isinstance(output, Elsewhere)
 
 
+@pytest.mark.long
 def test_an_optimizer_steps_elsewhere() -> None:
     torch.manual_seed(0)
     model, ids = Model(), torch.randint(0, V, (2, T))

@@ -373,6 +373,7 @@ def test_times_as_others_write_them(text: str, expected: str) -> None:
     assert format_time(parse_time(text, BERLIN)) == expected
 
 
+@pytest.mark.long
 @bounded
 @given(st.text(max_size=60) | st.from_regex(r"\d{4}-\d\d-\d\d \d\d:\d\d( [A-Za-z/+0-9]{1,12})?", fullmatch=True))
 def test_any_text_is_a_moment_or_none(text: str) -> None:

@@ -353,6 +353,7 @@ def learned(file: Path, stop_after: int, q_after: int = 0) -> dict[str, torch.Te
     return model.state_dict()
 
 
+@pytest.mark.long
 def test_a_training_that_was_stopped_ends_as_one_that_was_not(tmp_path: Path) -> None:
     _activity(read_course(tiny.REPOSITORY), "learning")
     whole = learned(tmp_path / "whole.pt", 0)

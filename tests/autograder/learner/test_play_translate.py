@@ -160,6 +160,7 @@ SENT_BACK = {
 """Misconceptions, and the exercise that a look at an untrained model goes back to where nobody checked it before."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("misconception", SENT_BACK)
 def test_a_model_that_is_not_right_is_sent_back_to_its_exercise(translate: Any, misconception: str) -> None:
     with pytest.raises(FaultyExercise) as raised:

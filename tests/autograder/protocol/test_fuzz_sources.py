@@ -100,6 +100,7 @@ def survey(source: bytes) -> None:
         excerpt(source, place)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("depth", [10, 90, 150, 900, 2000, 2900])
 @pytest.mark.parametrize("kind", DEEP)
 def test_a_deep_or_a_long_program_is_surveyed_where_it_can_be_compiled(kind: str, depth: int) -> None:
