@@ -22,7 +22,7 @@ from tests.support.kit_attempts import (
     meets_parts,
 )
 
-pytestmark = [pytest.mark.slow, pytest.mark.worker]
+pytestmark = [pytest.mark.slow(seconds=200), pytest.mark.worker]
 
 SEED = 5
 COURSE = read_course(tiny.REPOSITORY)

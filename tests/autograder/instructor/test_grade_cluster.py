@@ -14,7 +14,7 @@ import pytest
 from autograder.course.suite import suite_digest
 from tests.support import tiny
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.slow(seconds=40)
 
 pytest.importorskip("distributed")
 
