@@ -216,7 +216,7 @@ class Keys:
         return AnswerKey(reference, tuple(entries)), outcomes
 
     def _reference(self, exercise: Exercise, sources: Mapping[str, bytes]) -> dict[Key, Expected]:
-        from autograder.answer_key.rounding import drawn_alike, rounded
+        from autograder.answer_key.rounding import keep_draws, rounded
 
         runner = self._runner
         plan = self.suite.plan([exercise])
@@ -228,7 +228,7 @@ class Keys:
         else:
             with Runner(self.suite, seed=self.seed, shared=True) as on_cpu:
                 exact = self._observed(on_cpu.run(sources, plan, exact=True), exercise)
-            exact = {at: drawn_alike(nominal[at], exact[at]) for at in nominal}
+            exact = {at: keep_draws(nominal[at], exact[at]) for at in nominal}
         judges = {check.id: check.judge for check in self.suite.checks[exercise.id]}
         return {at: rounded(nominal[at], exact[at], judges[at[0]]) for at in nominal}
 

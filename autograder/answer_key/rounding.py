@@ -24,15 +24,15 @@ def rounded(nominal: Value, exact: Value, judge: Judge) -> Expected:
     return Expected(_from_exact(nominal, short), short)
 
 
-def drawn_alike(nominal: Value, exact: Value) -> Value:
-    """Return the exact observation, with the nominal one in every place where the two differ by more than rounding.
+def keep_draws(nominal: Value, exact: Value) -> Value:
+    """Return the exact observation, but the nominal one where the two differ by more than rounding.
 
-    There another device than the CPU, on which `exact` was computed, drew other random numbers.
+    `exact` was computed on the CPU, and the device of `nominal` draws other random numbers.
     """
     if isinstance(nominal, dict) and isinstance(exact, dict) and nominal.keys() == exact.keys():
-        return {name: drawn_alike(part, exact[name]) for name, part in nominal.items()}
+        return {name: keep_draws(part, exact[name]) for name, part in nominal.items()}
     if isinstance(nominal, list) and isinstance(exact, list) and len(nominal) == len(exact):
-        return [drawn_alike(*pair) for pair in zip(nominal, exact, strict=True)]
+        return [keep_draws(*pair) for pair in zip(nominal, exact, strict=True)]
     if isinstance(nominal, Array) and isinstance(exact, Array) and nominal.shape == exact.shape:
         return nominal if wrong(numbers(nominal), numbers(exact), OTHERWISE_DRAWN).any() else exact
     if isinstance(nominal, float) and isinstance(exact, float):

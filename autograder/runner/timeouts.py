@@ -87,7 +87,7 @@ class Timeouts:
 
 
 def on_device(limits: Limits, device: str) -> Limits:
-    """Return the limits of time on a device."""
+    """Return the limits of a course, with more time on an accelerator."""
     if device == "cpu":
         return limits
     times = ACCELERATOR_WAITS

@@ -64,14 +64,14 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 SECONDS = {"slow": 15.0, "nbgrader": 15.0, "long": 5.0, "browser": 3.0, "worker": 2.0}
-"""What a test takes about, by its marker; `slow(seconds=N)` says it of one test, or of a file that takes long."""
+"""About how long a test takes, by its marker. `slow(seconds=N)` gives another number for a test or a file."""
 
 
 def expected_seconds(item: pytest.Item) -> float:
     """Return about how long a test takes: only the order of the files depends on it."""
     marked = [marker for name in SECONDS for marker in item.iter_markers(name)]
-    told = [float(marker.kwargs["seconds"]) for marker in marked if "seconds" in marker.kwargs]
-    return max(told or [SECONDS[marker.name] for marker in marked], default=0.05)
+    declared = [float(marker.kwargs["seconds"]) for marker in marked if "seconds" in marker.kwargs]
+    return max(declared or [SECONDS[marker.name] for marker in marked], default=0.05)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)  # before `-m` selects, and again after it

@@ -1,9 +1,9 @@
-"""Exact observations beside those of another device: rounding is told from other random numbers."""
+"""An observation on another device differs from the exact one by rounding, or because other numbers were drawn."""
 
 import numpy as np
 import pytest
 
-from autograder.answer_key.rounding import drawn_alike
+from autograder.answer_key.rounding import keep_draws
 from autograder.comparison.arrays import as_array
 from autograder.protocol import Value
 
@@ -19,12 +19,12 @@ EXACT = array(0.1, 2.0, 0.0, dtype="float64")
     "nominal", [array(0.1, 2.0, 0.0, device="cuda:0"), array(0.1001, 2.01, 0.0, dtype="bfloat16", device="cuda:0")]
 )
 def test_what_differs_by_rounding_alone_is_as_computed_exactly(nominal: Value) -> None:
-    assert drawn_alike({"output": [nominal]}, {"output": [EXACT]}) == {"output": [EXACT]}
+    assert keep_draws({"output": [nominal]}, {"output": [EXACT]}) == {"output": [EXACT]}
 
 
 @pytest.mark.parametrize("nominal", [array(0.0, 2.0, 0.1, device="cuda:0"), array(0.2, 4.0, 0.0), array(0.1, 2.0)])
 def test_what_was_drawn_otherwise_is_as_the_device_drew_it(nominal: Value) -> None:
-    assert drawn_alike({"train": nominal, "eval": EXACT}, {"train": EXACT, "eval": EXACT}) == {
+    assert keep_draws({"train": nominal, "eval": EXACT}, {"train": EXACT, "eval": EXACT}) == {
         "train": nominal,
         "eval": EXACT,
     }
@@ -34,4 +34,4 @@ def test_what_was_drawn_otherwise_is_as_the_device_drew_it(nominal: Value) -> No
     ("nominal", "exact", "kept"), [(1.0001, 1.0, 1.0), (2.0, 1.0, 2.0), (3, 4, 3), ("a", "a", "a")]
 )
 def test_plain_values_are_told_apart_alike(nominal: Value, exact: Value, kept: Value) -> None:
-    assert drawn_alike(nominal, exact) == kept
+    assert keep_draws(nominal, exact) == kept

@@ -30,7 +30,7 @@ NEAREST = ("autograder/worker/parts.py", "autograder/checks/given.py", "referenc
 """The attempts most similar to an answer, which are always in the sample."""
 
 TRIED = ("ex01", "ex04", "ex05", "ex06", "ex08", "ex12", "ex14", "ex17")
-"""Exercises that they are submitted as, with those that these need."""
+"""They are submitted as these exercises and those that these need; the proof takes all."""
 
 EVERY = 700
 

@@ -113,7 +113,7 @@ def outcomes(course: Course) -> Mapping[str, list[dict[str, Any]]]:
         return run(course, exercise, *before, notebook_of_text(solved(exercise), exercise))
 
     with ThreadPoolExecutor(AT_A_TIME) as pool:
-        return dict(zip([each.id for each in SOLVED], pool.map(outcome, SOLVED), strict=True))
+        return dict(zip([exercise.id for exercise in SOLVED], pool.map(outcome, SOLVED), strict=True))
 
 
 @pytest.mark.parametrize("exercise", SOLVED, ids=lambda each: each.id)
@@ -150,4 +150,4 @@ def test_every_notebook_runs_as_it_was_handed_out_and_says_that_nothing_is_writt
 
 def test_a_pass_is_saved_as_progress(course: Course, outcomes: Mapping[str, list[dict[str, Any]]]) -> None:
     progress = read_progress(course)
-    assert [each.id for each in SOLVED if not progress.of(each).passes_now] == []
+    assert [exercise.id for exercise in SOLVED if not progress.of(exercise).passes_now] == []
