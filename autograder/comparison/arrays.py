@@ -1,18 +1,22 @@
 """Arrays in the judge: as NumPy arrays of float64, and what of them differs by more than rounding."""
 
 import math
+from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from autograder.comparison.tolerances import SMALLEST_SCALE, TOLERANCES
+from autograder.comparison.tolerances import SMALLEST_SCALE
 from autograder.protocol import Array
 from autograder.protocol.values import ITEM_SIZES
 
 Numbers: TypeAlias = NDArray[np.float64]
 
 _LITTLE_ENDIAN = {dtype: np.dtype(dtype).newbyteorder("<") for dtype in ITEM_SIZES if dtype != "bfloat16"}
+
+MOST_EXPECTED = 4096
+"""The expected arrays that are kept as float64: more than the checks of a course have."""
 
 
 def numbers(array: Array) -> Numbers:
@@ -24,6 +28,14 @@ def numbers(array: Array) -> Numbers:
         flat = np.frombuffer(array.data, dtype=_LITTLE_ENDIAN[array.dtype])
     with np.errstate(invalid="ignore"):  # bytes read at a wrong place may be signalling NaN
         return flat.astype(np.float64).reshape(array.shape)
+
+
+@lru_cache(maxsize=MOST_EXPECTED)
+def expected_numbers(array: Array) -> Numbers:
+    """Return the elements of an array that many others are compared with, as float64: read-only, and made once."""
+    values = numbers(array)
+    values.setflags(write=False)
+    return values
 
 
 def as_array(values: Numbers, dtype: str, device: str) -> Array:
@@ -64,58 +76,3 @@ def wrong(yours: Numbers, expected: Numbers, tolerance: float, *, exact_zeros: b
     if exact_zeros:
         close &= (expected != 0) | (yours == 0)
     return np.asarray(~(close | same), dtype=np.bool_)
-
-
-FEWEST = 4
-"""The minimum of numbers for a correlation: two always lie on a line, three nearly always near one."""
-
-CHANCE = 3.29
-"""Standard errors that a correlation needs: random numbers reach it once in a thousand times."""
-
-
-def resembles(yours: Numbers, expected: Numbers, likeness: float, factor: float | None = None) -> bool:
-    """Return whether two arrays of one shape are alike: their correlation, whatever its sign, is at least `likeness`.
-
-    Only numbers that are expected to be finite count. Few of them have to correlate more, so that none resembles by
-    chance, and fewer than `FEWEST` have to be equal. The same holds where all that is expected is one number. With a
-    `factor`, one varies at most that many times as much as the other.
-    """
-    there = np.isfinite(expected)
-    if not np.isfinite(yours[there]).all():
-        return False
-    if not there.any():
-        return True
-    spread = float(np.ptp(expected[there])) / 2
-    if int(there.sum()) < FEWEST or spread <= allowed(expected, TOLERANCES["float32"]):
-        return not wrong(yours[there], expected[there], TOLERANCES["float32"]).any()
-    with np.errstate(over="ignore", invalid="ignore"):
-        one, other, count = (
-            _apart(yours, expected) if there.all() else (yours[there], expected[there], int(there.sum()))
-        )
-        one, other = (array.ravel() - array.mean() for array in (one, other))
-        if float(np.abs(one).max()) <= allowed(yours, TOLERANCES["float64"]):
-            return False  # equal up to rounding, and rounding may resemble anything
-        mine, theirs = (math.sqrt(float(array @ array)) for array in (one, other))
-        if factor is not None and not theirs / factor <= mine <= theirs * factor:
-            return False
-        return abs(float(one @ other)) >= max(likeness, by_chance(count)) * mine * theirs
-
-
-def _apart(yours: Numbers, expected: Numbers) -> tuple[Numbers, Numbers, int]:
-    """Return two arrays without the mean of their vectors, and the count of numbers left to compare.
-
-    A bias that is added to every vector is a parameter: a program that returns it has computed nothing. Whole numbers,
-    as ids and masks are, have none. Where vectors are as good as alike, there are the numbers of one to compare.
-    """
-    axes = tuple(range(expected.ndim - 1))
-    if (expected == np.rint(expected)).all() or math.prod(expected.shape[:-1]) < FEWEST:
-        return yours, expected, expected.size
-    own = expected - expected.mean(axis=axes, keepdims=True)
-    if np.abs(own).max() <= allowed(expected, TOLERANCES["float16"]):
-        return yours, expected, expected.shape[-1]
-    return yours - yours.mean(axis=axes, keepdims=True), own, expected.size
-
-
-def by_chance(count: int) -> float:
-    """Return the correlation that so many random numbers hardly ever reach (Fisher's transformation)."""
-    return math.tanh(CHANCE / math.sqrt(max(count, FEWEST) - 3))

@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from autograder.checks import Dropout, Like, Same
-from autograder.comparison.arrays import Numbers, numbers, resembles, wrong
+from autograder.comparison.arrays import Numbers, expected_numbers, numbers, wrong
 from autograder.comparison.compare import Difference, Expected, compare
 from autograder.comparison.dropout import dropped_wrongly
+from autograder.comparison.likeness import resembles, target_of
 from autograder.comparison.tolerances import TOLERANCES, is_floating
 from autograder.messages import Fact
 from autograder.messages import comparisons as facts
@@ -48,22 +49,24 @@ def compare_arrays(yours: Value, nominal: Array, exact: Value, judge: Same | Lik
     if found := _compare_forms(yours, nominal, exact, judge, name):
         return found
     assert isinstance(yours, Array)
-    mine, theirs = numbers(yours), numbers(exact if isinstance(exact, Array) else nominal)
+    expected = exact if isinstance(exact, Array) else nominal
+    mine, theirs = numbers(yours), expected_numbers(expected)
     tolerance = (judge.tolerance or TOLERANCES.get(nominal.dtype, 0.0)) if is_floating(nominal) else 0.0
     off = wrong(mine, theirs, tolerance, exact_zeros=judge.exact_zeros)
-    if isinstance(judge, Like):
-        off &= _unlike(mine, theirs, judge, name)
+    if isinstance(judge, Like) and off.any():
+        off &= _unlike(mine, expected, judge, name)
     return _differing(mine, theirs, (yours.dtype, nominal.dtype), off, name)
 
 
-def _unlike(mine: Numbers, theirs: Numbers, judge: Like, name: str) -> NDArray[np.bool_]:
+def _unlike(mine: Numbers, expected: Array, judge: Like, name: str) -> NDArray[np.bool_]:
     """Return which numbers are not even like the reference's: none of them, all, or those that are not to be zero."""
+    theirs = expected_numbers(expected)
     unlike = ~np.isfinite(mine) & np.isfinite(theirs)
     if name in judge.free:
         return unlike
     if judge.exact_zeros:
         unlike |= (mine == 0) != (theirs == 0)
-    return unlike if resembles(mine, theirs, judge.likeness, judge.spread) else np.ones_like(unlike)
+    return unlike if resembles(mine, target_of(expected), judge.likeness, judge.spread) else np.ones_like(unlike)
 
 
 def compare_ways(yours: Value, nominal: Any, exact: Any, judge: Like, name: str) -> Difference | None:
@@ -72,7 +75,8 @@ def compare_ways(yours: Value, nominal: Any, exact: Any, judge: Like, name: str)
         if found := _compare_forms(way, theirs, exactly, judge, name):
             return found
     one, other = (numbers(way) for way in yours)
-    theirs, there = numbers(exact[0] if isinstance(exact[0], Array) else nominal[0]), np.isfinite(numbers(nominal[1]))
+    expected: Array = exact[0] if isinstance(exact[0], Array) else nominal[0]
+    theirs, there = expected_numbers(expected), np.isfinite(expected_numbers(nominal[1]))
     dtypes = nominal[0].dtype, nominal[1].dtype
     if (gone := there & ~np.isfinite(other)).any():
         return _differing(other, theirs, dtypes, gone, name)
@@ -82,7 +86,7 @@ def compare_ways(yours: Value, nominal: Any, exact: Any, judge: Like, name: str)
         off |= ((one == 0) != (other == 0)) & there
     if off.any():
         return _differing(one, other, dtypes, off, name)
-    if name in judge.free or resembles(one, np.where(there, theirs, np.nan), judge.likeness, judge.spread):
+    if name in judge.free or resembles(one, target_of(expected, nominal[1]), judge.likeness, judge.spread):
         return None
     off = wrong(one, theirs, TOLERANCES["float32"])
     return _differing(one, theirs, (dtypes[0], dtypes[0]), off, name)
@@ -92,14 +96,15 @@ def _compare_forms(yours: Value, nominal: Array, exact: Value, judge: Same | Lik
     """Compare all of a tensor but its numbers."""
     if not isinstance(yours, Array):
         return Difference(_in_place_of_tensor(yours, nominal, exact, judge, name), name)
-    mine, theirs = numbers(yours), numbers(exact if isinstance(exact, Array) else nominal)
+    is_on_device = yours.device.split(":")[0] == nominal.device.split(":")[0]
+    if yours.shape == nominal.shape and is_on_device and yours.dtype == nominal.dtype:
+        return None
+    mine, theirs = numbers(yours), expected_numbers(exact if isinstance(exact, Array) else nominal)
     dtypes = yours.dtype, nominal.dtype
     if yours.shape != nominal.shape:
         return Difference(ShapeDiffers(yours.shape, nominal.shape), name, mine, theirs, dtypes)
-    if yours.device.split(":")[0] != nominal.device.split(":")[0]:
+    if not is_on_device:
         return Difference(facts.DeviceDiffers(yours.device), name)
-    if yours.dtype == nominal.dtype:
-        return None
     tolerance = judge.tolerance or TOLERANCES.get(nominal.dtype, 0.0)
     is_right = not wrong(mine, theirs, max(tolerance, TOLERANCES["float32"])).any()
     return Difference(facts.DtypeDiffers(*dtypes, is_right), name, mine, theirs, dtypes)
