@@ -38,7 +38,8 @@ class Grader:
 
     `evidence` puts the numbers of a difference into the report, what the code printed, and pictures of what passes:
     for self-checks, whose seed is public. With `remember` an earlier exercise whose files have not changed is not run
-    again. With a `budget` the line of the first mistake is proved where a search within it succeeds.
+    again. With a `budget` the line of the first mistake is proved where a search within it succeeds. With `slots`, a
+    semaphore, at most so many programs run at a time: other threads judge meanwhile.
     `on_progress(exercise, done, all)` is called while the catalogue of an exercise is run for its answer key.
     """
 
@@ -55,12 +56,14 @@ class Grader:
         isolation: Isolation | None = None,
         on_progress: Callable[[str, int, int], None] | None = None,
         budget: "Budget | None" = None,
+        slots: threading.Semaphore | None = None,
     ) -> None:
         self.suite = suite
         self.seed = seed
         self.device = device
         self.evidence = evidence
         self.budget = budget
+        self._slots = slots
         self.isolation = isolation or process_isolation(suite.course.libraries)
         self.suite_digest = suite.digest
         self._keys = [
@@ -181,6 +184,7 @@ class Grader:
             device=self.device,
             shared=True,
             start=self.isolation.start,
+            slots=self._slots,
         )
 
     def report(

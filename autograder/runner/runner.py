@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -38,7 +39,8 @@ class Runner:
     """Runs programs one after another. With `shared` they use one worker; else each gets a fresh one, killed after it.
 
     Only programs that may affect each other share a worker: the course's own, or the exercises of one submission.
-    `start` starts a worker, if not a plain process on this machine.
+    `start` starts a worker, if not a plain process on this machine. Of the runners that share `slots`, a semaphore, as
+    many run a job at a time as it has.
     """
 
     def __init__(
@@ -49,9 +51,11 @@ class Runner:
         device: str = "cpu",
         shared: bool = False,
         start: Callable[[], WorkerHandle] | None = None,
+        slots: AbstractContextManager[object] | None = None,
     ) -> None:
         self.suite = suite
         self.start = start or partial(SpawnedWorker, suite.course.libraries)
+        self._slots = slots or nullcontext()
         self._surveys: dict[tuple[str, bytes], Survey] = {}
         self.seed = seed
         self.device = device
@@ -193,10 +197,11 @@ class Runner:
         """Run a job in a worker; return how the worker ended, None if it answered to the end."""
         self.prepare()
         assert self._worker is not None
-        self._worker.send(job, keeps_log=job["prints"])
-        if attempt.patience.timeouts:
-            self._start_spare()
-        end = attempt.receive(self._worker)
+        with self._slots:
+            self._worker.send(job, keeps_log=job["prints"])
+            if attempt.patience.timeouts:
+                self._start_spare()
+            end = attempt.receive(self._worker)
         if end is not None:
             ending.hold()
         if self._cancelled:

@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 MOST_WAITING = 64
 """At least so many submissions are with a cluster, so that one which grows finds work."""
 
+JUDGED_BESIDE = 1
+"""So many submissions more than `jobs` are graded at a time: they are judged while the others run."""
+
 
 class Interrupted(Exception):
     """The run could not go on. The message says how far it came."""
@@ -151,13 +154,21 @@ class ClassRun:
             bulk.grade_all(plan.open, suite, grade_one, jobs, on_progress)
 
     def _open_grader(self, bulk: Bulk, plan: Plan, suite: Suite, jobs: int, stack: ExitStack) -> tuple[GradeOne, int]:
-        """Return what grades one submission, here or on a cluster, and how many run at a time.
+        """Return what grades one submission, here or on a cluster, and how many are graded at a time.
 
         The answer keys are made here first, while the sandbox starts.
         """
         conditions, options = self.conditions, self.options
         name = "process" if options.scheduler else conditions.isolation  # for a cluster, only solutions run here
-        grader = stack.enter_context(Grader(suite, seed=conditions.seed, device=conditions.device, finders=jobs))
+        grader = stack.enter_context(
+            Grader(
+                suite,
+                seed=conditions.seed,
+                device=conditions.device,
+                finders=jobs,
+                slots=threading.Semaphore(jobs),
+            )
+        )
         _stop_with(bulk, grader, stack)
         grader.isolation = stack.enter_context(
             open_grading_isolation(
@@ -174,7 +185,7 @@ class ClassRun:
         grader.isolation.expect(len(plan.open))
         grader.wait_for_keys(self.progress.on_keys, plan.exercises)
         if not options.scheduler:
-            return grader.grade, jobs
+            return grader.grade, jobs + JUDGED_BESIDE
         cluster = stack.enter_context(_cluster(options.scheduler, conditions, suite))
         _stop_with(bulk, cluster, stack)
         stack.enter_context(ending.leaving(cluster.leave))

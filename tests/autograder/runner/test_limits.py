@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from queue import Empty, SimpleQueue
+from threading import Semaphore, Thread
 
 import pytest
 
@@ -14,7 +16,8 @@ from autograder.runner import runner as runner_module
 from autograder.runner.attempt import MOST_DEATHS
 from autograder.runner.outcomes import Fault, Observed, WorkerFailure
 from autograder.runner.process import GRACE_SECONDS, START_SECONDS, End
-from autograder.runner.runner import Runner
+from autograder.runner.runner import Run, Runner
+from autograder.runner.sandbox.isolation import Isolation
 from autograder.runner.timeouts import Timeouts, of_edited, on_device
 from tests.support import fuzzing, tiny
 from tests.support.fuzzing import Event, Script
@@ -86,6 +89,22 @@ def test_a_trial_that_is_interrupted_ends_without_its_worker() -> None:
     faults = [one for one in outcomes[tiny.FIRST].values() if isinstance(one, Fault)]
     assert {one.type for one in faults} == {"TimeoutError"}
     assert patience.timeouts == of_edited(tiny.COURSE.limits, 0.0).timeouts
+
+
+@pytest.mark.worker
+def test_a_program_waits_until_one_of_the_slots_is_free(forks: Isolation) -> None:
+    slots, ended = Semaphore(0), SimpleQueue[Run]()
+
+    def run() -> None:
+        with Runner(tiny.SUITE, seed=SEED, start=forks.start, slots=slots) as own:
+            ended.put(own.run(tiny.submitted().sources, PLAN))
+
+    Thread(target=run, daemon=True).start()
+    with pytest.raises(Empty):
+        ended.get(timeout=0.5)
+    slots.release()
+    assert set(ended.get(timeout=60).outcomes) == {exercise.id for exercise in tiny.SUITE.exercises}
+    assert slots.acquire(timeout=10), "the slot is free again"
 
 
 @dataclass(frozen=True)
