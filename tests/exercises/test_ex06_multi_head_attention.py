@@ -183,7 +183,7 @@ def test_weights_kept(impl, given):
     }
 
 
-@check("dropout acts on the weights, only in training", points=3, of=CLASS, judge=Dropout(0.25))
+@check("dropout acts on the weights, only in training", points=3, of=CLASS, judge=Dropout(0.25), trials=1)
 def test_dropout(impl, given):
     # A single token has weight 1. Dropout makes it 0 or 4/3, so the token gets none of its value, or more.
     x = given.normal(12, 1, given.size("D")).repeat(100, 1, 1)
@@ -225,7 +225,7 @@ def test_indivisible(impl, given):
     return given.raises(lambda: impl.MultiHeadAttention(D, H), D, H)
 
 
-@check("float64, bfloat16 and float16 inputs keep their dtype", points=1, of=CLASS, judge=OUTPUT_FREE)
+@check("float64, bfloat16 and float16 inputs keep their dtype", points=1, of=CLASS, judge=OUTPUT_FREE, trials=1)
 def test_dtypes(impl, given):
     S, D, H = given.sizes("S D H")
     mask, seen = given.mask(1, 1, S, S), {}

@@ -118,7 +118,7 @@ def test_block_gradient(impl, given):
     return {"gradient of the input": given.gradients(output, x)[0]}
 
 
-@check("the inputs are not modified", points=1, of=BLOCK, requires_any=COMPUTED, judge=SameInputs())
+@check("the inputs are not modified", points=1, of=BLOCK, requires_any=COMPUTED, judge=SameInputs(), trials=1)
 def test_inputs_kept(impl, given):
     B, S = given.sizes("B S")
     x, ids, masks = vectors(given), sentences(given), [given.mask(B, 1, S, S) for _ in range(2)]
@@ -152,6 +152,7 @@ FREE = ("output of the blocked sentence", "output of the blocked sentence in flo
     points=1,
     of=ENCODER,
     judge=Like(tolerance=1e-3, likeness=0.2, free=FREE),  # with 200 numbers or more, 0.2 is not chance
+    trials=1,
 )
 def test_blocked_for_good(impl, given):
     B, S, V = given.sizes("B S V")
@@ -174,7 +175,7 @@ def test_blocked_for_good(impl, given):
     }
 
 
-@check("the dropout rate reaches the positions, the blocks and their parts", points=2, of=ENCODER)
+@check("the dropout rate reaches the positions, the blocks and their parts", points=2, of=ENCODER, trials=1)
 def test_dropout_rate(impl, given):
     module, ids = encoder(impl, given, dropout=ALL), sentences(given)
     first, last = module.encoder_blocks[0], module.encoder_blocks[-1]
@@ -220,7 +221,7 @@ def test_parameters(impl, given):
     return {**given.trainable(module), "numbers that a gradient reaches": reached}
 
 
-@check("float64, bfloat16 and float16 models keep their dtype", points=1, of=ENCODER)
+@check("float64, bfloat16 and float16 models keep their dtype", points=1, of=ENCODER, trials=1)
 def test_dtypes(impl, given):
     B, S = given.sizes("B S")
     ids, mask, seen = sentences(given), given.mask(B, 1, 1, S), {}

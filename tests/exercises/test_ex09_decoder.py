@@ -140,7 +140,7 @@ def test_block_gradients(impl, given):
     return {"gradient of the input": gradients[0], "gradient of the encoder output": gradients[1]}
 
 
-@check("the inputs are not modified", points=1, of=BLOCK, requires_any=COMPUTED, judge=SameInputs())
+@check("the inputs are not modified", points=1, of=BLOCK, requires_any=COMPUTED, judge=SameInputs(), trials=1)
 def test_inputs_kept(impl, given):
     arguments = {
         "block": (*two_sequences(given), *two_masks(given)),
@@ -178,6 +178,7 @@ FREE = ("output of the blocked sentence", "output of the blocked sentence in flo
     points=1,
     of=DECODER,
     judge=Like(tolerance=1e-3, likeness=0.2, free=FREE),  # with 200 numbers or more, 0.2 is not chance
+    trials=1,
 )
 def test_blocked_for_good(impl, given):
     B, T, S, V = given.sizes("B T S V")
@@ -232,7 +233,7 @@ def test_no_look_ahead(impl, given):
     }
 
 
-@check("the dropout rate reaches the positions, the blocks and their parts", points=2, of=DECODER)
+@check("the dropout rate reaches the positions, the blocks and their parts", points=2, of=DECODER, trials=1)
 def test_dropout_rate(impl, given):
     module, inputs = decoder(impl, given, dropout=ALL), targets_and_source(given)
     first, last = module.decoder_blocks[0], module.decoder_blocks[-1]
@@ -281,7 +282,7 @@ def test_parameters(impl, given):
     return {**given.trainable(module), "numbers that a gradient reaches": reached}
 
 
-@check("float64, bfloat16 and float16 models keep their dtype", points=1, of=DECODER)
+@check("float64, bfloat16 and float16 models keep their dtype", points=1, of=DECODER, trials=1)
 def test_dtypes(impl, given):
     masks, seen = two_masks(given), {}
     for dtype in ("float64", "bfloat16", "float16"):

@@ -349,7 +349,7 @@ def test_calls_apart(impl, given):
     }
 
 
-@check("float64, bfloat16 and float16 models keep their dtype", points=1, of=CLASS)
+@check("float64, bfloat16 and float16 models keep their dtype", points=1, of=CLASS, trials=1)
 def test_dtypes(impl, given):
     ids = text(given)
     seen = {each: modern(impl, given, dtype=each)(ids) for each in ("float64", "bfloat16", "float16")}
