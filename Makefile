@@ -9,8 +9,7 @@ FIELD := .venv/field
 INSTALL := $(BIN)/python -m pip install --constraint constraints.txt --editable
 ALONE := OMP_NUM_THREADS=1
 PYTEST := $(ALONE) $(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder --durations=20
-EVERY_SECOND := 1 3 5 7 9 11 13 15 17 19 21 23 25 27
-FUZZ_TESTS := $(wildcard tests/autograder/*/test_fuzz_*.py)
+EVERY_THIRD := 1 4 7 10 13 16 19 22 25 28
 QUICK := not worker and not long and not slow and not nbgrader and not browser
 
 # Stop early and in words if this Python is too old or too new for pip to install anything.
@@ -46,12 +45,12 @@ demo: $(LEARN)
 check: lint
 	$(PYTEST) --dist worksteal -m "$(QUICK)"
 
-# The proof of the course, and the tests of the kit, with real programs.
+# The proof of the course, everything that starts no process, and the main commands as a user starts them.
 test: lint
 	mkdir -p build
 	$(BIN)/course validate --page build/misconceptions.md
 	diff -u docs/misconceptions.md build/misconceptions.md
-	$(PYTEST) -m "not slow"
+	$(PYTEST) --dist worksteal -m "($(QUICK)) or smoke"
 
 # Every promise. Each line is a proof of its own; copies of the course that they make are trusted.
 proof: export COURSE_TRUST = 1
@@ -69,12 +68,11 @@ proof: proof-short field
 	$(ALONE) $(BIN)/python -m tests.proof.hunts
 	$(BIN)/course mutate
 
-# As much of the proof as .ci/run has time for: `proof` takes every exercise under other seeds.
+# All tests that `test` leaves out, and as much of the proof as .ci/run has time for: `proof` takes every exercise.
 proof-short: export COURSE_TRUST = 1
 proof-short: $(READY)
-	$(BIN)/course validate $(EVERY_SECOND) --seed 1 --sizes tests/other_sizes.toml --once 24 --places 16
-	$(PYTEST) -m slow
-	FUZZ_FULL=1 $(PYTEST) $(FUZZ_TESTS)
+	$(BIN)/course validate $(EVERY_THIRD) --seed 1 --sizes tests/other_sizes.toml --once 24 --places 16
+	FUZZ_FULL=1 $(PYTEST) -m "not ($(QUICK)) and not smoke"
 
 # Exercises beside the libraries that others use: tokenizers, transformers, peft and more. Downloads them once.
 field: $(FIELD)

@@ -298,6 +298,7 @@ def test_the_two_commands_of_the_readme_install_a_kit_and_check_it(kit: Path, tm
     assert Path(where.stdout.strip()).is_relative_to(kit.resolve())
 
 
+@pytest.mark.smoke
 def test_release_writes_a_kit_and_says_what_it_is(course: Path, tmp_path: Path, files: Kit) -> None:
     done = tiny.run_course(course, "release", str(tmp_path / "kit"))
     assert (done.returncode, done.stderr) == (0, "")

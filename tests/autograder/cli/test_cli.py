@@ -31,6 +31,7 @@ WRONG = tiny.mean_with("return x.cumsum(dim=-1)")
 # course check.
 
 
+@pytest.mark.smoke
 def test_a_stub_is_not_started_and_the_exit_says_that_not_all_pass(course: Path) -> None:
     done = tiny.run_course(course, "check")
     assert done.returncode == 1
@@ -39,6 +40,7 @@ def test_a_stub_is_not_started_and_the_exit_says_that_not_all_pass(course: Path)
     assert done.stderr == ""
 
 
+@pytest.mark.smoke
 def test_a_pass_exits_with_0_and_names_the_next_exercise(course: Path) -> None:
     write(course)
     done = tiny.run_course(course, "check", "1")
@@ -56,6 +58,7 @@ def test_an_exercise_has_many_names(word: str, course: Path) -> None:
     assert [each["id"] for each in json.loads(done.stdout)["exercises"]] == [tiny.FIRST]
 
 
+@pytest.mark.smoke
 def test_a_wrong_answer_is_exit_1_with_name_place_and_hint(course: Path) -> None:
     write(course, WRONG)
     done = tiny.run_course(course, "check", "1")
@@ -193,6 +196,7 @@ def assert_check(check: dict[str, Any]) -> None:
 # Where a user is, and hints.
 
 
+@pytest.mark.smoke
 def test_the_list_says_what_passes_and_where_to_go_on(course: Path) -> None:
     first = tiny.run_course(course, "list")
     assert first.returncode == 0
@@ -209,6 +213,7 @@ def test_the_list_says_what_passes_and_where_to_go_on(course: Path) -> None:
     assert "2 of 2 exercises passed" in broken, "what once passed still counts"
 
 
+@pytest.mark.smoke
 def test_hints_come_one_by_one_and_the_last_one_stays(course: Path) -> None:
     write(course, tiny.mean_with("return x * 2"))
     tiny.run_course(course, "check", "1")

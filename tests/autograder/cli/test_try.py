@@ -63,6 +63,7 @@ def test_a_right_program_stands_beside_the_paper(course: Path) -> None:
     )
 
 
+@pytest.mark.smoke
 def test_a_wrong_program_shows_what_differs_and_no_progress_is_made(course: Path) -> None:
     shown = tried(course, tiny.mean_with("return x.cumsum(dim=-1)"), "1")
     assert "  ✗ the last mean       5               15\n" in shown

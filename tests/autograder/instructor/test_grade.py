@@ -105,6 +105,7 @@ def go_on(school: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return grade(school / "course", school / "hand_in", school / "out", *arguments)
 
 
+@pytest.mark.smoke
 def test_everybody_has_a_report_and_a_row_with_the_same_score(school: Path) -> None:
     names = {name.removeprefix("'") for name in SCORES}
     assert {file.stem for file in (school / "out" / "reports").iterdir()} == names
@@ -331,6 +332,7 @@ def test_work_that_cannot_be_graded_is_told_and_the_exit_says_so(course: Path, t
 
 
 @pytest.mark.skipif(shutil.which("bwrap") is None, reason="needs bubblewrap")
+@pytest.mark.smoke
 def test_by_default_submissions_are_confined(course: Path, tmp_path: Path) -> None:
     folder = tiny.handed_in(tmp_path / "hand_in" / "ada").parent
     done = grade(course, folder, tmp_path / "out", "--isolation", "sandbox")

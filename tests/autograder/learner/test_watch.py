@@ -81,6 +81,7 @@ def test_the_first_screen_has_the_last_result_and_the_exercise_is_checked_at_onc
         left(program)
 
 
+@pytest.mark.smoke
 def test_a_save_is_seen_checked_and_remembered(watching: Watching) -> None:
     watching.save(WRONG)
     assert "PASS" in watching.frame(f"{tiny.FILES[0]} changed, checking"), "the last verdict stays"

@@ -52,6 +52,7 @@ def zygotes_of(isolation: Isolation) -> ZygotePool:
 
 
 @confines
+@pytest.mark.smoke
 def test_the_level_is_what_canaries_have_shown(isolation: Isolation) -> None:
     assert isolation.level in ("L2", "L3")
     assert isolation.name == "sandbox"
