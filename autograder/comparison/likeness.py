@@ -44,18 +44,22 @@ class Target:
 def target_of(expected: Array, other_way: Array | None = None) -> Target:
     """Return what an array has to resemble; of two ways to the same numbers, those count that both have."""
     values = expected_numbers(expected)
-    there = np.isfinite(values)
-    if other_way is not None:
-        there &= np.isfinite(expected_numbers(other_way))
-    is_all, chosen = bool(there.all()), values[there]
+    if other_way is None:
+        return target(values)
+    return target(np.where(np.isfinite(expected_numbers(other_way)), values, np.nan))
+
+
+def target(expected: Numbers) -> Target:
+    """Return what an array has to resemble."""
+    there = np.isfinite(expected)
+    is_all, chosen = bool(there.all()), expected[there]
     if chosen.size < FEWEST or float(np.ptp(chosen)) / 2 <= allowed(chosen, TOLERANCES["float32"]):
         return Target(chosen, there, is_all, True, None, chosen, 0.0, 1.0)
-    axes, count = _apart(values) if is_all else (None, chosen.size)
+    axes, count = _apart(expected) if is_all else (None, chosen.size)
     with np.errstate(over="ignore", invalid="ignore"):
-        direction = _centred(values if is_all else chosen, axes)
-        return Target(
-            chosen, there, is_all, False, axes, direction, math.sqrt(float(direction @ direction)), by_chance(count)
-        )
+        direction = _centred(expected if is_all else chosen, axes)
+        spread = math.sqrt(float(direction @ direction))
+    return Target(chosen, there, is_all, False, axes, direction, spread, by_chance(count))
 
 
 def resembles(yours: Numbers, target: Target, likeness: float, factor: float | None = None) -> bool:

@@ -28,8 +28,9 @@ from autograder.checks.another_device import Elsewhere
 from autograder.checks.given import Given
 from autograder.checks.structure import Implementation
 from autograder.checks.trials import derived_seed, sizes_of
-from autograder.comparison.arrays import resembles as alike_enough
 from autograder.comparison.dropout import dropped_wrongly
+from autograder.comparison.likeness import resembles as alike_enough
+from autograder.comparison.likeness import target
 
 TOLERANCES = {torch.float64: 1e-6, torch.float32: 3e-5, torch.float16: 1e-2, torch.bfloat16: 4e-2}
 FOLDER = Path(os.environ["PLAIN_CHECKS"])
@@ -192,7 +193,7 @@ def resembles(yours: Tensor, wanted: Tensor, judge: Like, name: str) -> bool:
         return bool(np.isfinite(one[there]).all())
     if judge.exact_zeros and bool(((one == 0) != (other == 0))[there].any()):
         return False
-    return alike_enough(one, other, judge.likeness, judge.spread)
+    return alike_enough(one, target(other), judge.likeness, judge.spread)
 
 
 def close(yours: Tensor, wanted: Tensor, judge: Same) -> bool:
