@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -156,18 +157,29 @@ class _Public:
     """
 
     def __init__(self, course: Course) -> None:
-        self._stubs = _joined(_stub(course, exercise) for exercise in course.every)
+        self._stubs = _Texts(_stub(course, exercise) for exercise in course.every)
         files = [*sorted(course.checks_dir.rglob("*.py")), *sorted(ENGINE.rglob("*.py"))]
-        self._code = _joined(line for file in files for line in _code(file).splitlines())
+        self._code = _Texts(line for file in files for line in _code(file).splitlines())
 
     def has(self, secret: Secret) -> bool:
         """Return whether a secret is public."""
-        words = f" {' '.join(secret.words)} "
-        return words in self._stubs or (not secret.of.startswith("lines") and words in self._code)
+        return self._stubs.have(secret.words) or (not secret.of.startswith("lines") and self._code.have(secret.words))
 
 
-def _joined(texts: Iterable[str]) -> str:
-    return "\n".join(f" {' '.join(words_of(text))} " for text in texts)
+class _Texts:
+    """The words of many texts, by the first `TELLING` of them from every place: a secret has at least so many."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._texts = [tuple(words_of(text)) for text in texts]
+        self._places: defaultdict[tuple[str, ...], list[tuple[int, int]]] = defaultdict(list)
+        for number, words in enumerate(self._texts):
+            for at in range(len(words) - TELLING + 1):
+                self._places[words[at : at + TELLING]].append((number, at))
+
+    def have(self, words: tuple[str, ...]) -> bool:
+        """Return whether one of the texts has these words, one after another."""
+        places = self._places.get(words[:TELLING], ())
+        return any(self._texts[number][at : at + len(words)] == words for number, at in places)
 
 
 def _stub(course: Course, exercise: Exercise) -> str:
