@@ -36,12 +36,13 @@ class Clues:
     """What is known of a mistake, beside its lines: the `fixes` of known mistakes, and what is checked.
 
     With `is_named` the fixes are those of the mistakes that the program has by its outcomes, else of all known ones.
-    `of` is the function or class that is checked, if it is one.
+    `of` is the function or class that is checked, if it is one. With `writes` the program writes into its inputs.
     """
 
     fixes: tuple[str, ...] = ()
     is_named: bool = False
     of: str | None = None
+    writes: bool = False
 
 
 NO_CLUES = Clues()
@@ -77,6 +78,16 @@ class Guides:
             code = COMMENT.sub("", text)
             self._words[text] = _words(code, self._variables)
         return self._words[text]
+
+
+def spares(before: str, after: str) -> bool:
+    """Return whether an edit copies what it did not copy, or writes into fewer values."""
+    copies, writes = ([len(pattern.findall(text)) for text in (before, after)] for pattern in (_COPIES, _WRITES))
+    return copies[0] < copies[1] or writes[0] > writes[1]
+
+
+_COPIES = re.compile(r"\blist\(|\.clone\(|\bdeepcopy\(|\.copy\(")
+_WRITES = re.compile(r"[a-z]_\(|[-+*/|&@]=|\.(?:append|extend|insert|sort|reverse)\(|\] = ")
 
 
 def fix_of(wrong: str, right: str) -> str:

@@ -71,7 +71,8 @@ def _of_number(slot: Slot, value: float, scope: Scope) -> Iterator[Ranked]:
     is_float = isinstance(value, float)
     yield from ((0, repr(other)) for other in FLOATS if is_float and other != value)
     for name in (*slot.place.parameters, *(f"self.{other}" for other in slot.place.attributes)):
-        yield (1 if is_float else 2), name  # a whole number is an axis or a place more often than a value
+        # A whole number is an axis or a place more often than a value.
+        yield (0 if name in slot.place.unused else 1 if is_float else 2), name
     if scope.marked and value in IDS:
         yield from ((1, text) for text in _looked_up(slot.place, scope))
         yield from ((1, str(other)) for other in IDS if other not in (value, *scope.numbers))

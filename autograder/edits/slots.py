@@ -122,6 +122,17 @@ def _setter(parent: ast.AST, name: str, at: int | None) -> Callable[[ast.AST], N
     return put
 
 
+def _read(function: ast.FunctionDef) -> set[str]:
+    """Return the names whose values a function reads: a comparison with None alone uses no value."""
+    compared = {
+        id(node.left)
+        for node in ast.walk(function)
+        if isinstance(node, ast.Compare) and all(isinstance(sign, ast.Is | ast.IsNot) for sign in node.ops)
+    }
+    names = (node for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
+    return {node.id for node in names if id(node) not in compared}
+
+
 def _within(place: Place, parent: ast.AST, child: ast.AST) -> Place:
     if isinstance(parent, ast.For | ast.While) and isinstance(child, ast.stmt):
         place = replace(place, in_loop=True)
@@ -131,7 +142,7 @@ def _within(place: Place, parent: ast.AST, child: ast.AST) -> Place:
         stored = (node for node in ast.walk(parent) if isinstance(node, ast.Name))
         assigned = (node.id for node in stored if isinstance(node.ctx, ast.Store))
         variables = tuple(dict.fromkeys(name for name in assigned if name.strip("_")))
-        read = {node.id for node in ast.walk(parent) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+        read = _read(parent)
         unused, idle = (tuple(name for name in group if name not in read) for group in (names, variables))
         place = replace(
             place,

@@ -1,10 +1,14 @@
-"""Places that the syntax of a file gives: where a checked value is returned, and where its part is defined."""
+"""Places that the syntax of a file gives: where a checked value is returned, and where its part is defined.
+
+A call that should raise and does not has the definition of what was called.
+"""
 
 import re
+from collections.abc import Sequence
 
 from autograder.checks import Check
 from autograder.results import Place
-from autograder.runner.outcomes import Survey
+from autograder.runner.outcomes import Observed, Outcome, Survey
 
 
 def return_line(survey: Survey | None, check: Check, file: str) -> Place | None:
@@ -15,6 +19,28 @@ def return_line(survey: Survey | None, check: Check, file: str) -> Place | None:
     forward = f"{check.of}.forward"
     function = forward if forward in survey.places else check.of
     return Place(file, lines[1], function) if len(lines) == 2 else None
+
+
+def silent(survey: Survey | None, check: Check, file: str, outcomes: Sequence[Outcome]) -> Place | None:
+    """Return the definition of what should raise and did not: a function, or the constructor of a class.
+
+    None where something was raised, and where that function is in another file.
+    """
+    said = [_unraised(outcome) for outcome in outcomes]
+    if survey is None or check.of is None or None in said:
+        return None
+    is_made = said[0] == f"returned {check.of}"
+    name = f"{check.of}.__init__" if is_made else check.of
+    lines = survey.places.get(name)
+    return Place(file, lines[0], name) if lines else None
+
+
+def _unraised(outcome: Outcome) -> str | None:
+    """Return what a call did in which nothing was raised: "returned Tensor", for example."""
+    value = outcome.value if isinstance(outcome, Observed) else None
+    if isinstance(value, dict) and value.get("raised") == [] and isinstance(value.get("message"), str):
+        return str(value["message"])
+    return None
 
 
 def definition(survey: Survey | None, check: Check, file: str, refusal: str) -> Place | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from autograder.checks import SameInputs
 from autograder.diagnosis.diagnosis import Location
 from autograder.diagnosis.judgement import Judgement, Verdict
 from autograder.edits.guides import Clues
@@ -38,12 +39,14 @@ def clues_of(judgement: Judgement) -> Clues:
     """Return the fixes of the misconceptions that explain failures, else those of all, and what is checked first."""
     first = judgement.first_failure
     of = first.check.of if first is not None else None
+    writes = first is not None and isinstance(first.check.judge, SameInputs)
     diagnosed = (verdict.diagnosis for verdict in judgement.verdicts if verdict.diagnosis is not None)
     named = {known.id: known.fix for diagnosis in diagnosed if (known := diagnosis.misconception) and known.fix}
     if named:
-        return Clues(tuple(named.values()), is_named=True, of=of)
+        return Clues(tuple(named.values()), is_named=True, of=of, writes=writes)
     key = judgement.trials.key if judgement.trials is not None else None
-    return Clues(tuple(known.fix for known in key.misconceptions if known.fix) if key is not None else (), of=of)
+    fixes = tuple(known.fix for known in key.misconceptions if known.fix) if key is not None else ()
+    return Clues(fixes, of=of, writes=writes)
 
 
 def plain_text(source: bytes) -> str:

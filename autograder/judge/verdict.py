@@ -5,14 +5,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from autograder.answer_key.model import AnswerKey
-from autograder.checks import Check, counted_checks
+from autograder.checks import Check, Raises, counted_checks
 from autograder.checks.trials import Key, sizes_of
 from autograder.comparison.compare import Difference, judge_observation
 from autograder.course import Exercise
 from autograder.course.suite import Suite
 from autograder.diagnosis.judgement import Judgement, Trials, Verdict, overall
 from autograder.judge.matching import Match, agreements, name
-from autograder.judge.places import definition, misplaced, return_line
+from autograder.judge.places import definition, misplaced, return_line, silent
 from autograder.judge.result import result_of
 from autograder.judge.todos import is_unwritten, todos_in
 from autograder.results import ExerciseResult, Place, Status
@@ -216,6 +216,8 @@ class Verdicts:
 
         A known mistake has a place of its own, so the return is none for it.
         """
+        if isinstance(check.judge, Raises):
+            return silent(survey, check, self.exercise.file, outcomes)
         if all(isinstance(outcome, Observed) for outcome in outcomes):
             return return_line(survey, check, self.exercise.file) if diagnosis.misconception is None else None
         refused = next((fault for fault in outcomes if isinstance(fault, Fault) and fault.kind == "structure"), None)

@@ -11,6 +11,7 @@ BEFORE, AFTER = 2, 1
 AGREES = "agrees with what is expected"
 RETURNED = "returned here"
 PROBABLY = "probably here"
+SILENT = "raises nothing"
 PROVED = "this line alone decides it"
 _LONGEST_LINE = 500  # longer than any page is wide
 
@@ -105,12 +106,17 @@ def _circumstance(status: Status, finding: Finding) -> str:
         return ""  # the statement that is known to be wrong may stand before the one that raised
     if finding.evidence is None and finding.kind != "pattern" and not finding.label:
         return ""
-    return RETURNED if _returns(finding) else "set here"
+    return RETURNED if _returns(finding) else SILENT if _begins_with(finding, "def") else "set here"
 
 
 def _returns(finding: Finding) -> bool:
+    return _begins_with(finding, "return")
+
+
+def _begins_with(finding: Finding, word: str) -> bool:
+    """Whether the line of a finding begins with a word of Python."""
     line = dict(finding.source).get(finding.place.line, "") if finding.place else ""
-    return line.strip().startswith("return")
+    return line.split(maxsplit=1)[:1] == [word] or line.strip().startswith(f"{word}(")
 
 
 def _source(finding: Finding, place: Place) -> tuple[SourceLine, ...]:

@@ -177,7 +177,7 @@ class Runner:
         """
         self.prepare()
         assert self._worker is not None
-        self._worker.send({"repairs": [source, list(lines), most, list(clues.fixes), clues.is_named, clues.of]})
+        self._worker.send({"repairs": [source, list(lines), most, asdict(clues)]})
         while True:
             event = self._worker.next_event(self.limits.wall_seconds)
             if self._cancelled:

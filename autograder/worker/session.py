@@ -6,7 +6,7 @@ pictures or steps), `sizes` (exercise to its columns), `device`, `exact`, `trace
 check before it begins), `interrupt_seconds` (after which a trial is interrupted, or None), `forbidden` (exercise to
 what it forbids), `libraries`, `prints` (whether the log says which trial printed what), `surveys` (whether to report
 the syntax of the files) and `limits`. A job may have `repairs` instead: a program, its suspected lines, a number of
-edits, fixes of known mistakes, whether the program has these mistakes, and what is checked.
+edits, and what is known of the mistake (`Clues`).
 
 Every answer is a dict with an `event`.
 """
@@ -128,10 +128,10 @@ def serve(requests: int, answers: int) -> None:
         outbox.emit({"event": "done"})
 
 
-def _repairs(source: str, lines: list[int], most: int, fixes: list[str], is_named: bool, of: str | None) -> list[Value]:
+def _repairs(source: str, lines: list[int], most: int, clues: dict[str, Any]) -> list[Value]:
     """Return the edits that may mend a program, as data; none of one that is too deep to be read."""
     try:
-        found = repairs(source, lines, most, Clues(tuple(fixes), is_named, of))
+        found = repairs(source, lines, most, Clues(**clues))
         return [[edit.line, edit.start, edit.end, edit.text] for edit in found]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
