@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from autograder.edits.guides import JUST, LIKE, ORDER, SAME, Clues, Guides, fix_of, variables
+from autograder.edits.guides import JUST, LIKE, ORDER, SAME, Clues, Guides, fix_of, spares, variables
 from autograder.edits.repairs import repairs
 
 RIGHT = "def f(scores, mask):\n    weights = scores.softmax(dim=-1)\n    return weights * mask\n"
@@ -73,3 +73,27 @@ def test_an_edit_like_a_known_fix_comes_before_others_of_its_line(is_named: bool
 
     assert position([fix_of(WRONG, RIGHT)]) <= position([])
     assert position([fix_of(WRONG, RIGHT)]) < 5
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "is_sparing"),
+    [
+        ("ids", "list(ids)", True),
+        ("x", "x.clone()", True),
+        ("x.sub_(mean)", "x.sub(mean)", True),
+        ("x -= mean", "x = x - mean", True),
+        ("row.append(0)", "pass", True),
+        ("x[0] = 1", "pass", True),
+        ("list(ids)", "ids", False),
+        ("x == mean", "x != mean", False),
+        ("x + y", "x - y", False),
+    ],
+)
+def test_an_edit_spares_the_inputs_that_copies_or_writes_less(before: str, after: str, is_sparing: bool) -> None:
+    assert spares(before, after) == is_sparing
+
+
+def test_where_inputs_are_written_into_copies_are_tried_first() -> None:
+    source = "def f(ids, n):\n    row = ids\n    while len(row) < n + 1:\n        row.append(0)\n    return row\n"
+    texts, plain = ([edit.text for edit in repairs(source, [5], 200, Clues(writes=one))] for one in (True, False))
+    assert texts.index("list(ids)") < plain.index("list(ids)")

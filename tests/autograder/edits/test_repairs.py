@@ -331,3 +331,11 @@ def test_an_edit_changes_one_short_part_of_the_text(source: str, lines: list[int
         assert edit.applied(source).startswith(source[: edit.start])
         assert edit.applied(source).endswith(source[edit.end :])
         assert 1 <= edit.line <= source.count("\n") + 1
+
+
+def test_an_argument_that_is_only_compared_with_none_was_forgotten() -> None:
+    source = (
+        "def f(x, limit=None):\n    if limit is not None:\n        x = clip(x, 1.0)\n    return x + 2.0 * x - 3.0\n"
+    )
+    first = [(edit.line, edit.text) for edit in repairs(source, [4], 12)]
+    assert (3, "limit") in first

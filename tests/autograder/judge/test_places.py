@@ -1,12 +1,12 @@
-"""Places that the syntax of a file gives: where a part is made that a check refuses."""
+"""Places that the syntax of a file gives: where a refused part is made, and what should raise and does not."""
 
 from dataclasses import replace
 
 import pytest
 
-from autograder.judge.places import definition, misplaced
+from autograder.judge.places import definition, misplaced, silent
 from autograder.results import Place
-from autograder.runner.outcomes import Survey
+from autograder.runner.outcomes import Observed, Survey
 from tests.support import tiny
 
 FILE = "ex03_blocks.py"
@@ -47,3 +47,23 @@ def test_a_tensor_on_the_wrong_device_is_shown_where_it_is_assigned(tensor: str 
     own = (("Stack.forward", "table", 30), ("Stack.forward", "twice", 31), ("Stack.forward", "twice", 32))
     survey = replace(SURVEY, assignments=(*SURVEY.assignments, *own))
     assert misplaced(survey, place, tensor).line == line
+
+
+@pytest.mark.parametrize(
+    ("said", "place"),
+    [
+        ("returned Stack", Place(FILE, 12, "Stack.__init__")),
+        ("returned Tensor", Place(FILE, 20, "Stack")),
+    ],
+)
+def test_what_should_raise_and_does_not_is_shown_at_its_definition(said: str, place: Place) -> None:
+    outcome = Observed({"raised": [], "message": said, "mentions": ["7"]})
+    assert silent(SURVEY, CHECK, FILE, [outcome, outcome]) == place
+    assert silent(None, CHECK, FILE, [outcome]) is None
+    assert silent(SURVEY, replace(CHECK, of="Elsewhere"), FILE, [outcome]) is None
+
+
+def test_another_exception_than_the_expected_one_has_no_place_of_a_definition() -> None:
+    raised = Observed({"raised": ["TypeError", "Exception"], "message": "no", "mentions": []})
+    assert silent(SURVEY, CHECK, FILE, [raised]) is None
+    assert silent(SURVEY, CHECK, FILE, [Observed("nothing of that kind")]) is None

@@ -116,6 +116,11 @@ def test_a_return_is_called_one() -> None:
     assert "set here" in pointing(at(None, None), kind="pattern")[0]
 
 
+def test_a_function_that_should_raise_is_said_to_raise_nothing() -> None:
+    place = replace(at(None, None), line=20)
+    assert "raises nothing" in pointing(place, kind="pattern")[0]
+
+
 def test_ascii_has_a_caret_too() -> None:
     text = "\n".join(lines_of(examples.UNSCALED, glyphs=ASCII))
     assert text.isascii()
