@@ -277,9 +277,14 @@ def test_parameters(impl, given):
     module = impl.Decoder(**sizes, dropout=0.1, num_decoder_blocks=3).to(given.device)
     trained = [each for each in module.parameters() if each.requires_grad]
     ids, encoder_output = targets_and_source(given)
-    gradients = given.gradients(module(ids, encoder_output.float()), *trained)
+    encoder_output = encoder_output.float().requires_grad_()
+    *gradients, of_source = given.gradients(module(ids, encoder_output), *trained, encoder_output)
     reached = sum(each.numel() for each, gradient in zip(trained, gradients, strict=True) if gradient is not None)
-    return {**given.trainable(module), "numbers that a gradient reaches": reached}
+    return {
+        **given.trainable(module),
+        "numbers that a gradient reaches": reached,
+        "the encoder output gets a gradient": of_source is not None,
+    }
 
 
 @check("float64, bfloat16 and float16 models keep their dtype", points=1, of=DECODER, trials=1)
