@@ -83,7 +83,7 @@ def _in_place_of(slot: Slot, node: ast.expr, scope: Scope) -> Iterator[Ranked]:
     match node:
         case ast.Name(id=name) if slot.name == "func" and name in scope.signatures:
             yield from ((0, other) for other in scope.alike(name))
-        case ast.Name(id=name) if name not in scope.imported:
+        case ast.Name(id=name) if name not in (*scope.imported, "self"):
             yield from _of_names(name, place, slot.is_owner)
         case ast.Attribute(value=ast.Name(id="self"), attr=name) if slot.name != "func":
             yield from ((1, f"self.{other}") for other in place.attributes if other != name)
@@ -93,6 +93,10 @@ def _in_place_of(slot: Slot, node: ast.expr, scope: Scope) -> Iterator[Ranked]:
             if isinstance(node.value, ast.Name):
                 yield from ((1, f"{node.value.id}.{other}") for other in TYPE_WORDS if other != name)
         case ast.Constant(value=None):
+            yield from ((1, name) for name in dict.fromkeys((*place.parameters, *place.variables)))
+            named = slot.parent.arg if isinstance(slot.parent, ast.keyword) else None
+            yield from ((0 if name == named else 1, f"self.{name}") for name in place.attributes)
+        case ast.Constant(value=bool()):
             yield from ((1, name) for name in dict.fromkeys((*place.parameters, *place.variables)))
         case ast.Call():
             yield from _of_call(node, place, scope)

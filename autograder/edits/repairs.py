@@ -51,6 +51,9 @@ forgotten."""
 SPARING_GAIN = 3.0
 """Ranks that an edit gains which spares the inputs, where the program writes into them."""
 
+KEPT_NAME_RANK = 1.5
+"""Ranks that an edit loses which puts another name where an attribute keeps an argument of its own name."""
+
 ORDER_RANK = 1
 STEPS_BACK = 2
 
@@ -174,16 +177,17 @@ def _edits(tree: ast.Module, text: Text, lines: Collection[int]) -> Iterator[tup
     for slot in [slot for slot in slots(tree) if _line(slot) in lines]:
         if isinstance(slot.parent, ast.JoinedStr | ast.FormattedValue) or isinstance(slot.node, ast.ClassDef):
             continue
+        kept = KEPT_NAME_RANK * _keeps_its_name(slot)
         for operator, other in variants(slot, scope.imported):
             edit = text.replaced(slot, ast.fix_missing_locations(other))
             if edit is not None:
-                yield RANKS.get(operator, 0), edit
+                yield kept + RANKS.get(operator, 0), edit
         if isinstance(slot.node, ast.expr) and not isinstance(slot.node, ast.Slice):
             span = text.span(slot.node)
             for rank, replacement in chain(additions(slot, scope), literals(slot, scope), regrouped(slot)):
                 edit = Edit(slot.node.lineno, *span, replacement)
                 forgotten = UNUSED_GAIN * _uses(replacement, slot.place.unused)
-                yield rank - max(forgotten, IDLE_GAIN * _uses(replacement, slot.place.idle)), edit
+                yield kept + rank - max(forgotten, IDLE_GAIN * _uses(replacement, slot.place.idle)), edit
         elif isinstance(slot.node, ast.stmt):
             yield from _of_statement(slot.node, slot, scope, text)
     for first, second in pairs(tree):
@@ -195,6 +199,15 @@ def _edits(tree: ast.Module, text: Text, lines: Collection[int]) -> Iterator[tup
 def _line(slot: Slot) -> int:
     """Return the line of a node, or of its statement: a part of a comprehension has none."""
     return getattr(slot.node, "lineno", slot.place.statement.lineno if slot.place.statement else 0)
+
+
+def _keeps_its_name(slot: Slot) -> bool:
+    """Return whether a node is the argument that an attribute of the same name keeps, as in `self.size = size`."""
+    if not isinstance(slot.node, ast.Name) or slot.name != "value":
+        return False
+    parent = slot.parent
+    targets = parent.targets if isinstance(parent, ast.Assign) else [getattr(parent, "target", None)]
+    return any(isinstance(target, ast.Attribute) and target.attr == slot.node.id for target in targets)
 
 
 def _uses(text: str, names: Sequence[str]) -> bool:

@@ -339,3 +339,23 @@ def test_an_argument_that_is_only_compared_with_none_was_forgotten() -> None:
     )
     first = [(edit.line, edit.text) for edit in repairs(source, [4], 12)]
     assert (3, "limit") in first
+
+
+def test_an_attribute_that_keeps_an_argument_of_its_name_is_changed_late() -> None:
+    source = (
+        "class A:\n    def __init__(self, size, width):\n        self.size = size\n        self.width = width\n\n"
+        "    def scale(self, x):\n        return x * self.size\n"
+    )
+    found = [(edit.line, edit.text) for edit in repairs(source, [7], ALL, Clues(of="A"))]
+    assert found.index((7, "self.width")) < found.index((3, "width"))
+    assert found.index((7, "self.width")) < found.index((4, "size"))
+
+
+def test_a_keyword_without_a_value_gets_the_attribute_of_its_name() -> None:
+    source = (
+        "class A:\n    def __init__(self, rate):\n        self.drop = rate\n        self.other = 1\n\n"
+        "    def call(self, x, keeps):\n        self.training = True\n        return f(x, drop=None)\n"
+    )
+    found = [(edit.line, edit.text) for edit in repairs(source, [8], ALL)]
+    assert found.index((8, "self.drop")) < found.index((8, "self.other"))
+    assert (7, "keeps") in found
