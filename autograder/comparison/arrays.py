@@ -15,8 +15,8 @@ Numbers: TypeAlias = NDArray[np.float64]
 
 _LITTLE_ENDIAN = {dtype: np.dtype(dtype).newbyteorder("<") for dtype in ITEM_SIZES if dtype != "bfloat16"}
 
-MOST_EXPECTED = 4096
-"""The expected arrays that are kept as float64: more than the checks of a course have."""
+MOST_EXPECTED = 1 << 14
+"""The most expected arrays that are kept as float64: a class needs those of all its checks again and again."""
 
 
 def numbers(array: Array) -> Numbers:

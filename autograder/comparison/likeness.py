@@ -17,8 +17,8 @@ FEWEST = 4
 CHANCE = 3.29
 """Standard errors that a correlation needs: random numbers reach it once in a thousand times."""
 
-MOST_TARGETS = 2048
-"""The expected arrays that are remembered: more than the checks of a course have."""
+MOST_TARGETS = 1 << 14
+"""The most expected arrays that are kept: a class needs those of all its checks again and again."""
 
 
 @dataclass(frozen=True)

@@ -80,7 +80,7 @@ class Guides:
         return self._words[text]
 
 
-def spares(before: str, after: str) -> bool:
+def writes_less(before: str, after: str) -> bool:
     """Return whether an edit copies what it did not copy, or writes into fewer values."""
     copies, writes = ([len(pattern.findall(text)) for text in (before, after)] for pattern in (_COPIES, _WRITES))
     return copies[0] < copies[1] or writes[0] > writes[1]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from autograder.edits.additions import additions, insertions, on_one_device
-from autograder.edits.guides import JUST, LIKE, NO_CLUES, Clues, Guides, spares, variables
+from autograder.edits.guides import JUST, LIKE, NO_CLUES, Clues, Guides, variables, writes_less
 from autograder.edits.literals import exchanged_words, literals
 from autograder.edits.moves import exchanged, exchanged_parameters, moved, regrouped, restated
 from autograder.edits.operators import variants
@@ -48,8 +48,8 @@ UNUSED_GAIN, IDLE_GAIN = 2.0, 1.0
 """Ranks that an edit gains which uses a parameter that its function does not read, or such a variable: it was probably
 forgotten."""
 
-SPARING_GAIN = 3.0
-"""Ranks that an edit gains which spares the inputs, where the program writes into them."""
+WRITES_LESS_GAIN = 3.0
+"""Ranks that an edit gains which copies an input or writes into fewer values, where inputs are written into."""
 
 KEPT_NAME_RANK = 1.5
 """Ranks that an edit loses which puts another name where an attribute keeps an argument of its own name."""
@@ -76,7 +76,7 @@ def repairs(source: str, lines: Sequence[int], most: int, clues: Clues = NO_CLUE
             if len(edit.text) > LONGEST or source[edit.start : edit.end] == edit.text:
                 continue
             rank += distances.to(edit.line)
-            rank -= SPARING_GAIN * (clues.writes and spares(source[edit.start : edit.end], edit.text))
+            rank -= WRITES_LESS_GAIN * (clues.writes and writes_less(source[edit.start : edit.end], edit.text))
             if at not in ranked or ranked[at][0] > rank:
                 ranked[at] = rank, edit
     found = sorted(ranked.values(), key=_rank)

@@ -16,12 +16,10 @@ def return_line(survey: Survey | None, check: Check, file: str) -> Place | None:
     if survey is None or check.of is None:
         return None
     lines = survey.places.get(check.of, ())
-    forward = f"{check.of}.forward"
-    function = forward if forward in survey.places else check.of
-    return Place(file, lines[1], function) if len(lines) == 2 else None
+    return Place(file, lines[1], _function(survey, check.of)) if len(lines) == 2 else None
 
 
-def silent(survey: Survey | None, check: Check, file: str, outcomes: Sequence[Outcome]) -> Place | None:
+def missing_exception(survey: Survey | None, check: Check, file: str, outcomes: Sequence[Outcome]) -> Place | None:
     """Return the definition of what should raise and did not: a function, or the constructor of a class.
 
     None where something was raised, and where that function is in another file.
@@ -30,9 +28,15 @@ def silent(survey: Survey | None, check: Check, file: str, outcomes: Sequence[Ou
     if survey is None or check.of is None or None in said:
         return None
     is_made = said[0] == f"returned {check.of}"
-    name = f"{check.of}.__init__" if is_made else check.of
-    lines = survey.places.get(name)
-    return Place(file, lines[0], name) if lines else None
+    function = f"{check.of}.__init__" if is_made else _function(survey, check.of)
+    lines = survey.places.get(function)
+    return Place(file, lines[0], function) if lines else None
+
+
+def _function(survey: Survey, part: str) -> str:
+    """Return the function that runs where a part is called: of a module its `forward`."""
+    forward = f"{part}.forward"
+    return forward if forward in survey.places else part
 
 
 def _unraised(outcome: Outcome) -> str | None:

@@ -12,7 +12,7 @@ from autograder.course import Exercise
 from autograder.course.suite import Suite
 from autograder.diagnosis.judgement import Judgement, Trials, Verdict, overall
 from autograder.judge.matching import Match, agreements, name
-from autograder.judge.places import definition, misplaced, return_line, silent
+from autograder.judge.places import definition, misplaced, missing_exception, return_line
 from autograder.judge.result import result_of
 from autograder.judge.todos import is_unwritten, todos_in
 from autograder.results import ExerciseResult, Place, Status
@@ -216,9 +216,9 @@ class Verdicts:
 
         A known mistake has a place of its own, so the return is none for it.
         """
-        if isinstance(check.judge, Raises):
-            return silent(survey, check, self.exercise.file, outcomes)
         if all(isinstance(outcome, Observed) for outcome in outcomes):
+            if isinstance(check.judge, Raises):
+                return missing_exception(survey, check, self.exercise.file, outcomes)
             return return_line(survey, check, self.exercise.file) if diagnosis.misconception is None else None
         refused = next((fault for fault in outcomes if isinstance(fault, Fault) and fault.kind == "structure"), None)
         return definition(survey, check, self.exercise.file, refused.message) if refused is not None else None

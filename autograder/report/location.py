@@ -1,5 +1,6 @@
 """Where a finding points: the file, the line, the source around it, and the characters that are wrong."""
 
+import re
 from dataclasses import dataclass
 
 from autograder.report.printable import one_line, printable
@@ -116,7 +117,7 @@ def _returns(finding: Finding) -> bool:
 def _begins_with(finding: Finding, word: str) -> bool:
     """Whether the line of a finding begins with a word of Python."""
     line = dict(finding.source).get(finding.place.line, "") if finding.place else ""
-    return line.split(maxsplit=1)[:1] == [word] or line.strip().startswith(f"{word}(")
+    return re.match(rf"\s*{word}\b", line) is not None
 
 
 def _source(finding: Finding, place: Place) -> tuple[SourceLine, ...]:

@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from autograder.edits.guides import JUST, LIKE, ORDER, SAME, Clues, Guides, fix_of, spares, variables
+from autograder.edits.guides import JUST, LIKE, ORDER, SAME, Clues, Guides, fix_of, variables, writes_less
 from autograder.edits.repairs import repairs
 
 RIGHT = "def f(scores, mask):\n    weights = scores.softmax(dim=-1)\n    return weights * mask\n"
@@ -76,7 +76,7 @@ def test_an_edit_like_a_known_fix_comes_before_others_of_its_line(is_named: bool
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "is_sparing"),
+    ("before", "after", "is_less"),
     [
         ("ids", "list(ids)", True),
         ("x", "x.clone()", True),
@@ -89,8 +89,8 @@ def test_an_edit_like_a_known_fix_comes_before_others_of_its_line(is_named: bool
         ("x + y", "x - y", False),
     ],
 )
-def test_an_edit_spares_the_inputs_that_copies_or_writes_less(before: str, after: str, is_sparing: bool) -> None:
-    assert spares(before, after) == is_sparing
+def test_an_edit_that_copies_or_writes_into_fewer_values_writes_less(before: str, after: str, is_less: bool) -> None:
+    assert writes_less(before, after) == is_less
 
 
 def test_where_inputs_are_written_into_copies_are_tried_first() -> None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from autograder.judge.places import definition, misplaced, silent
+from autograder.judge.places import definition, misplaced, missing_exception
 from autograder.results import Place
 from autograder.runner.outcomes import Observed, Survey
 from tests.support import tiny
@@ -58,12 +58,12 @@ def test_a_tensor_on_the_wrong_device_is_shown_where_it_is_assigned(tensor: str 
 )
 def test_what_should_raise_and_does_not_is_shown_at_its_definition(said: str, place: Place) -> None:
     outcome = Observed({"raised": [], "message": said, "mentions": ["7"]})
-    assert silent(SURVEY, CHECK, FILE, [outcome, outcome]) == place
-    assert silent(None, CHECK, FILE, [outcome]) is None
-    assert silent(SURVEY, replace(CHECK, of="Elsewhere"), FILE, [outcome]) is None
+    assert missing_exception(SURVEY, CHECK, FILE, [outcome, outcome]) == place
+    assert missing_exception(None, CHECK, FILE, [outcome]) is None
+    assert missing_exception(SURVEY, replace(CHECK, of="Elsewhere"), FILE, [outcome]) is None
 
 
 def test_another_exception_than_the_expected_one_has_no_place_of_a_definition() -> None:
     raised = Observed({"raised": ["TypeError", "Exception"], "message": "no", "mentions": []})
-    assert silent(SURVEY, CHECK, FILE, [raised]) is None
-    assert silent(SURVEY, CHECK, FILE, [Observed("nothing of that kind")]) is None
+    assert missing_exception(SURVEY, CHECK, FILE, [raised]) is None
+    assert missing_exception(SURVEY, CHECK, FILE, [Observed("nothing of that kind")]) is None
