@@ -6,9 +6,24 @@ A call that should raise and does not has the definition of what was called.
 import re
 from collections.abc import Sequence
 
-from autograder.checks import Check
+from autograder.checks import Check, Raises
 from autograder.results import Place
-from autograder.runner.outcomes import Observed, Outcome, Survey
+from autograder.runner.outcomes import Fault, Observed, Outcome, Survey
+
+
+def place_of(
+    survey: Survey | None, check: Check, file: str, outcomes: Sequence[Outcome], *, is_named: bool
+) -> Place | None:
+    """Return where the checked value is returned, what should raise is defined, or the part that it lacks is made.
+
+    A known mistake has a place of its own, so the return is none for it.
+    """
+    if all(isinstance(outcome, Observed) for outcome in outcomes):
+        if isinstance(check.judge, Raises):
+            return missing_exception(survey, check, file, outcomes)
+        return None if is_named else return_line(survey, check, file)
+    refused = next((fault for fault in outcomes if isinstance(fault, Fault) and fault.kind == "structure"), None)
+    return definition(survey, check, file, refused.message) if refused is not None else None
 
 
 def return_line(survey: Survey | None, check: Check, file: str) -> Place | None:

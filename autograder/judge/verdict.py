@@ -5,14 +5,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from autograder.answer_key.model import AnswerKey
-from autograder.checks import Check, Raises, counted_checks
+from autograder.checks import Check, counted_checks
 from autograder.checks.trials import Key, sizes_of
 from autograder.comparison.compare import Difference, judge_observation
 from autograder.course import Exercise
 from autograder.course.suite import Suite
 from autograder.diagnosis.judgement import Judgement, Trials, Verdict, overall
 from autograder.judge.matching import Match, agreements, name
-from autograder.judge.places import definition, misplaced, missing_exception, return_line
+from autograder.judge.places import misplaced, place_of
 from autograder.judge.result import result_of
 from autograder.judge.todos import is_unwritten, todos_in
 from autograder.results import ExerciseResult, Place, Status
@@ -200,7 +200,12 @@ class Verdicts:
     def _made(self, check: Check, trials: Trials, status: Status, diagnosis: "Diagnosis | None") -> Verdict:
         outcomes = _outcomes(check, trials)
         if diagnosis is not None and diagnosis.place is None:
-            diagnosis = replace(diagnosis, place=self._place(check, outcomes, diagnosis, trials.survey))
+            diagnosis = replace(
+                diagnosis,
+                place=place_of(
+                    trials.survey, check, self.exercise.file, outcomes, is_named=diagnosis.misconception is not None
+                ),
+            )
         elif diagnosis is not None and diagnosis.kind == "device" and diagnosis.place is not None:
             tensor = getattr(diagnosis.fact, "tensor", None)  # importing the class of the fact would slow every check
             diagnosis = replace(diagnosis, place=misplaced(trials.survey, diagnosis.place, tensor))
@@ -208,20 +213,6 @@ class Verdicts:
         seconds = sum(outcome.seconds for outcome in outcomes)
         output = self._output(check, outcomes) if status == "fail" else None
         return Verdict(check, status, score, self._most(check), diagnosis, seconds, output)
-
-    def _place(
-        self, check: Check, outcomes: Sequence[Outcome], diagnosis: "Diagnosis", survey: Survey | None
-    ) -> Place | None:
-        """Return where the checked value is returned, or where the part that it lacks is made.
-
-        A known mistake has a place of its own, so the return is none for it.
-        """
-        if all(isinstance(outcome, Observed) for outcome in outcomes):
-            if isinstance(check.judge, Raises):
-                return missing_exception(survey, check, self.exercise.file, outcomes)
-            return return_line(survey, check, self.exercise.file) if diagnosis.misconception is None else None
-        refused = next((fault for fault in outcomes if isinstance(fault, Fault) and fault.kind == "structure"), None)
-        return definition(survey, check, self.exercise.file, refused.message) if refused is not None else None
 
     def _output(self, check: Check, outcomes: Sequence[Outcome]) -> str | None:
         """Return a fingerprint that groups identical failures in a class; nothing in self-checks."""

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from autograder.judge.places import definition, misplaced, missing_exception
+from autograder.checks import Raises
+from autograder.judge.places import definition, misplaced, missing_exception, place_of
 from autograder.results import Place
-from autograder.runner.outcomes import Observed, Survey
+from autograder.runner.outcomes import Fault, Observed, Survey
 from tests.support import tiny
 
 FILE = "ex03_blocks.py"
@@ -67,3 +68,13 @@ def test_another_exception_than_the_expected_one_has_no_place_of_a_definition() 
     raised = Observed({"raised": ["TypeError", "Exception"], "message": "no", "mentions": []})
     assert missing_exception(SURVEY, CHECK, FILE, [raised]) is None
     assert missing_exception(SURVEY, CHECK, FILE, [Observed("nothing of that kind")]) is None
+
+
+def test_a_check_for_an_exception_shows_the_part_that_is_missing() -> None:
+    raising = replace(CHECK, judge=Raises())
+    fault = Fault("StructureError", (), "Stack has no parameter norm.weight", "structure", ())
+    assert place_of(SURVEY, raising, FILE, [fault], is_named=False) == Place(FILE, 15, "Stack.__init__")
+    nothing = Observed({"raised": [], "message": "returned Stack", "mentions": []})
+    assert place_of(SURVEY, raising, FILE, [nothing], is_named=True) == Place(FILE, 12, "Stack.__init__")
+    another = Observed({"raised": ["KeyError"], "message": "no", "mentions": []})
+    assert place_of(SURVEY, raising, FILE, [another], is_named=False) is None
