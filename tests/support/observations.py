@@ -12,7 +12,7 @@ from autograder.diagnosis.findings import Source, finding_of
 from autograder.diagnosis.patterns.axes import Axes
 from autograder.protocol import Array, Value
 from autograder.results import Finding
-from tests.support.zoo import COLUMNS, WORDS
+from tests.support.zoo import COLUMNS, WORDS, TrialNumbers, Wrong
 
 CHECK = Check("scaled", "a title", lambda *_: None, 1, Same(), None, 2)
 
@@ -33,6 +33,16 @@ def trial_of(yours: Any, expected: Any, number: int, dtype: str | None = None) -
     exact = observed(expected) if np.asarray(expected).dtype.kind in "bi" else observed(expected, "float64")
     reference = Expected(observed(expected), exact)
     return Trial(compare(observed(yours, dtype), reference, Same()), Axes(COLUMNS[number], WORDS), reference.exact)
+
+
+def trials_of(wrong: Wrong) -> list[Trial]:
+    """Return two trials of a check in which a wrong result of the zoo was observed."""
+    trials = []
+    for number in range(2):
+        yours, expected = wrong.make(TrialNumbers(number, wrong.name))
+        dtype = "float64" if wrong.name == "another_dtype" else None
+        trials.append(trial_of(yours, expected, number, dtype))
+    return trials
 
 
 def finding(trials: Sequence[Trial], check: Check = CHECK, *, evidence: bool = True) -> Finding:

@@ -156,13 +156,11 @@ def test_the_run_says_its_seed_and_its_suite(school: Path) -> None:
 def test_a_second_run_keeps_everything_and_changes_nothing(again: Path) -> None:
     before = contents(again / "out")
     written = {file.name: file.stat().st_mtime_ns for file in (again / "out" / "reports").iterdir()}
-    started = time.monotonic()
     done = go_on(again)
     assert done.returncode == HELD
     assert "0 graded, 9 kept from before" in done.stdout
     assert contents(again / "out") == before
     assert {file.name: file.stat().st_mtime_ns for file in (again / "out" / "reports").iterdir()} == written
-    assert time.monotonic() - started < 30, "nothing was run again"
 
 
 def test_only_a_submission_that_changed_is_graded_anew(again: Path) -> None:

@@ -1,7 +1,6 @@
 """Pictures of what passes: a course declares them, a worker makes them, and whatever comes back changes no verdict."""
 
 import json
-import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -210,11 +209,9 @@ def test_what_a_student_returns_for_a_picture_changes_no_verdict(hostile: str, g
 @pytest.mark.parametrize("hostile", ["while True: pass", "__import__('os')._exit(3)", "print('x' * 10_000_000)"])
 def test_a_picture_that_ends_its_worker_changes_no_verdict(hostile: str, key_cache: Path) -> None:
     source = tiny.MEAN.replace("    ### BEGIN SOLUTION\n", f"{ASKED}{hostile}\n    ### BEGIN SOLUTION\n")
-    started = time.monotonic()
     with Grader(tiny.SUITE, seed=tiny.COURSE.seed, evidence=True, cache=key_cache) as own:
         result = first_of(own, source)
     assert (result.status, result.score, result.built) == ("pass", tiny.FULL[tiny.FIRST], BUILT)
-    assert time.monotonic() - started < 40
     if "print" not in hostile:  # a flood may be noticed only after the picture
         assert result.pictures == ()
 

@@ -71,9 +71,7 @@ def brief(key_cache: Path, forks: Isolation) -> Iterator[Grader]:
 
 def graded(grader: Grader, first: str | bytes, runner: Runner | None = None, second: str = tiny.POWER_ALONE) -> Report:
     """Grade a first exercise beside a right second one, and hold the report against what every report promises."""
-    started = time.monotonic()
     report = grader.grade(tiny.submitted(first, second), runner=runner)
-    assert time.monotonic() - started < 40, "a submission is graded in bounded time"
     assert "grader_error" not in {check.status for each in report.exercises for check in each.checks}
     other = tiny.result_of(report, tiny.SECOND)
     assert (other.status, other.score) == ("pass", tiny.FULL[tiny.SECOND]), tiny.sentences_of(other)
@@ -400,15 +398,11 @@ def test_a_child_that_leaves_the_process_group_cannot_hold_up_the_verdict(
     child = (
         f"import os, time\nfrom pathlib import Path\n{INSIDE}\n    if os.fork() == 0:\n        os.setsid()\n"
         f"        with open({str(note)!r}, 'a') as file:\n            file.write(f'{{os.getpid()}}\\n')\n"
-        "        time.sleep(60)\n        os._exit(0)\n    return x.cumsum(-1)"
+        "        time.sleep(3600)\n        os._exit(0)\n    return x.cumsum(-1)"
     )
-    started = time.monotonic()
-    try:
-        assert verdict(graded(brief, child, runner))[0] == "fail"
-        assert time.monotonic() - started < 20
-    finally:
-        for line in note.read_text().split():
-            os.kill(int(line), 9)
+    assert verdict(graded(brief, child, runner))[0] == "fail"
+    for line in note.read_text().split():
+        os.kill(int(line), 9)  # an error if the verdict came only after the child had ended
 
 
 def workers_of(parent: int) -> set[int]:
@@ -532,11 +526,9 @@ CHEATS = {
 
 @pytest.mark.parametrize("cheat", CHEATS)
 def test_patching_what_might_compare_gains_nothing(grader: Grader, cheat: str) -> None:
-    started = time.monotonic()
     report = grader.grade(tiny.submitted(f"{CHEATS[cheat]}\n{INSIDE}return x.sum()", tiny.POWER_ALONE))
     assert tiny.result_of(report, tiny.FIRST).score == 0
     assert "grader_error" not in report.statuses
-    assert time.monotonic() - started < 40
 
 
 def test_files_with_the_names_of_libraries_are_never_taken(grader: Grader, tmp_path: Path) -> None:
