@@ -24,12 +24,27 @@ def unfinished_texts(course: Course, exercise: Exercise) -> Iterator[str]:
         "the explanations of the misconceptions": [entry.get("explanation", "") for entry in entries],
         "the hints of the misconceptions": [entry.get("hint", "") for entry in entries],
     }
-    for which, found in texts.items():
+    placeholders = {
+        "the lines of the solution": _lesson(course, exercise),
+        "the names of the misconceptions": list(filter(_is_placeholder, (entry.get("name", "") for entry in entries))),
+    }
+    for which, found in {**placeholders, **texts}.items():
         yield from (f"{exercise.id}: of {which}, {sentence}" for sentence in _sentences(found))
 
 
+def _is_placeholder(text: str) -> bool:
+    return text.startswith(PLACEHOLDER)
+
+
+def _lesson(course: Course, exercise: Exercise) -> list[str]:
+    """Return the placeholders in the lesson and the docstrings: `TODO ex05` is a task, and `TODO:` is none."""
+    file = course.solutions_dir / exercise.file
+    lines = file.read_text("utf-8").splitlines() if file.is_file() else []
+    return [line[line.index(f"{PLACEHOLDER}:") :] for line in lines if f"{PLACEHOLDER}:" in line]
+
+
 def _sentences(texts: Sequence[str]) -> Iterator[str]:
-    placeholders = [text for text in texts if text.startswith(PLACEHOLDER)]
+    placeholders = list(filter(_is_placeholder, texts))
     if placeholders:
         yield f"{len(placeholders)} still {'says' if len(placeholders) == 1 else 'say'} {PLACEHOLDER}"
     for text, count in Counter(texts).items():

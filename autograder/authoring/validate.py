@@ -13,6 +13,7 @@ from autograder.answer_key.outcomes import Outcomes
 from autograder.authoring.empty import over_budget, points_of, problems_of, run_empty
 from autograder.authoring.grading import OnProgress, run_in_workers, with_keys
 from autograder.authoring.key_sizes import measured, problem_of, warning_of
+from autograder.authoring.program_problems import RIGHT, twins_of, unexpected
 from autograder.authoring.programs import Kind, Program, programs_of
 from autograder.authoring.unchanging import not_following, unchanging
 from autograder.authoring.unfinished import unfinished_texts
@@ -28,8 +29,6 @@ from autograder.results import ExerciseResult
 from autograder.runner.outcomes import Observed
 from autograder.runner.runner import GraderProblem, Run, Runner
 from autograder.runner.timeouts import of_own_programs
-
-_RIGHT = {"solution": "the solution", "accepted": "the accepted variant {}"}
 
 
 @dataclass(frozen=True)
@@ -178,7 +177,8 @@ def _prove(suite: Suite, runner: Runner, program: Program, answer: Answer) -> Pr
     judgement = verdicts.judge(run.outcomes[exercise.id], run.surveys.get(exercise.id), program.sources[exercise.file])
     result = result_of(judgement)
     shown = (*_missing_pictures(suite, runner, program), *_unequal_steps(suite, runner, program))
-    sentences = [*_problems(program, result, may_be_unknown=runner.device != "cpu"), *shown]
+    twins = twins_of(program, answer.outcomes, suite.checks[exercise.id])
+    sentences = [*unexpected(program, result, twins, may_be_unknown=runner.device != "cpu"), *shown]
     if program.kind == "solution":
         sentences += unchanging(suite, runner, exercise, program.sources)
         sentences += not_following(suite.checks[exercise.id], key.reference)
@@ -200,57 +200,30 @@ def _missing_pictures(suite: Suite, runner: Runner, program: Program) -> Iterabl
     """Yield a sentence for every picture that a correct program should give and does not."""
     exercise = suite.course.exercise(program.exercise)
     drawings = suite.pictures.get(exercise.id, ())
-    if program.kind not in _RIGHT or not drawings:
+    if program.kind not in RIGHT or not drawings:
         return
     run = runner.run(program.sources, plan_of(exercise, drawings), probes="pictures")
     for sentence in failures(drawings, run.outcomes.get(exercise.id, {})):
-        yield f"{_RIGHT[program.kind].format(program.name)}: {sentence}"
+        yield f"{RIGHT[program.kind].format(program.name)}: {sentence}"
 
 
 def _unequal_steps(suite: Suite, runner: Runner, program: Program) -> Iterable[str]:
     """Yield a sentence for every step of the lesson's example in which a correct program differs from the paper."""
     exercise = suite.course.exercise(program.exercise)
     declared = suite.steps.get(exercise.id, ())
-    if program.kind not in _RIGHT or not declared:
+    if program.kind not in RIGHT or not declared:
         return
     outcomes = runner.run(program.sources, steps.plan_of(exercise, declared), probes="steps").outcomes
     source = Source(exercise.file, program.sources[exercise.file])
     memory = suite.course.limits.memory_mib
     for step in steps.results_of(declared, outcomes.get(exercise.id, {}), exercise, source, memory):
         if step.finding is not None:
-            yield f"{_RIGHT[program.kind].format(program.name)}: the step {step.id}: {step.finding.message}"
+            yield f"{RIGHT[program.kind].format(program.name)}: the step {step.id}: {step.finding.message}"
 
 
 def _named(result: ExerciseResult) -> str | None:
     findings = [check.finding for check in result.checks if check.finding is not None]
     return next((finding.id for finding in findings if finding.known_as), None)
-
-
-def _problems(program: Program, result: ExerciseResult, *, may_be_unknown: bool) -> Iterable[str]:
-    """Yield a sentence for everything that a program should not have got.
-
-    On another device than the CPU a misconception `may_be_unknown`: a tensor left on the CPU fails every check alike.
-    """
-    failed = [
-        check for check in result.checks if check.status not in ("pass", "waits")
-    ]  # a check waits only for one that fails
-    if program.kind == "stub":
-        if result.status != "not_started" or result.score:
-            yield f"the stub is {result.status} with {result.score / 100:g} points, expected not_started with 0"
-    elif program.kind == "misconception":
-        if not failed:
-            hint = "make one stricter, or remove the misconception"
-            yield f"the misconception {program.name} passes every check; {hint}"
-        for check in failed:
-            named = check.finding.id if check.finding and check.finding.known_as else None
-            if named not in (program.name, *program.same_as, *([None] if may_be_unknown else [])):
-                yield f"the check {check.id} takes the misconception {program.name} for {named or 'an unknown mistake'}"
-    else:
-        names = {**_RIGHT, "reference parts": "the solution, with reference parts for the exercises it needs,"}
-        what = names[program.kind].format(program.name)
-        for check in failed:
-            reason = f"{check.finding.message} {check.finding.detail or ''}" if check.finding else check.status
-            yield f"{what} fails the check {check.id}: {reason}"
 
 
 def _no_todos(suite: Suite, exercise: Exercise) -> list[str]:

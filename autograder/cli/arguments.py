@@ -160,7 +160,7 @@ def add_submissions(parser: argparse.ArgumentParser, does: str, *, required: boo
 def positive(text: str) -> int:
     """Return a whole number above 0."""
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
     return int(text)
 
 

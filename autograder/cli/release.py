@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from autograder.authoring.leaks import Leak
 from autograder.authoring.releasing import examine_kit, release_kit, seed_warning
+from autograder.authoring.unfinished import unfinished_texts
 from autograder.cli.progress_line import show_keys, show_programs
 from autograder.cli.screen import warn
 from autograder.course import find_course, read_course
@@ -35,6 +36,9 @@ def release(options: argparse.Namespace) -> int:
     if options.take:
         course = taking(course, resolve_take(course, options.take))
     warn(seed_warning(course))
+    for exercise in course.exercises:
+        for sentence in unfinished_texts(course, exercise):
+            warn(f"students would read this: {sentence}")
     folder = options.folder
     hunted = [resolve_exercise(course, name) for name in options.hunt or ()]
     if options.check:

@@ -24,7 +24,7 @@ from autograder.judge.budget import SELF_CHECK
 from autograder.learner.checking import normalize_device
 from autograder.learner.json_output import write_json
 from autograder.report.exercise_summary import number
-from autograder.report.quantities import kilobytes
+from autograder.report.quantities import kilobytes, plural
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -168,12 +168,12 @@ def _show(result: Validation, options: argparse.Namespace) -> None:
     for line in _empty_programs(result, plain=options.plain):
         console.print(Text(line), soft_wrap=True)
     for warning in (warning for exercise in result.exercises for warning in exercise.warnings):
-        console.print(Text(warning, "yellow"), soft_wrap=True)
+        console.print(Text(f"warning: {warning}", "yellow"), soft_wrap=True)
     for problem in result.problems:
         console.print(Text(problem, "red"), soft_wrap=True)
     alone = sum(exercise.alone for exercise in result.exercises)
     count = sum(exercise.misconceptions for exercise in result.exercises)
-    verdict = "the course holds" if result.ok else f"{len(result.problems)} problems"
+    verdict = "the course holds" if result.ok else plural(len(result.problems), "problem")
     named = f"{alone} of {count} misconceptions named as themselves"
     console.print(Text(f"{verdict}: {named}, {result.seconds:.1f} s, seed {result.seed}"), soft_wrap=True)
 

@@ -128,7 +128,7 @@ def _in_place_of_tensor(yours: Value, nominal: Array, exact: Value, judge: Same 
     """Return what stands where a tensor is expected, and whether the right one is in it."""
     if yours is None and "gradient" in name:
         return facts.GradientMissing()
-    if yours is None and name in ("result", ""):
+    if yours is None and (not name or name.startswith(("result", "output"))):
         return facts.NoneReturned(nominal)
     parts = enumerate(yours) if isinstance(yours, list) else yours.items() if isinstance(yours, dict) else ()
     for key, part in parts:

@@ -53,10 +53,11 @@ def _problem(name: str, libraries: Sequence[str], groups: Sequence[str]) -> str:
         return f"but {owner} is a function and has no parts; forbid {owner}"
     if rest or owner in vars(builtins) or owner in sys.stdlib_module_names or owner in libraries:
         return ""
-    known = [*groups, *dir(builtins), *sys.stdlib_module_names, *libraries]
     if (near := nearest(name, groups)) is not None:
         return f"did you mean the group {near}?"
-    return suggestion(name, known, EXPECTED)
+    known = (*groups, *dir(builtins), *sys.stdlib_module_names, *libraries)
+    meant = suggestion(name, (word for word in known if not word.startswith("_")), EXPECTED)
+    return f"{meant} For a package that Python does not bring along, write {PACKAGE}{name}"
 
 
 def _syntax_problem(kind: str) -> str:

@@ -6,7 +6,7 @@ from typing import overload
 
 from autograder.diagnosis.diagnosis import Diagnosis
 from autograder.messages import exceptions as facts
-from autograder.messages.library_errors import reason
+from autograder.messages.library_errors import reason, values_expected
 from autograder.messages.locations import Line
 from autograder.messages.statuses import WorkerEnded
 from autograder.protocol.source_text import lines_of
@@ -83,6 +83,9 @@ def _of_misfit(fault: Fault) -> Diagnosis:
     """Diagnose an exception outside the student's code: the check could not use what it got."""
     if "NoneType" in fault.message:
         return Diagnosis("structure", facts.NoneGiven(), quoted=fault.message)
+    if (count := values_expected(fault.message)) is not None:
+        fact = facts.CountReturned(count, fault.message.startswith("too many"))
+        return Diagnosis("structure", fact, quoted=fault.message)
     if fault.type == "TypeError":
         return Diagnosis("structure", facts.SignatureWrong(), quoted=fault.message)
     return Diagnosis("exception", facts.ResultUnusable(fault.type), quoted=fault.message)

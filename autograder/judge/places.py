@@ -1,6 +1,6 @@
 """Places that the syntax of a file gives: where a checked value is returned, and where its part is defined.
 
-A call that should raise and does not has the definition of what was called.
+A call that should raise and does not has the definition of what was called, and so has a function without a return.
 """
 
 import re
@@ -22,16 +22,33 @@ def place_of(
         if isinstance(check.judge, Raises):
             return missing_exception(survey, check, file, outcomes)
         return None if is_named else return_line(survey, check, file)
-    refused = next((fault for fault in outcomes if isinstance(fault, Fault) and fault.kind == "structure"), None)
-    return definition(survey, check, file, refused.message) if refused is not None else None
+    faults = [outcome for outcome in outcomes if isinstance(outcome, Fault)]
+    refused = next((fault for fault in faults if fault.kind == "structure"), None)
+    if refused is not None:
+        return definition(survey, check, file, refused.message)
+    misused = any(not fault.frames and "NoneType" in fault.message for fault in faults)
+    return without_return(survey, check, file) if misused else None
 
 
 def return_line(survey: Survey | None, check: Check, file: str) -> Place | None:
-    """Return where the checked value leaves the student's code: its one return; None where there are several."""
+    """Return where the checked value leaves the student's code: its one return; None where there are several.
+
+    A function without one has its definition.
+    """
     if survey is None or check.of is None:
         return None
     lines = survey.places.get(check.of, ())
-    return Place(file, lines[1], _function(survey, check.of)) if len(lines) == 2 else None
+    function = _function(survey, check.of)
+    return Place(file, lines[1], function) if len(lines) == 2 else without_return(survey, check, file)
+
+
+def without_return(survey: Survey | None, check: Check, file: str) -> Place | None:
+    """Return the definition of a checked function that has no return."""
+    if survey is None or check.of is None:
+        return None
+    function = _function(survey, check.of)
+    lines = survey.places.get(function, ())
+    return Place(file, lines[0], function) if len(lines) == 1 else None
 
 
 def missing_exception(survey: Survey | None, check: Check, file: str, outcomes: Sequence[Outcome]) -> Place | None:

@@ -179,7 +179,7 @@ class NoneReturned(Fact):
 
     expected: Array
 
-    id = "type"
+    id = "none"
 
     def wording(self) -> Wording:
         says = f"Your code returned None, expected {array(self.expected)}"

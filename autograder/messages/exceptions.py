@@ -101,7 +101,7 @@ class SignatureWrong(Fact):
     id = "signature"
 
     def wording(self) -> Wording:
-        says = "Your code cannot be called as the contract says"
+        says = "Your code cannot be called as its stub says"
         return Wording(says, ("compare its parameters with the stub's",), whole=True)
 
 
@@ -115,8 +115,22 @@ class ResultUnusable(Fact):
         return self.type
 
     def wording(self) -> Wording:
-        says = f"What your code returned cannot be used ({self.type}): is it of the type the contract says?"
+        says = f"What your code returned cannot be used ({self.type}): has it the type that the stub names?"
         return Wording(says, whole=True)
+
+
+class CountReturned(Fact):
+    """The code returned another number of values than a check takes apart."""
+
+    expected: int
+    more: bool
+
+    id = "count"
+
+    def wording(self) -> Wording:
+        count = f"one value or more than {self.expected}" if self.more else f"fewer than {self.expected} values"
+        says = f"Your code returned {count}, where {self.expected} are expected"
+        return Wording(says, ("return what the stub names, in its order",), whole=True)
 
 
 class MemoryExceeded(Fact):

@@ -110,3 +110,12 @@ def reason(message: str) -> str:
         if (found := re.search(pattern, message)) is not None:
             return words(found) if callable(words) else found.expand(words)
     return ""
+
+
+_UNPACKED = re.compile(r"(?:too many|not enough) values to unpack \(expected (\d+)")
+
+
+def values_expected(message: str) -> int | None:
+    """Return how many values a result should have had, if Python says that it has another number of them."""
+    found = _UNPACKED.match(message)
+    return int(found[1]) if found else None

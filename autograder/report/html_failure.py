@@ -9,7 +9,7 @@ from autograder.report.html_grid import grid_svg
 from autograder.report.html_text import code as code
 from autograder.report.html_text import table as table
 from autograder.report.html_text import text as text
-from autograder.report.location import AGREES, Location, SourceLine
+from autograder.report.location import LEGEND, Location, SourceLine
 from autograder.report.prints import MOST_LINES, PrintPart, fitting_parts
 
 _EXPLANATION_LINES = 8
@@ -56,7 +56,7 @@ def _location(location: Location) -> str:
     caption = ", ".join(filter(None, (location.file, location.line, location.description)))
     digits = max((len(str(line.number)) for line in location.source), default=0)
     lines = "".join(_line(line, location.label, digits) for line in location.source)
-    agrees = f'<span class="soft">✓ {AGREES}</span>' if location.agreeing else ""
+    agrees = f'<span class="soft">✓ {LEGEND}</span>' if location.agreeing else ""
     source = f"<pre>{lines}</pre>{agrees}" if lines else ""
     return f'<figure class="place"><figcaption>{text(caption)}</figcaption>{source}</figure>'
 

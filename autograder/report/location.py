@@ -10,9 +10,11 @@ BEFORE, AFTER = 2, 1
 """Lines of source shown around the one that is wrong."""
 
 AGREES = "agrees with what is expected"
+LEGEND = f"marks a line that {AGREES}"
 RETURNED = "returned here"
 PROBABLY = "probably here"
 SILENT = "raises nothing"
+WITHOUT_RETURN = "returns nothing"
 PROVED = "this line alone decides it"
 _LONGEST_LINE = 500  # longer than any page is wide
 
@@ -107,7 +109,9 @@ def _circumstance(status: Status, finding: Finding) -> str:
         return ""  # the statement that is known to be wrong may stand before the one that raised
     if finding.evidence is None and finding.kind != "pattern" and not finding.label:
         return ""
-    return RETURNED if _returns(finding) else SILENT if _begins_with(finding, "def") else "set here"
+    if _begins_with(finding, "def"):
+        return WITHOUT_RETURN if finding.id == "none" else SILENT
+    return RETURNED if _returns(finding) else "set here"
 
 
 def _returns(finding: Finding) -> bool:

@@ -119,7 +119,12 @@ def fact(label: str, text: str) -> str:
 
 def next_sentences(next_commands: Sequence[Command]) -> list[str]:
     """Return the commands to run next."""
-    return [f"Next: {command}: {ended(effect)}" if effect else f"Next: {command}" for command, effect in next_commands]
+    return [f"Next: {command}{_effect(effect)}" for command, effect in next_commands]
+
+
+def _effect(effect: str) -> str:
+    """Return what a command does, or what comes after it, as the end of a sentence."""
+    return f"{', ' if effect.startswith('then ') else ': '}{ended(effect)}" if effect else ""
 
 
 def _summary(exercise: ExerciseResult) -> str:

@@ -8,7 +8,7 @@ from rich.style import Style
 from rich.text import Text
 
 from autograder.report.layout import SECONDARY, Page
-from autograder.report.location import AGREES, RETURNED, Location, SourceLine
+from autograder.report.location import AGREES, LEGEND, RETURNED, Location, SourceLine
 
 _WRONG = "bold red"
 
@@ -48,7 +48,7 @@ def _source_lines(page: Page, location: Location, before: int) -> list[Text]:
         if line.is_wrong:
             empty = Text.assemble(" " * (digits + 5), page.text(page.glyphs.gutter, SECONDARY))
             lines += [_joined(empty, mark) for mark in _carets(page, line, location.label, margin, room)]
-    return lines if has_legend else lines + page.wrap(page.text(f"{page.glyphs.passed} {AGREES}", "green"))
+    return lines if has_legend else lines + page.wrap(page.text(f"{page.glyphs.passed} {LEGEND}", "green"))
 
 
 def _gutter(page: Page, line: SourceLine, digits: int) -> Text:

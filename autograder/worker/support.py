@@ -119,7 +119,8 @@ def _support_of(libraries: Sequence[str]) -> PlainSupport:
         try:
             importlib.import_module(name)
         except (ImportError, OSError) as error:
-            raise LibraryMissing(f"{name} cannot be imported: {error}") from error
+            reason = f"{name} cannot be imported: {error}"
+            raise LibraryMissing(f"{reason}; the course needs it, install what its README says") from error
     if "torch" in libraries:
         from autograder.worker.tensors import TensorSupport
 

@@ -76,9 +76,10 @@ class Cockpit(Screen):
         self.draw()
 
     def waiting(self, file: str, problem: str) -> None:
-        """Show why there is nothing to check."""
+        """Show why there is nothing to check, in place of a verdict on what the file held before."""
+        self._opening = [f"{file} {problem}; waiting until it can be read"]
+        self.shown = self._verdict = self._panel = None
         self._begin("waiting", busy=False)
-        self.say(f"{file} {problem}; waiting until it can be read")
 
     def result(self, result: ExerciseResult, file: str, progress: Progress, took: float) -> None:
         """Show the result of a check, from its beginning."""

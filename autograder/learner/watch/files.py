@@ -1,5 +1,6 @@
 """Poll the files of an exercise. Polling works on every file system; change notifications do not."""
 
+import os
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,6 +11,8 @@ from autograder.submission.folder import read_plain, reason
 
 COARSE_SECONDS = 3.0
 """A changed file is read again at every poll for this long: some file systems store times in whole seconds."""
+
+MISSING = "is missing (in another terminal, `course reset` restores the stub of an exercise)"
 
 
 @dataclass(frozen=True)
@@ -62,4 +65,4 @@ class Files:
         try:
             return Content(read_plain(self.folder / name, self.caps.source_bytes))
         except FileError as error:
-            return Content(problem=str(error))
+            return Content(problem=str(error) if os.path.lexists(self.folder / name) else MISSING)

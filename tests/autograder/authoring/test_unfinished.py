@@ -1,5 +1,6 @@
 """Texts that still have to be written are warnings of `course validate`."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -29,10 +30,18 @@ def test_a_finished_exercise_has_no_warning(course: Path) -> None:
 def test_the_placeholders_of_a_new_exercise_are_counted(course: Path) -> None:
     new_exercise(read_course(course), "third")
     assert warnings_of(course, "03") == [
+        "ex03_third: of the lines of the solution, 3 still say TODO",
         "ex03_third: of the texts of [exercises.start], 1 still says TODO",
         "ex03_third: of the hints of the checks, 3 still say TODO",
         "ex03_third: of the explanations of the misconceptions, 1 still says TODO",
     ]
+
+
+def test_a_name_that_a_draft_left_is_counted(course: Path) -> None:
+    name = re.search(r"^name = .*$", (course / CATALOGUE).read_text("utf-8"), re.MULTILINE)
+    assert name is not None
+    tiny.replaced(course / CATALOGUE, name[0], 'name = "TODO: what is wrong, in a few words"')
+    assert warnings_of(course) == [f"{tiny.FIRST}: of the names of the misconceptions, 1 still says TODO"]
 
 
 @pytest.mark.parametrize("count", [2, 3])

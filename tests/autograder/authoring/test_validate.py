@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from autograder.authoring.program_problems import unexpected
 from autograder.authoring.programs import Program
-from autograder.authoring.validate import _problems, validate
+from autograder.authoring.validate import validate
 from autograder.course.stubs import BEGIN, END
 from tests.support import tiny
 
@@ -69,9 +70,9 @@ def test_a_misconception_without_a_name_is_a_problem_on_the_cpu_only(
     named: str | None, may_be_unknown: bool, count: int
 ) -> None:
     program = Program("misconception", tiny.FIRST, "median", {})
-    finding = SimpleNamespace(id=named, known_as=named)
+    finding = SimpleNamespace(id=named, known_as=named, message="")
     result = SimpleNamespace(checks=[SimpleNamespace(id="values", status="fail", finding=finding)])
-    assert len(list(_problems(program, result, may_be_unknown=may_be_unknown))) == count
+    assert len(list(unexpected(program, result, {}, may_be_unknown=may_be_unknown))) == count
 
 
 def problems_after(course: Path) -> list[str]:
@@ -111,8 +112,22 @@ def test_two_misconceptions_that_no_output_can_tell_apart_must_be_declared_a_gro
     for line in ('same_as = ["mean-of-last-count"]\n', 'same_as = ["mean-divided-by-length"]\n'):
         tiny.replaced(catalogue, line, "")
     found = problems_after(course)
-    assert "the check values takes the misconception mean-divided-by-length for an unknown mistake" in found
-    assert "the check values takes the misconception mean-of-last-count for an unknown mistake" in found
+    for one, other in (
+        ("mean-divided-by-length", "mean-of-last-count"),
+        ("mean-of-last-count", "mean-divided-by-length"),
+    ):
+        assert (
+            f"the misconception {one} fails the check values without a name, as {other} gives it the same result: "
+            "observe more in it, or name each in the other's same_as"
+        ) in found
+
+
+def test_a_misconception_that_is_refused_is_reported_with_the_reason(course: Path) -> None:
+    right, refused = "x.mean(dim=-1, keepdim=True).expand_as(x)", "torch.cummax(x, dim=-1).values"
+    tiny.replaced(course / CATALOGUE, f"'return {right}'", f"'return {refused}'")
+    found = problems_after(course)
+    start = "the misconception mean-of-everything fails the check values without a name; a student would read: "
+    assert any(sentence.startswith(start) and "torch.cummax" in sentence for sentence in found), found
 
 
 def test_a_group_that_only_one_of_its_members_declares_is_told(course: Path) -> None:
@@ -284,7 +299,7 @@ def test_what_is_wrong_is_printed_one_sentence_a_line_and_the_exit_is_1(course: 
     (course / SOLUTION).unlink()
     done = tiny.run_course(course, "validate", "1")
     assert done.returncode == 1
-    assert done.stdout.splitlines()[-1].startswith("1 problems")
+    assert done.stdout.splitlines()[-1].startswith("1 problem: ")
     assert SOLUTION.split("/")[1] in done.stdout
 
 

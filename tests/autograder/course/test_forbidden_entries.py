@@ -53,6 +53,7 @@ REFUSED = {
     "list.*": "expected one method of list, without *",
     "sorted.key": "but sorted is a function and has no parts; forbid sorted",
     "syntax:fro": "did you mean syntax:for?",
+    "heapqq": "did you mean heapq? For a package that Python does not bring along, write package:heapqq",
     "two words": "expected a builtin like sorted, a module like bisect",
 }
 

@@ -27,7 +27,8 @@ EXTENSION = {
     "cd editors/vscode && npm ci && npm run package",
     "code --install-extension editors/vscode/build-a-transformer.vsix",
 }
-BY_HAND = {*LEARN, CPU_BUILD, "course watch", *EXTENSION}
+AUTHOR = 'python -m pip install --constraint constraints.txt --editable ".[author]"'
+BY_HAND = {*LEARN, AUTHOR, CPU_BUILD, "course watch", *EXTENSION}
 """What sets the project up, goes on until somebody quits, or needs Node. So is every target of make: it calls these
 tests, downloads gigabytes, or takes half an hour."""
 

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from autograder.report.glyphs import ASCII, UNICODE, Glyphs
 from autograder.report.layout import Page
-from autograder.report.location import AGREES, location_of
+from autograder.report.location import AGREES, LEGEND, location_of
 from autograder.report.terminal_location import location_lines
 from autograder.results.model import Finding, Place
 from tests.support import report_examples as examples
@@ -85,7 +85,7 @@ def test_lines_that_agree_have_a_mark_and_the_legend_stands_once() -> None:
 
 def test_a_line_that_leaves_no_room_has_the_word_below() -> None:
     long = ((20, f"    x = {'y + ' * 40}1"), *SOURCE[1:])
-    assert pointing(at(17, 28), source=long, agrees=(20,))[-1] == f"  ✓ {AGREES}"
+    assert pointing(at(17, 28), source=long, agrees=(20,))[-1] == f"  ✓ {LEGEND}"
 
 
 def test_a_place_that_is_not_certain_is_probable() -> None:
