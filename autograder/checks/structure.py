@@ -30,11 +30,16 @@ class Implementation:
 
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
-    """Return the name most similar to `name`, or None if none is similar."""
+    """Return the name most similar to `name`, the first of equally similar ones, or None if none is similar."""
+    typed = name.lower().replace("_", "")
     plain = {candidate.lower().replace("_", ""): candidate for candidate in names}
     # 0.6 is difflib's own default: it finds a slip of a few letters and proposes no unrelated word.
-    close = difflib.get_close_matches(name.lower().replace("_", ""), plain, n=1, cutoff=0.6)
-    return plain[close[0]] if close else None
+    close = difflib.get_close_matches(typed, plain, n=len(plain) or 1, cutoff=0.6)
+    if not close:
+        return None
+    ratios = {word: difflib.SequenceMatcher(None, word, typed).ratio() for word in close}
+    best = max(ratios.values())
+    return next(plain[word] for word in plain if ratios.get(word) == best)  # of two equally similar ones, the first
 
 
 def compare_parameters(owner: str, found: Mapping[str, Shape], wanted: Mapping[str, Shape]) -> list[str]:

@@ -5,7 +5,7 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 
-from autograder.course.nearest import nearest, suggestion
+from autograder.course.nearest import nearest
 from autograder.course.section import Section, as_texts, quoted
 from autograder.protocol.banned import PACKAGE, PREFIX, SYNTAX, is_package, is_syntax
 
@@ -56,8 +56,9 @@ def _problem(name: str, libraries: Sequence[str], groups: Sequence[str]) -> str:
     if (near := nearest(name, groups)) is not None:
         return f"did you mean the group {near}?"
     known = (*groups, *dir(builtins), *sys.stdlib_module_names, *libraries)
-    meant = suggestion(name, (word for word in known if not word.startswith("_")), EXPECTED)
-    return f"{meant} For a package that Python does not bring along, write {PACKAGE}{name}"
+    near = nearest(name, (word for word in known if not word.startswith("_")))
+    package = f"or a package that Python does not bring along, as {PACKAGE}{name}"
+    return f"did you mean {near}, {package}?" if near is not None else f"{EXPECTED}, {package}"
 
 
 def _syntax_problem(kind: str) -> str:

@@ -1,5 +1,6 @@
 """The exercise to move on to, and the beginning of its lesson."""
 
+import re
 from itertools import takewhile
 
 from autograder.course import Course, Exercise
@@ -10,6 +11,8 @@ MOST_BYTES = 256 << 10
 """The lesson is at the top: a larger file is not read to its end."""
 
 _MARKUP = str.maketrans("", "", "*`$")
+_BRACES = re.compile(r"(?:\\\w+|(?<=_)|(?<=\^))\{(\w+)\}")
+_SYMBOLS = {r"\cdot": "·", r"\times": "×", r"\sqrt": "√"}
 
 
 def following_exercise(course: Course, progress: Progress) -> Exercise | None:
@@ -58,7 +61,15 @@ def lesson_paragraphs(course: Course, exercise: Exercise) -> list[str]:
     body = [line for line in prose if not line.startswith("#")]
     while body and not body[0]:
         body.pop(0)
-    paragraph = " ".join(takewhile(bool, body)).translate(_MARKUP)
+    paragraph = _without_latex(" ".join(takewhile(bool, body))).translate(_MARKUP)
     if paragraph.endswith(":"):  # a formula or a table follows in the lesson, and not here
         paragraph = f"{paragraph[:-1]}."
     return [paragraph] if paragraph else []
+
+
+def _without_latex(text: str) -> str:
+    """Return a text in which the formulas of a line can be read on a terminal: `d_{model}` as `d_model`."""
+    text = _BRACES.sub(r"\1", text)
+    for command, symbol in _SYMBOLS.items():
+        text = text.replace(command, symbol)
+    return text

@@ -321,7 +321,8 @@ ONE_MISTAKE = [
         '"torch.nn.Embedding"',
         '"Embedding"',
         'course.toml:16: exercises "ex01_embeddings": forbidden lists "Embedding", expected a builtin like sorted, '
-        "a module like bisect, a dotted name like math.factorial, or syntax:for",
+        "a module like bisect, a dotted name like math.factorial, or syntax:for, "
+        "or a package that Python does not bring along, as package:Embedding",
     ),
     (
         '"Which row?", ',

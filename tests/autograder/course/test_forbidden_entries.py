@@ -46,14 +46,14 @@ def test_a_library_of_the_course_can_be_forbidden(tmp_path: Path) -> None:
 
 
 REFUSED = {
-    "sortd": "did you mean sorted?",
+    "sortd": "did you mean sorted, or a package",
     "list.sorted": "did you mean list.sort?",
     "list.xyzzy": "but list has no such method",
     "int.__add__": "but an operator calls it without its name; forbid the operator, like syntax:power",
     "list.*": "expected one method of list, without *",
     "sorted.key": "but sorted is a function and has no parts; forbid sorted",
     "syntax:fro": "did you mean syntax:for?",
-    "heapqq": "did you mean heapq? For a package that Python does not bring along, write package:heapqq",
+    "heapqq": "did you mean heapq, or a package that Python does not bring along, as package:heapqq?",
     "two words": "expected a builtin like sorted, a module like bisect",
 }
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.course import Course
+from autograder.course import Course, read_course
 from autograder.course.names import UsageError
 from autograder.learner.hints import take_hint
 from autograder.learner.next_exercise import lesson_paragraphs
@@ -118,3 +118,9 @@ def test_the_beginning_of_a_lesson_announces_nothing_that_is_not_shown(begun: Co
     exercise = begun.exercises[0]
     (begun.exercises_dir / exercise.file).write_text("# # ex01\n#\n# A mean. Its *formula*:\n#\n# $$m$$\n", "utf-8")
     assert lesson_paragraphs(begun, exercise) == ["A mean. Its formula."]
+
+
+def test_no_lesson_begins_with_the_commands_of_latex() -> None:
+    course = read_course(tiny.REPOSITORY)
+    begun = " ".join(text for exercise in course.every for text in lesson_paragraphs(course, exercise))
+    assert not set("\\{}$") & set(begun)
