@@ -1,6 +1,8 @@
 """What a program of a course should not have got: a right one a failure, a wrong one a pass or another name."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import numpy as np
 
 from autograder.answer_key.outcomes import Outcomes
 from autograder.authoring.programs import Program
@@ -13,15 +15,13 @@ from autograder.runner.outcomes import Observed, Outcome
 RIGHT = {"solution": "the solution", "accepted": "the accepted variant {}"}
 
 
-def twins_of(program: Program, outcomes: Outcomes, checks: Sequence[Check]) -> Mapping[str, Sequence[str]]:
-    """Return, for each check that a misconception fails, the other misconceptions that give it the same results."""
-    own = outcomes.get(program.name, {}) if program.kind == "misconception" else {}
+@np.errstate(all="ignore")
+def twins_of(program: Program, outcomes: Outcomes, checks: Sequence[Check], check: str) -> list[str]:
+    """Return the other misconceptions that give a check the same results as one that fails it."""
+    declared = next(known for known in checks if known.id == check)
+    own = outcomes[program.name]
     others = {name: wrong for name, wrong in outcomes.items() if name != program.name}
-    return {
-        check.id: [name for name, wrong in others.items() if _are_equal(check, own, wrong)]
-        for check in checks
-        if any((check.id, trial) in own for trial in range(check.trials))
-    }
+    return [name for name, wrong in others.items() if _are_equal(declared, own, wrong)]
 
 
 def _are_equal(check: Check, own: Mapping[Key, Outcome], other: Mapping[Key, Outcome]) -> bool:
@@ -46,9 +46,11 @@ def _unnamed(program: Program, check: CheckResult, twins: Sequence[str]) -> str:
 
 
 def unexpected(
-    program: Program, result: ExerciseResult, twins: Mapping[str, Sequence[str]], *, may_be_unknown: bool
+    program: Program, result: ExerciseResult, twins: Callable[[str], Sequence[str]], *, may_be_unknown: bool
 ) -> Iterable[str]:
-    """Yield a sentence for everything that a program should not have got; `twins` are misconceptions of equal results.
+    """Yield a sentence for everything that a program should not have got.
+
+    `twins` returns the misconceptions that give a check equal results; it is called only for one without a name.
 
     On another device than the CPU a misconception `may_be_unknown`: a tensor left on the CPU fails every check alike.
     """
@@ -65,7 +67,7 @@ def unexpected(
         for check in failed:
             named = check.finding.id if check.finding and check.finding.known_as else None
             if named is None and not may_be_unknown:
-                yield _unnamed(program, check, twins.get(check.id, ()))
+                yield _unnamed(program, check, twins(check.id))
             elif named not in (program.name, *program.same_as, None):
                 yield f"the check {check.id} takes the misconception {program.name} for {named}"
     else:

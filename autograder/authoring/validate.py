@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -177,7 +178,7 @@ def _prove(suite: Suite, runner: Runner, program: Program, answer: Answer) -> Pr
     judgement = verdicts.judge(run.outcomes[exercise.id], run.surveys.get(exercise.id), program.sources[exercise.file])
     result = result_of(judgement)
     shown = (*_missing_pictures(suite, runner, program), *_unequal_steps(suite, runner, program))
-    twins = twins_of(program, answer.outcomes, suite.checks[exercise.id])
+    twins = partial(twins_of, program, answer.outcomes, suite.checks[exercise.id])
     sentences = [*unexpected(program, result, twins, may_be_unknown=runner.device != "cpu"), *shown]
     if program.kind == "solution":
         sentences += unchanging(suite, runner, exercise, program.sources)
