@@ -115,7 +115,7 @@ class ResultUnusable(Fact):
         return self.type
 
     def wording(self) -> Wording:
-        says = f"What your code returned cannot be used ({self.type}): has it the type that the stub names?"
+        says = f"What your code returned cannot be used ({self.type}): does it have the type that the stub names?"
         return Wording(says, whole=True)
 
 
