@@ -24,11 +24,11 @@ def main() -> None:
     ours, theirs = [], []
     for wrong in ZOO:
         pairs = [wrong.make(TrialNumbers(number, wrong.name)) for number in range(2)]
-        if not all(isinstance(each, np.ndarray) for pair in pairs for each in pair):
+        if not all(isinstance(array, np.ndarray) for pair in pairs for array in pair):
             continue
         rounds = [(seconds(name, trials_of(wrong)), seconds(describe, pairs)) for _ in range(ROUNDS)]
-        ours.append(median(each[0] for each in rounds))
-        theirs.append(median(each[1] for each in rounds))
+        ours.append(median(naming for naming, _ in rounds))
+        theirs.append(median(describing for _, describing in rounds))
     print(f"{len(ours)} wrong arrays, the median of {ROUNDS} rounds each, milliseconds of processor time")
     for way, taken in (("naming", ours), ("assert_allclose", theirs)):
         print(f"{way:16}median {1000 * median(taken):7.2f}, slowest {1000 * max(taken):7.2f}")

@@ -33,13 +33,10 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
     """Return the name most similar to `name`, the first of equally similar ones, or None if none is similar."""
     typed = name.lower().replace("_", "")
     plain = {candidate.lower().replace("_", ""): candidate for candidate in names}
+    ratios = {word: difflib.SequenceMatcher(None, word, typed).ratio() for word in plain}
+    best = max(ratios, key=ratios.__getitem__, default=None)
     # 0.6 is difflib's own default: it finds a slip of a few letters and proposes no unrelated word.
-    close = difflib.get_close_matches(typed, plain, n=len(plain) or 1, cutoff=0.6)
-    if not close:
-        return None
-    ratios = {word: difflib.SequenceMatcher(None, word, typed).ratio() for word in close}
-    best = max(ratios.values())
-    return next(plain[word] for word in plain if ratios.get(word) == best)  # of two equally similar ones, the first
+    return plain[best] if best is not None and ratios[best] >= 0.6 else None
 
 
 def compare_parameters(owner: str, found: Mapping[str, Shape], wanted: Mapping[str, Shape]) -> list[str]:

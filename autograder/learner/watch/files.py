@@ -12,7 +12,7 @@ from autograder.submission.folder import read_plain, reason
 COARSE_SECONDS = 3.0
 """A changed file is read again at every poll for this long: some file systems store times in whole seconds."""
 
-MISSING = "is missing (in another terminal, `course reset` restores the stub of an exercise)"
+MISSING = "is missing (in another terminal, `course reset EX` restores the stub of exercise EX)"
 
 
 @dataclass(frozen=True)

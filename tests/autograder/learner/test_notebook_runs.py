@@ -143,7 +143,7 @@ def test_a_notebook_runs_as_it_was_handed_out_and_says_that_nothing_is_written(t
     course = copied(tmp_path / "course")
     forgetting = nbformat.writes(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(FORGET)]))
     texts = [notebook_file(course, exercise).read_text("utf-8") for exercise in SOLVED]
-    shown = run(course, SOLVED[0], *(each for text in texts for each in (forgetting, text)))
+    shown = run(course, SOLVED[0], *(book for text in texts for book in (forgetting, text)))
     said = [output["display_data"]["text/plain"].split(".")[0] for output in shown]
     assert said == ["NOT STARTED"] * len(SOLVED)
 

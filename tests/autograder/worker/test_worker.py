@@ -69,9 +69,15 @@ def brief(key_cache: Path, forks: Isolation) -> Iterator[Grader]:
         yield made
 
 
+BOUNDED = 400
+"""Seconds: more than the slowest machine needs, and less than the programs below would sleep."""
+
+
 def graded(grader: Grader, first: str | bytes, runner: Runner | None = None, second: str = tiny.POWER_ALONE) -> Report:
     """Grade a first exercise beside a right second one, and hold the report against what every report promises."""
+    started = time.monotonic()
     report = grader.grade(tiny.submitted(first, second), runner=runner)
+    assert time.monotonic() - started < BOUNDED, "a submission is graded in bounded time"
     assert "grader_error" not in {check.status for each in report.exercises for check in each.checks}
     other = tiny.result_of(report, tiny.SECOND)
     assert (other.status, other.score) == ("pass", tiny.FULL[tiny.SECOND]), tiny.sentences_of(other)
@@ -400,9 +406,11 @@ def test_a_child_that_leaves_the_process_group_cannot_hold_up_the_verdict(
         f"        with open({str(note)!r}, 'a') as file:\n            file.write(f'{{os.getpid()}}\\n')\n"
         "        time.sleep(3600)\n        os._exit(0)\n    return x.cumsum(-1)"
     )
-    assert verdict(graded(brief, child, runner))[0] == "fail"
-    for line in note.read_text().split():
-        os.kill(int(line), 9)  # an error if the verdict came only after the child had ended
+    try:
+        assert verdict(graded(brief, child, runner))[0] == "fail"
+    finally:
+        for line in note.read_text().split():
+            os.kill(int(line), 9)  # an error if the verdict came only after the child had ended
 
 
 def workers_of(parent: int) -> set[int]:
