@@ -328,8 +328,8 @@ def test_a_mistake_in_course_toml_is_reported_with_its_line(course: Path) -> Non
         (["grade", ".", "--out", "out", "--layout", "canvsa"], 2, "no layout `canvsa`. Did you mean `canvas`?"),
         (["export", "x", "--to", "y"], 2, "There is no format `x`. Choose from scores, canvas, "),
         (["why", "nothing-like-it"], 2, "There is no misconception `nothing-like-it`. Use the id"),
-        (["grade", ".", "--out", "out", "--jobs", "0"], 2, "'0' is not a number above 0"),
-        (["grade", ".", "--out", "out", "--jobs", "x"], 2, "'x' is not a number above 0"),
+        (["grade", ".", "--out", "out", "--jobs", "0"], 2, "'0' is not a whole number above 0"),
+        (["grade", ".", "--out", "out", "--jobs", "x"], 2, "'x' is not a whole number above 0"),
         (["check", "--json", "nowhere/report.json"], 3, "nowhere"),
     ],
 )

@@ -250,7 +250,7 @@ def test_an_unknown_word_is_reported(playing: Path) -> None:
         (("--size", "2"), "There is no activity `2`. `course play` lists all activities."),
         (("grow", "--sise", "2"), "There is no option `--sise`. Did you mean `--size`? `course play grow --help`"),
         (("grow", "--size", "x"), "invalid int value: 'x'"),
-        (("grow", "--steps", "0"), "'0' is not a number above 0"),
+        (("grow", "--steps", "0"), "'0' is not a whole number above 0"),
         (("grow", "--device", "tpu"), "There is no device `tpu`. "),
         (("grow", "--seed", "1" * 19), "is not a whole number of at most 18 digits"),
         (("grow", "--json", "nowhere/x.json"), "--json nowhere/x.json: there is no folder nowhere; make it first"),
