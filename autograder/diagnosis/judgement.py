@@ -9,7 +9,7 @@ from autograder.checks import Check
 from autograder.checks.trials import Key
 from autograder.course import Exercise
 from autograder.results import Status, Todo
-from autograder.results.model import first_failing
+from autograder.results.first_failure import first_failing
 from autograder.runner.outcomes import Outcome, Survey
 from autograder.runner.run import Prints
 
@@ -38,6 +38,11 @@ class Verdict:
     def bonus(self) -> bool:
         """Whether the check only adds points."""
         return self.check.bonus
+
+    @property
+    def of(self) -> str | None:
+        """The function or class that the check calls."""
+        return self.check.of
 
     @property
     def mistake(self) -> str | None:

@@ -16,7 +16,7 @@ from autograder.diagnosis.judgement import Judgement, Verdict
 from autograder.edits.text import Edit
 from autograder.messages.statuses import EarlierUnwritten
 from autograder.results import Place
-from autograder.results.model import first_failing
+from autograder.results.first_failure import first_failing
 
 FAILED = ("fail", "error")
 MORE = 40

@@ -11,7 +11,7 @@ from autograder.diagnosis.cells import place_in
 from autograder.diagnosis.judgement import Judgement, Verdict
 from autograder.judge.prints import outputs_of
 from autograder.results import CheckResult, ExerciseResult, Finding
-from autograder.results.model import first_failing
+from autograder.results.first_failure import first_failing
 from autograder.submission.notebook import Cells
 
 if TYPE_CHECKING:
@@ -79,6 +79,7 @@ def _check(judgement: Judgement, verdict: Verdict, finding: Finding | None, loca
         _hints(judgement, verdict, location),
         verdict.bonus,
         verdict.output,
+        verdict.of,
     )
 
 

@@ -1,10 +1,11 @@
 """The report as frozen types. Its JSON has one shape, and every rendering reads it alone."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal
 
 from autograder.formats import REPORT
+from autograder.results.first_failure import first_failing
 
 SCHEMA = REPORT.number
 
@@ -118,7 +119,7 @@ class CheckResult:
     """One check: its verdict, its points in whole hundredths, and why. `hints` go from a question to the step.
 
     A `bonus` adds to the score; its `max_score` is 0. In a report made for a mark, `output` is equal for all who fail
-    with the same result, up to rounding, and reveals nothing else about it.
+    with the same result, up to rounding, and reveals nothing else about it. `of` is the function or class it calls.
     """
 
     id: str
@@ -131,6 +132,7 @@ class CheckResult:
     hints: tuple[str, ...] = ()
     bonus: bool = False
     output: str | None = None
+    of: str | None = None
 
     @property
     def mistake(self) -> str | None:
@@ -156,47 +158,6 @@ class Todo:
     def is_written(self) -> bool:
         """Whether it has code and nothing is left to do."""
         return self.state == "done"
-
-
-class Checked(Protocol):
-    """A check that was judged."""
-
-    @property
-    def status(self) -> Status: ...
-
-    @property
-    def bonus(self) -> bool: ...
-
-    @property
-    def mistake(self) -> str | None:
-        """The id of the misconception or convention that explains the failure."""
-
-
-Failed = TypeVar("Failed", bound=Checked)
-
-
-def first_failing(checks: Sequence[Failed]) -> Failed | None:
-    """Return the check to look at first: the first that fails by a named mistake, else the first that does not pass.
-
-    If most of those that ran raise an exception and none by that mistake, the exception comes first: it hides what is
-    behind it. What is not written yet comes after what fails. A check that only waits, or is a bonus, comes last.
-    """
-    failing = sorted((check for check in checks if check.status != "pass"), key=_lateness)
-    judged = [check for check in failing if check.status not in ("waits", "not_started")] or failing
-    first = _first_named(judged)
-    raising = [check for check in judged if check.status == "error"]
-    if first is None or 2 * len(raising) <= len(judged):
-        return first
-    is_its_cause = first.mistake is not None and first.mistake in {check.mistake for check in raising}
-    return first if first in raising or is_its_cause else _first_named(raising)
-
-
-def _lateness(check: Checked) -> tuple[bool, ...]:
-    return check.status == "waits", check.bonus, check.status == "not_started"
-
-
-def _first_named(checks: Sequence[Failed]) -> Failed | None:
-    return next((check for check in checks if check.mistake is not None), checks[0] if checks else None)
 
 
 @dataclass(frozen=True)

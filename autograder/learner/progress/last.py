@@ -11,7 +11,7 @@ from typing import Any
 
 from autograder.course import Course, Exercise
 from autograder.course.storage import FOLDER, state_folder, write_atomically
-from autograder.results.model import KNOWN_AS
+from autograder.results.reading import from_json
 
 MOST_BYTES = 16 << 20
 """A larger file was not written by the kit."""
@@ -34,16 +34,9 @@ class LastReport:
 
     @property
     def failure(self) -> Mapping[str, Any] | None:
-        """The first failure, by the rule of the report itself; None if every check passes."""
-        return min(
-            (check for check in self.exercise["checks"] if check["status"] != "pass"), key=_lateness, default=None
-        )
-
-
-def _lateness(check: Mapping[str, Any]) -> tuple[bool, ...]:
-    finding, status = check.get("finding") or {}, check["status"]
-    named = finding.get("kind") in KNOWN_AS
-    return not named, status == "waits", bool(check.get("bonus")), status == "not_started"
+        """The check to look at first, as in the report; None if every check passes."""
+        first = from_json(self.report).exercises[0].first_failure
+        return next((check for check in self.exercise["checks"] if first and check["id"] == first.id), None)
 
 
 def read_last(course: Course, exercise: Exercise) -> LastReport | None:
@@ -56,7 +49,7 @@ def read_last(course: Course, exercise: Exercise) -> LastReport | None:
         last = LastReport(data["report"], str(data["at"]), data["file"], [int(checksum) for checksum in data["lines"]])
         if last.exercise["id"] != exercise.id:
             return None
-        _ = [(check["id"], check["status"]) for check in last.exercise["checks"]]  # raises if one is missing
+        _ = last.failure  # raises if something is missing
         return last
     except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError):
         return None

@@ -3,12 +3,12 @@
 import pytest
 
 from autograder.results import CheckResult, Finding, Status
-from autograder.results.model import first_failing
+from autograder.results.first_failure import first_failing
 
 
-def check(id_: str, status: Status, mistake: str | None = None, *, bonus: bool = False) -> CheckResult:
+def check(id_: str, status: Status, mistake: str | None = None, *, bonus: bool = False, of: str = "f") -> CheckResult:
     finding = Finding("misconception", mistake, "a sentence") if mistake is not None else None
-    return CheckResult(id_, "a title", status, 0, 100, finding=finding, bonus=bonus)
+    return CheckResult(id_, "a title", status, 0, 100, finding=finding, bonus=bonus, of=of)
 
 
 PASS = check("passes", "pass")
@@ -29,8 +29,13 @@ WAITS = check("waits", "waits")
         ([check("a", "fail", "one"), check("b", "error")], "a"),
         ([check("a", "fail", "one"), check("b", "fail"), check("c", "error"), WAITS], "a"),
         ([WAITS], "waits"),
+        ([check("a", "fail"), *(check(id_, "error", of="g") for id_ in "bcd")], "a"),
+        ([check("a", "fail"), check("b", "error"), check("c", "error"), check("d", "fail", of="g")], "b"),
+        ([check("a", "fail"), check("b", "error", "one", of="g"), check("c", "error", of="g")], "b"),
     ],
 )
-def test_an_exception_in_most_checks_comes_before_another_mistake(checks: list[CheckResult], first: str | None) -> None:
+def test_an_exception_in_most_checks_of_a_function_comes_before_another_mistake(
+    checks: list[CheckResult], first: str | None
+) -> None:
     found = first_failing(checks)
     assert (found.id if found is not None else None) == first
