@@ -6,13 +6,11 @@ Every addition is text. It uses the names of the program alone, so that it means
 import ast
 from collections.abc import Iterable, Iterator
 
+from autograder.edits.parts import Ranked, changed_parts
 from autograder.edits.replacements import MAKERS, MASKED
 from autograder.edits.scope import Scope, is_own, name_of
 from autograder.edits.slots import Place, Slot
 from autograder.edits.text import Edit, Text
-
-Ranked = tuple[float, str]
-"""An addition, and how much later it is tried than the likeliest ones."""
 
 SHAPED = ("transpose(-2, -1)", "transpose(1, 2)", "unsqueeze(1)", "unsqueeze(0)", "unsqueeze(-1)", "unsqueeze(-2)")
 CHANGED = (
@@ -21,8 +19,6 @@ CHANGED = (
 )
 CUT = (":, :-1", ":, 1:", ":-1", "1:", ":, -1", "0", "..., :-1", "..., 1:", "None", ":, None", "..., None", "-1")
 FILLS = ('float("-inf")', "0.0", "-1e4", "1.0", "True", "False")
-COMPARED = ("==", "!=", "<", "<=", ">", ">=")
-SIGNS = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 TYPES = {"bool", "long", "int", "double", "half", "float16", "float32", "float64", "int16", "int32", "int64"}
 TYPE_WORDS = ("bool", "long", "float32", "float64")
 LARGE = 1e3
@@ -30,11 +26,9 @@ KEYWORDS = (
     *("dim=-1", "dim=1", "dim=0", "dim=-2", "keepdim=True", "bias=False", "unbiased=False", "correction=0"),
     *("training=self.training", "persistent=False"),
 )
-PASSED_ON_RANK, FORGOTTEN_RANK, KEPT_RANK = -1.0, -2.0, -3.0
-"""Ranks of an argument that is handed on to a part, of a part that is made and not used, and of a value that is made
-anew in each call: all three are often forgotten."""
+PASSED_ON_RANK, FORGOTTEN_RANK = -1.0, -2.0
+"""Ranks of an argument that is handed on to a part, and of a part that is made and not used: often forgotten."""
 
-COUNTING = ("range", "arange")
 OWNERS = ("model", "module", "net")
 """How parameters begin that are whole models: their parts may be called with too few arguments too."""
 
@@ -49,7 +43,7 @@ def additions(slot: Slot, scope: Scope) -> Iterator[Ranked]:
         return
     text = ast.unparse(node)
     yield from _in_place_of(slot, node, scope)
-    yield from _in_place_of_a_part(node)
+    yield from changed_parts(node)
     if _is_fill(slot):
         yield from ((0, fill) for fill in FILLS if fill != text)
         for name in dict.fromkeys((*place.variables, *place.parameters)):
@@ -104,53 +98,12 @@ def _in_place_of(slot: Slot, node: ast.expr, scope: Scope) -> Iterator[Ranked]:
             yield 0, f'__import__("torch").nn.ModuleList({ast.unparse(node)})'
 
 
-def _in_place_of_a_part(node: ast.expr) -> Iterator[Ranked]:
-    """Yield an expression with one part of it changed: a comparison, an end of a slice, what a list repeats."""
-    match node:
-        case ast.Compare(left, [op], [right]) if type(op) in SIGNS:
-            yield from ((1, f"({ast.unparse(left)} {sign} {ast.unparse(right)})") for sign in COMPARED)
-        case ast.Compare(ast.Attribute(value=ast.Name(id="self")), [ast.Is() | ast.IsNot() as op], [_]):
-            yield KEPT_RANK, str(isinstance(op, ast.Is))
-        case ast.Attribute(value, "data"):
-            yield 0, ast.unparse(value)
-        case ast.Call(func=ast.Attribute(value, "cumsum" | "cumprod" as name)):
-            yield 0, f"({ast.unparse(node)} {'-' if name == 'cumsum' else '/'} {ast.unparse(value)})"
-        case ast.Call(ast.Name("sum"), [values]):
-            yield 0, f"(lambda values: sum(values) / len(values))(list({ast.unparse(values)}))"
-        case ast.Subscript(value, ast.Constant(0) | ast.UnaryOp(ast.USub(), ast.Constant(1))):
-            yield 2, f"(sum({ast.unparse(value)}) / len({ast.unparse(value)}))"
-        case ast.Call(func, [ast.Constant(first), ast.BinOp(count, ast.Add(), ast.Constant(last)), *rest]) if (
-            first == last and name_of(func) in COUNTING
-        ):
-            node = ast.Call(func, [count, *rest], node.keywords)
-            yield 0, ast.unparse(ast.fix_missing_locations(node))
-        case ast.Call(func, [count]) if name_of(func) in COUNTING:
-            node = ast.Call(func, [ast.Constant(1), ast.BinOp(count, ast.Add(), ast.Constant(1))], node.keywords)
-            yield 1, ast.unparse(ast.fix_missing_locations(node))
-        case ast.Subscript(value, ast.Slice(lower, upper, None)):
-            yield from _of_slice(f"{ast.unparse(value)}[", lower, upper)
-        case ast.Subscript(value, ast.Tuple([*first, ast.Slice(lower, upper, None)])):
-            before = ", ".join(ast.unparse(part) for part in first)
-            yield from _of_slice(f"{ast.unparse(value)}[{before}, ", lower, upper)
-        case ast.BinOp(left=ast.List(elts=[item]), op=ast.Mult(), right=count):
-            yield 0, f'[__import__("copy").deepcopy({ast.unparse(item)}) for _ in range({ast.unparse(count)})]'
-
-
 def _of_names(name: str, place: Place, is_owner: bool) -> Iterator[Ranked]:
     for other in dict.fromkeys((*place.parameters, *place.variables)):
         if other != name:
             yield 0, other
     if not is_owner:
         yield from ((1, f"self.{other}") for other in place.attributes)
-
-
-def _of_slice(begun: str, lower: ast.expr | None, upper: ast.expr | None) -> Iterator[Ranked]:
-    """Yield the other end of a sequence."""
-    first, last = (ast.unparse(end) if end is not None else "" for end in (lower, upper))
-    if last and not first:
-        yield from ((1, f"{begun}{other}]") for other in (f"-{last}:", f"{last}:", f":-{last}"))
-    if first and not last:
-        yield from ((1, f"{begun}{other}]") for other in (f":{first}", f"-{first}:", f":-{first}"))
 
 
 def _is_fill(slot: Slot) -> bool:

@@ -71,3 +71,18 @@ def test_a_statement_that_is_the_only_one_of_a_block_leaves_a_pass() -> None:
     source = "def f(x):\n    for y in x:\n        x.append(y)\n    return x\n"
     wanted = "def f(x):\n    x.append(y)\n    for y in x:\n        pass\n    return x\n"
     assert wanted in {edit.applied(source) for edit in repairs(source, [], 10_000)}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        ("x.sum(dim=0)", "x.sum(dim=-1, keepdim=True)"),
+        ("x.max()", "x.amax(dim=-1, keepdim=True)"),
+        ("torch.std(x, 0, unbiased=False)", "torch.std(x, unbiased=False, dim=-1, keepdim=True)"),
+    ],
+)
+def test_a_reduction_gets_its_axis_and_keeps_it_in_one_edit(wrong: str, right: str) -> None:
+    source = "import torch\n\n\ndef f(x):\n    return x / {}\n"
+    wanted = ast.dump(ast.parse(source.format(right)))
+    programs = [edit.applied(source.format(wrong)) for edit in repairs(source.format(wrong), [5], 10_000)]
+    assert wanted in {ast.dump(ast.parse(program)) for program in programs}
