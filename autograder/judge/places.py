@@ -84,17 +84,27 @@ def definition(survey: Survey | None, check: Check, file: str, refusal: str) -> 
 
     None where the part is made in several places, or inside another one, whose class may be to blame.
     """
+    other = _DEFINED.search(refusal)
+    if survey is not None and other is not None:
+        return _defined(survey, other[1], file)
     owner = _owner(survey, check, refusal) if survey is not None else None
     if survey is None or owner is None:
         return None
     init = f"{owner}.__init__"
-    parameter = _PARAMETER.search(refusal.split(". ")[0])
-    if parameter is not None:
+    sentence = refusal.split(". ")[0]
+    for parameter in filter(None, (_PARAMETER.search(sentence), _RENAMED.search(sentence))):
         lines = [line for of, name, line in survey.assignments if (of, name) == (owner, f"self.{parameter[1]}")]
         if lines:
             return Place(file, lines[0], init) if len(lines) == 1 and parameter[2] != "0" else None
     lines_of = survey.places.get(init) or survey.places.get(owner)
     return Place(file, lines_of[0], init if init in survey.places else owner) if lines_of else None
+
+
+def _defined(survey: Survey, name: str, file: str) -> Place | None:
+    """Return the first line of a function; None for a class, of which only the lines of its methods are known."""
+    is_class = any(place.startswith(f"{name}.") for place in survey.places)
+    lines = () if is_class else survey.places.get(name, ())
+    return Place(file, lines[0], name) if lines else None
 
 
 def misplaced(survey: Survey | None, place: Place, tensor: str | None) -> Place:
@@ -120,3 +130,6 @@ _PARAMETER = re.compile(r"\bparameter (\w+)(?:\.(\d+))?")
 
 If the first one is wrong, the fault may be in its class. If only a later one is wrong, it is in the list.
 """
+_DEFINED = re.compile(r"; it defines (\w+): rename it")
+_RENAMED = re.compile(r"; found (\w+)(?:\.(\d+))?.*: rename it")
+"""The class or function, and the part, that may be the wanted one by another name."""

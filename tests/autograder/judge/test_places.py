@@ -13,7 +13,14 @@ from tests.support import tiny
 FILE = "ex03_blocks.py"
 CHECK = replace(tiny.SUITE.checks[tiny.FIRST][0], of="Stack")
 SURVEY = Survey(
-    {"Block": (5, 9), "Block.__init__": (2,), "Block.forward": (5, 9), "Stack": (20, 25), "Stack.__init__": (12,)},
+    {
+        "pile": (30, 31),
+        "Block": (5, 9),
+        "Block.__init__": (2,),
+        "Block.forward": (5, 9),
+        "Stack": (20, 25),
+        "Stack.__init__": (12,),
+    },
     (),
     (),
     (("Block", "self.inner", 4), ("Stack", "self.blocks", 14), ("Stack", "self.norm", 15)),
@@ -29,6 +36,12 @@ SURVEY = Survey(
         ("Block has no parameter blocks", Place(FILE, 2, "Block.__init__")),
         ("Stack has no parameter blocks.1.inner.weight", Place(FILE, 14, "Stack.__init__")),  # one block, repeated
         ("Stack has no parameter blocks.0.inner.weight", None),  # the class of the blocks, or the list
+        (
+            "Stack has no parameter nom.weight (4,); found norm.weight (4,): rename it if that is the one",
+            Place(FILE, 15, "Stack.__init__"),
+        ),
+        ("ex03_blocks.py defines no piles; it defines pile: rename it if that is the one", Place(FILE, 30, "pile")),
+        ("ex03_blocks.py defines no Stacks; it defines Stack: rename it if that is the one", None),  # a class
         ("Elsewhere has no parameter weight", None),  # a class of an earlier exercise's file
         ("the blocks are one module", Place(FILE, 12, "Stack.__init__")),
     ],
