@@ -77,8 +77,12 @@ def _to_write(course: Course, exercise: Exercise, result: "ExerciseResult", agai
     if view is None:
         file = os.path.relpath(course.exercises_dir / exercise.file)
         return [(f"edit {file}", "each TODO says what to write"), (again, "after your next edit")]
-    edit = f"edit {edit_place(course, view.next)}"
-    return [(edit, f"then {again}"), (f"course hint {exercise.number}", f"how to begin {view.next.name}")]
+    commands = [(f"edit {edit_place(course, view.next)}", f"then {again}")]
+    functions = [todo for todo in result.todos if todo.is_written and "." not in todo.name]
+    unchecked = next((function.name for function in functions if not function.checks), None)
+    if unchecked and course.steps_file(exercise).is_file():
+        commands.append((f"course try {exercise.number}", f"the lesson's example with {unchecked}"))
+    return [*commands, (f"course hint {exercise.number}", f"how to begin {view.next.name}")]
 
 
 def _after_pass(course: Course, report: "Report", progress: Progress) -> list[Command]:

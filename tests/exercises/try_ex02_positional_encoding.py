@@ -3,6 +3,14 @@
 from autograder.checks import step
 
 
+def table(impl):
+    """Return the table: the function comes first in the file, so that it can be tried alone."""
+    try:
+        return impl.sinusoidal_table(4, 4)
+    except (AttributeError, NotImplementedError):
+        return impl.PositionalEncoding(4, 4).pe
+
+
 @step(
     "sin(p), cos(p)",
     """
@@ -13,7 +21,7 @@ from autograder.checks import step
     """,
 )
 def step_fast(impl, given):
-    return impl.PositionalEncoding(4, 4).pe[..., :2]
+    return table(impl)[..., :2]
 
 
 @step(
@@ -26,7 +34,7 @@ def step_fast(impl, given):
     """,
 )
 def step_slow(impl, given):
-    return impl.PositionalEncoding(4, 4).pe[..., 2:]
+    return table(impl)[..., 2:]
 
 
 @step("x of zeros at position 1", "0.84147 0.54030 0.01000 0.99995")
