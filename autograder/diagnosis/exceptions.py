@@ -93,4 +93,4 @@ def _of_misfit(fault: Fault) -> Diagnosis:
 
 def of_death(died: WorkerFailure) -> Diagnosis:
     """Diagnose a worker process that ended."""
-    return Diagnosis("exception", WorkerEnded(died.status, died.sentence), place=died.place)
+    return Diagnosis("exception", WorkerEnded(died.status, died.sentence, died.ran), place=died.place)

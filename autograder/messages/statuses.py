@@ -5,14 +5,18 @@ from autograder.messages.wording import Fact, Wording, opened
 
 
 class WorkerEnded(Fact):
-    """The worker process ended; `reason` is the sentence about it, `status` what became of the check."""
+    """The worker process ended; `reason` is the sentence about it, `status` the status of the check.
+
+    If not `ran`, it ended before this check.
+    """
 
     status: str
     reason: str
+    ran: bool = True
 
     @property
     def id(self) -> str:
-        return self.status
+        return self.status if self.ran else "not_run"
 
     def wording(self) -> Wording:
         return Wording(opened(self.reason), whole=True)

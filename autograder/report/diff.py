@@ -14,7 +14,7 @@ from autograder.report.glyphs import Glyphs
 from autograder.report.header import title_line
 from autograder.report.layout import NARROWEST, Page, blocks, next_lines
 from autograder.report.prints import print_parts
-from autograder.report.states import STATES
+from autograder.report.states import check_state
 from autograder.report.terminal_failure import WHOLE, failure_lines, print_lines
 from autograder.report.terminal_maps import number_lines, number_sentences, slice_lines
 from autograder.results.model import CheckResult, ExerciseResult, Maps, PrintOutput
@@ -35,7 +35,7 @@ def render_evidence(
     view = failure_view(check, prints=exercise.prints, hints_shown=0, every_measurement=True)
     more = list(filter(None, map(map_pair, slices)))
     if plain or console.width < NARROWEST:
-        head = f"{STATES[check.status].word}. Exercise {number(exercise.id)}, {exercise.title}: {spoken(check.id)}."
+        head = f"{check_state(check).word}. Exercise {number(exercise.id)}, {exercise.title}: {spoken(check.id)}."
         numbers = [line for maps in (view.maps, *more) if maps for line in number_sentences(maps)]
         failure = sentences.failure_sentences(view, WHOLE.printed)
         sentences.show(console, [head, *failure, *numbers, *sentences.next_sentences(next_commands)])

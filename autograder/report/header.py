@@ -10,7 +10,7 @@ from autograder.report.exercise_summary import number, reference_parts, spoken
 from autograder.report.failure_view import count_of, have_run
 from autograder.report.layout import SECONDARY, Page, apart, packed
 from autograder.report.quantities import plural
-from autograder.report.states import STATES, state_of
+from autograder.report.states import NOT_RUN, State, check_state, state_of
 from autograder.report.todo_view import todo_view
 from autograder.results.model import CheckResult, ExerciseResult
 
@@ -63,19 +63,29 @@ def _marks(page: Page, exercise: ExerciseResult) -> list[Text]:
 
 
 def _runs(page: Page, checks: Sequence[CheckResult], first: CheckResult | None) -> Iterator[Text]:
-    for (mark, _), group in groupby(checks, lambda check: (STATES[check.status].mark, check is first)):
+    for _, group in groupby(checks, lambda check: (*_kind(check_state(check)), check is first)):
         run = list(group)
+        state = check_state(run[0])
         if len(run) < _SHORTEST_RUN:
             yield from (_mark(page, check, check is first) for check in run)
         else:
-            style = STATES[run[0].status].style
-            word = "other" if mark == "failed" else "check"
-            sign = page.text(getattr(page.glyphs, mark), style)
-            yield Text.assemble(sign, " ", page.text(plural(len(run), word), SECONDARY if mark == "waiting" else ""))
+            sign = page.text(getattr(page.glyphs, state.mark), state.style)
+            yield Text.assemble(sign, " ", page.text(_count(run, state), SECONDARY if state.mark == "waiting" else ""))
+
+
+def _kind(state: State) -> tuple[str, bool]:
+    """Return what the states of checks that are counted together have in common."""
+    return state.mark, state is NOT_RUN
+
+
+def _count(run: Sequence[CheckResult], state: State) -> str:
+    if state is NOT_RUN:
+        return f"{len(run)} not run"
+    return plural(len(run), "other" if state.mark == "failed" else "check")
 
 
 def _mark(page: Page, check: CheckResult, first: bool) -> Text:
-    state = STATES[check.status]
+    state = check_state(check)
     waiting = state.mark == "waiting"
     mark = page.text(getattr(page.glyphs, state.mark), state.style)
     return Text.assemble(mark, " ", page.text(spoken(check.id), SECONDARY if waiting else "bold" if first else ""))

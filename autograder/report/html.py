@@ -15,7 +15,7 @@ from autograder.report.passing import MOST_PICTURES
 from autograder.report.picture_words import in_words, is_whole
 from autograder.report.prints import print_parts
 from autograder.report.quantities import points_of
-from autograder.report.states import STATES, state_of
+from autograder.report.states import check_state, state_of
 from autograder.report.todo_view import TodoItem, todo_view
 from autograder.report.why import WhyPage
 from autograder.results.model import NOT_JUDGED, CheckResult, ExerciseResult, Picture
@@ -130,7 +130,7 @@ def _failing(exercise: ExerciseResult, hints_shown: int) -> Iterator[str]:
 
 
 def _check(check: CheckResult, first: bool) -> str:
-    mark = STATES[check.status].mark
+    mark = check_state(check).mark
     sign = f'<b aria-hidden="true">{SIGNS[mark]}</b><span class="unseen">{_SPOKEN[mark]}</span>'
     name = f'<span class="first">{text(spoken(check.id))}</span>' if first else text(spoken(check.id))
     return f'<li class="{mark}" title="{text(check.title)}">{sign} {name}</li>'

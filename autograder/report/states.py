@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from autograder.results.model import ExerciseResult, Status
+from autograder.results.model import CheckResult, ExerciseResult, Status
 
 Mark = Literal["passed", "failed", "waiting", "problem"]
 
@@ -44,7 +44,14 @@ STATES: dict[Status, State] = {
     ),
 }
 
+NOT_RUN = State("NOT RUN", "SKIP", "waiting", "bright_black", "An earlier check was stopped, so this one was not run.")
 IN_PROGRESS = State("IN PROGRESS", "PART", "waiting", "cyan", "A part is written, and another part is not yet.")
+
+
+def check_state(check: CheckResult) -> State:
+    """Return how the status of a check is shown: one that was left out after others were stopped did not run."""
+    is_left_out = check.finding is not None and check.finding.id == "not_run"
+    return NOT_RUN if is_left_out else STATES[check.status]
 
 
 def state_of(exercise: ExerciseResult) -> State:

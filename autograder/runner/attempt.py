@@ -111,7 +111,7 @@ class Attempt:
         most = self.patience.exercise_seconds
         if self.spent.get(exercise, 0.0) <= most or exercise not in self.plan:
             return False
-        self._settle_exercise(exercise, WorkerFailure("timeout", sentences.exercise_over_time(most)))
+        self._settle_exercise(exercise, WorkerFailure("timeout", sentences.exercise_over_time(most), ran=False))
         return True
 
     def _take(self, event: Mapping[str, Any]) -> WorkerFailure | None:
@@ -272,12 +272,13 @@ class Attempt:
             self._put(exercise, trial, died)
         self.deaths[exercise] = self.deaths.get(exercise, 0) + 1
         if self.deaths[exercise] >= MOST_DEATHS and exercise in self.plan:
-            self._settle_exercise(exercise, WorkerFailure(died.status, sentences.exercise_given_up(MOST_DEATHS)))
+            given_up = sentences.exercise_given_up(MOST_DEATHS)
+            self._settle_exercise(exercise, WorkerFailure(died.status, given_up, ran=False))
 
     def _settle_dependents(self, exercise: str) -> None:
         """Skip exercises that would hang in the same code again: they run with a reference part anyway."""
         for dependent in [later for later in self.plan if exercise in self.parts.get(later, ())]:
-            self._settle_exercise(dependent, WorkerFailure("timeout", sentences.dependent_not_run(exercise)))
+            self._settle_exercise(dependent, WorkerFailure("timeout", sentences.dependent_not_run(exercise), ran=False))
 
     def _may_be_an_accident(self, end: End) -> bool:
         """Say whether the system or a person may have killed the worker: then the trial runs once more."""

@@ -58,13 +58,17 @@ class Fault:
 
 @dataclass(frozen=True)
 class WorkerFailure:
-    """The worker ended, timed out, or sent invalid data; `sentence` is the message to the student."""
+    """The worker ended, timed out, or sent invalid data; `sentence` is the message to the student.
+
+    If not `ran`, an earlier trial ended the worker, and this one was left out.
+    """
 
     status: Literal["error", "timeout", "memory", "grader_error"]
     sentence: str
     place: Place | None = None
     at_import: bool = False
     seconds: float = 0.0
+    ran: bool = True
 
 
 Outcome = Observed | Fault | WorkerFailure

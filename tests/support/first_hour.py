@@ -76,6 +76,7 @@ RENAMED = ("class InputEmbeddings", "class InputEmbedding")
 OTHER_SLICE = ("self.pe[:, :length]", "self.pe[:length]")
 NO_SLICE = ("self.pe[:, :length]", "self.pe")
 INVERTED = ("torch.tril(everywhere)", "torch.triu(everywhere)")
+HANGS = ("    return torch.tril", '    __import__("time").sleep(600)\n    return torch.tril')
 WRONG_AXIS = ("weights = torch.softmax(scores, dim=-1)", "weights = torch.softmax(scores, dim=-2)")
 BIAS = "nn.Linear(d_model, d_model)"
 BIASED = tuple((f"w_{name} = nn.Linear(d_model, d_model, bias=False)", f"w_{name} = {BIAS}") for name in "qkv")
@@ -100,6 +101,7 @@ STUBS = (
     Situation("stub-try", commands=("course try 1",)),
     Situation("stub-next", commands=("course check 1", "course next")),
     Situation("half-ex01", {"01": written("01", 0)}, ("course check 1", "course hint 1", "course list")),
+    Situation("half-ex02-table", {"02": written("02", 0)}, ("course check 2", "course try 2")),
     Situation("half-ex04-one-of-three", {"04": written("04", 0)}, ("course check 4", "course hint 4")),
     Situation("half-ex04-two-of-three", {"04": written("04", 0, 1)}, ("course check 4",)),
     Situation("half-ex01-pass", first(PASSES), CHECK_1),
@@ -122,6 +124,7 @@ MISTAKES = (
     Situation("ex02-exception", {**FIRST, "02": changed("02", OTHER_SLICE)}, ("course check 2",)),
     Situation("ex02-missing-slice", {**FIRST, "02": changed("02", NO_SLICE)}, ("course check 2",)),
     Situation("ex04-inverted", {"04": changed("04", INVERTED)}, ("course check 4",)),
+    Situation("ex04-hangs", {"04": changed("04", HANGS)}, ("course check 4",)),
     Situation("ex05-softmax-axis", {"05": changed("05", WRONG_AXIS)}, ("course check 5", "course diff 5")),
     Situation("ex06-bias", {**FIFTH, "06": changed("06", *BIASED)}, ("course check 6",)),
     Situation("ex06-two-mistakes", {**FIFTH, "06": changed("06", *BIASED, MERGED)}, ("course check 6",)),

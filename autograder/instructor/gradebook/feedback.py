@@ -6,7 +6,7 @@ from autograder.report.failure_text import failure_text
 from autograder.report.failure_view import failure_view
 from autograder.report.printable import ended, one_line
 from autograder.report.quantities import points_of
-from autograder.report.states import STATES, state_of
+from autograder.report.states import check_state, state_of
 from autograder.results import CheckResult, ExerciseResult
 
 
@@ -31,7 +31,7 @@ def summary(exercise: ExerciseResult) -> str:
     lines += [f"{checks_pass(exercise.checks)}."] if exercise.checks else []
     for check in exercise.checks:
         if check.status != "pass":
-            lines.append(f"- {STATES[check.status].word} {one_line(check.title)}")
+            lines.append(f"- {check_state(check).word} {one_line(check.title)}")
             lines += [f"  {line}" for line in check_text(check).splitlines()]
     return "\n".join(lines)
 

@@ -19,7 +19,7 @@ from autograder.report.html_style import NAME
 from autograder.report.html_text import table, text
 from autograder.report.printable import one_line
 from autograder.report.quantities import listed, plural, points, points_of
-from autograder.report.states import STATES, State, state_of
+from autograder.report.states import STATES, State, check_state, state_of
 from autograder.results import CheckResult, ExerciseResult, Report
 from autograder.results.model import NOT_JUDGED
 
@@ -159,7 +159,7 @@ def _exercise(exercise: ExerciseResult) -> str:
     """Return the card of an exercise, the points of its checks, and the other failures."""
     parts = [exercise_card(exercise, styled=False)]
     if exercise.status not in ("missing", "not_started", "held") and exercise.checks:
-        rows = [[text(check.title), _state(STATES[check.status]), _points(check)] for check in exercise.checks]
+        rows = [[text(check.title), _state(check_state(check)), _points(check)] for check in exercise.checks]
         is_open = "" if exercise.status == "pass" else " open"
         head = f"Points by check: {checks_pass(exercise.checks)}"
         parts.append(

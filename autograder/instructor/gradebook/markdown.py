@@ -7,7 +7,7 @@ from autograder.instructor.gradebook.graded import Graded, Mark
 from autograder.report.exercise_summary import number
 from autograder.report.printable import one_line
 from autograder.report.quantities import plural, points, points_of
-from autograder.report.states import STATES, state_of
+from autograder.report.states import STATES, check_state, state_of
 from autograder.results import CheckResult, ExerciseResult, Report
 
 LONGEST = 60_000
@@ -55,7 +55,7 @@ def _section(exercise: ExerciseResult, check: CheckResult) -> str:
     text = check_text(check)
     # A fence is longer than every run of backticks in it, so a student's text cannot end it.
     fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", text))])
-    others = sum(STATES[other.status].mark == "failed" for other in exercise.checks) - 1
+    others = sum(check_state(other).mark == "failed" for other in exercise.checks) - 1
     more = f" {plural(others, 'other check')} of it {'fails' if others == 1 else 'fail'}." if others else ""
     command = f"`course check {number(exercise.id)}` shows the evidence and a hint.{more}"
     heading = f"\n### {number(exercise.id)} {_plain(exercise.title)}: {_plain(check.title)}\n"

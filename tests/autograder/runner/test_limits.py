@@ -236,7 +236,7 @@ def test_what_needs_an_exercise_that_timed_out_is_not_waited_for(recording: Reco
         runner = fuzzing.scripted_runner(tiny.SUITE, SEED)
         found = runner.run({}, PLAN, parts={tiny.SECOND: [tiny.FIRST]})
     assert {str(each) for each in found.outcomes[tiny.SECOND].values()} == {
-        str(WorkerFailure("timeout", f"Not run: {tiny.FIRST} timed out, and this exercise uses it."))
+        str(WorkerFailure("timeout", f"Not run: {tiny.FIRST} timed out, and this exercise uses it.", ran=False))
     }
 
 
@@ -252,9 +252,11 @@ def test_an_exercise_whose_checks_together_take_too_long_is_not_run_further(
     )
     fuzzing.replace_workers(monkeypatch, script)
     found = fuzzing.scripted_runner(tiny.SUITE, SEED).run({}, PLAN)
-    sentences = [each.sentence for each in found.outcomes[tiny.FIRST].values() if isinstance(each, WorkerFailure)]
-    assert sentences
-    assert set(sentences) == {"Not run: the checks before it took 20 s in all, the limit."}
+    ends = [end for end in found.outcomes[tiny.FIRST].values() if isinstance(end, WorkerFailure)]
+    assert ends
+    assert {(end.sentence, end.ran) for end in ends} == {
+        ("Not run: the checks before it took 20 s in all, the limit.", False)
+    }
 
 
 HOARD = "HOARD = []\ntry:\n    while True: HOARD.append(bytearray(1 << 23))\nexcept MemoryError:\n    del HOARD[-4:]\n"
