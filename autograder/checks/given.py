@@ -215,6 +215,15 @@ class Given(ArrayGiven):
         """Seed torch's generator as before the probe, so that two calls drop the same elements."""
         seed_torch(self._seed)
 
+    def steady(self, call: Callable[[], Any]) -> Any:
+        """Return what a call gives, or `other numbers in each call` if a second call gives another tensor.
+
+        What dropout removes differs between right programs, so a mistake could not be known by such numbers.
+        """
+        result, again = call(), call()
+        varies = isinstance(result, Tensor) and bool(((result - again).abs() > 0).any())
+        return "other numbers in each call" if varies else result
+
 
 def _copied(value: Any) -> Any:
     return value.detach().clone() if isinstance(value, Tensor) else value

@@ -159,3 +159,11 @@ def test_the_default_hints_are_as_long_as_those_of_a_course_may_be() -> None:
             assert len(hint) <= HINT_LENGTH
             assert 8 <= len(hint.split()) <= 40
         assert hints[0].endswith("?")
+
+
+def test_a_result_that_varies_is_put_into_words() -> None:
+    given = Given(7, SIZES, "cpu")
+    calls = iter(range(6))
+    assert given.steady(lambda: torch.full((2,), float(next(calls)))) == "other numbers in each call"
+    assert given.steady(lambda: torch.full((2,), float("nan"))).isnan().all()
+    assert given.steady(lambda: [next(calls)]) == [2], "only tensors are compared"
