@@ -73,7 +73,8 @@ def requirement(*extras: str) -> str:
 def engine_files(libraries: Sequence[str]) -> dict[str, bytes]:
     """Return the files of a kit that install the engine and the libraries of its course.
 
-    They are the sources, pyproject.toml, the installed versions as constraints, and the licence.
+    They are the sources, pyproject.toml, the installed versions as constraints, and the licence. What only an extra
+    needs has no constraint: a kit is installed without them, and pip finds their versions.
     """
     python, licence, declared = _declared()
     needed = [*_wanted(declared), *chain(*(_library(declared, library) for library in libraries))]
@@ -81,9 +82,7 @@ def engine_files(libraries: Sequence[str]) -> dict[str, bytes]:
     return {
         **{f"{ENGINE.name}/{file.relative_to(ENGINE).as_posix()}": file.read_bytes() for file in _sources()},
         "pyproject.toml": _pyproject(python, needed, extras).encode(),
-        "constraints.txt": (
-            CONSTRAINTS + "".join(f"{pin}\n" for pin in _pins([*needed, *chain(*extras.values())]))
-        ).encode(),
+        "constraints.txt": (CONSTRAINTS + "".join(f"{pin}\n" for pin in _pins(needed))).encode(),
         "LICENSE": licence.encode(),
     }
 

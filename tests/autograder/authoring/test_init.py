@@ -6,6 +6,7 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 from autograder import DISTRIBUTION, __version__
 from autograder.authoring import engine, init
@@ -87,3 +88,13 @@ def test_a_kit_pins_what_it_was_released_with() -> None:
         version = metadata.version(name).split("+")[0]
         assert f"{name}=={version}" in pins
     assert "mypy" not in "\n".join(pins)
+
+
+@pytest.mark.parametrize("libraries", [(), ("torch",)])
+def test_a_kit_pins_only_what_its_own_requirements_need(libraries: tuple[str, ...]) -> None:
+    files = engine.engine_files(libraries)
+    pins = {line.partition("==")[0] for line in files["constraints.txt"].decode().splitlines()[1:]}
+    declared = tomllib.loads(files["pyproject.toml"].decode())["project"]["dependencies"]
+    needed = {Requirement(text).name for text in declared}
+    assert needed <= pins
+    assert not pins & {"nbgrader", "ipykernel", "jupyter-core", "pygls"}
