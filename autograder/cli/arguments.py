@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 DEVICE = "where your code runs: cpu, cuda or mps (default: cpu)"
 DIFFERENT_SEED = "use different inputs and weights"
-EXERCISE = "an exercise: 5, 05, ex05, attention or ex05_attention"
 ROSTER = "the list of the class (default: roster.csv in the course's folder)"
 JOBS = "run N at a time (default: one per core)"
 LAYOUT = "the layout of DIR (default: recognised from its entries)"
@@ -89,9 +88,13 @@ def _name(action: argparse.Action) -> str:
 
 @dataclass
 class Commands:
-    """The commands of the program, by the group that `course --help` lists them in."""
+    """The commands of the program, by the group that `course --help` lists them in.
+
+    `names` are what the first exercise of the course can be called. Without them, the help says which kinds there are.
+    """
 
     subparsers: Subparsers
+    names: Sequence[str] = ()
     group: str = ""
     groups: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
 
@@ -105,6 +108,12 @@ class Commands:
         parser.set_defaults(command=command(target))
         add_rendering(parser)
         return parser
+
+    @property
+    def exercise(self) -> str:
+        """How an exercise is named, for the help of an argument."""
+        *others, last = self.names or ("its number", "name", "id")
+        return f"an exercise: {', '.join(others)} or {last}"
 
     def listing(self) -> str:
         """Return the commands in their groups, for `course --help`."""
@@ -139,9 +148,9 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", metavar="FILE", default=argparse.SUPPRESS, help=does)
 
 
-def add_exercise(parser: argparse.ArgumentParser, default: str = "the one you are on") -> None:
+def add_exercise(commands: Commands, parser: argparse.ArgumentParser, default: str = "the one you are on") -> None:
     """Add one exercise, which may be left out."""
-    parser.add_argument("exercise", nargs="?", metavar="EX", help=f"{EXERCISE} (default: {default})")
+    parser.add_argument("exercise", nargs="?", metavar="EX", help=f"{commands.exercise} (default: {default})")
 
 
 def add_run(parser: argparse.ArgumentParser, seed: str) -> None:

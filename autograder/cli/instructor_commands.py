@@ -5,7 +5,6 @@ import shlex
 from pathlib import Path
 
 from autograder.cli.arguments import (
-    EXERCISE,
     GRADES,
     JOBS,
     LAYOUT,
@@ -111,7 +110,7 @@ def _add_adjust(commands: Commands) -> None:
     )
     add = parser.add_argument
     add("student", nargs="?", metavar="STUDENT", help="the id of the student")
-    add("exercise", nargs="?", metavar="EX", help=f"{EXERCISE}, or * for all together")
+    add("exercise", nargs="?", metavar="EX", help=f"{commands.exercise}, or * for all together")
     add("kind", nargs="?", metavar="KIND", help="what is decided")
     add("value", nargs="?", metavar="VALUE", help="points; days or a time of an extension; the time handed in")
     add("--text", metavar="TEXT", help="why: the student reads it")
@@ -229,7 +228,7 @@ def _add_build(commands: Commands) -> None:
         "make the stubs, notebooks and reference parts from their sources",
         "It makes the files that are missing. It replaces one that differs only if you say --force.",
     )
-    parser.add_argument("exercises", nargs="*", metavar="EX", help=f"{EXERCISE} (default: all)")
+    parser.add_argument("exercises", nargs="*", metavar="EX", help=f"{commands.exercise} (default: all)")
     parser.add_argument("--check", action="store_true", help="write nothing; list stale files, and exit with 1 if any")
     parser.add_argument("--force", action="store_true", help="replace files that were edited")
 
@@ -242,7 +241,7 @@ def _add_validate(commands: Commands) -> None:
         "Exit status: 0 if they do, 1 if not.",
     )
     add = parser.add_argument
-    add("exercises", nargs="*", metavar="EX", help=f"{EXERCISE} (default: all)")
+    add("exercises", nargs="*", metavar="EX", help=f"{commands.exercise} (default: all)")
     does = "prove too that a mistake costs points in one exercise only; with N, for every Nth misconception"
     add("--once", type=positive, nargs="?", const=1, metavar="N", help=does)
     does = "measure too how often the location of a mistake is right; with N, for every Nth misconception"
@@ -269,7 +268,7 @@ def _add_mutate(commands: Commands) -> None:
         "\n\nExit status: 0 if every mutant is caught or listed with a reason that holds, 1 if not.",
     )
     add = parser.add_argument
-    add("exercises", nargs="*", metavar="EX", help=f"{EXERCISE} (default: all)")
+    add("exercises", nargs="*", metavar="EX", help=f"{commands.exercise} (default: all)")
     add("--minutes", type=positive, metavar="N", help="begin no mutant after N minutes; the next run does the rest")
     does = "look for a difference in N more trials of each check (default: 10)"
     add("--search", type=positive, default=10, metavar="N", help=does)

@@ -2,14 +2,17 @@
 
 from pathlib import Path
 
-from autograder.cli.arguments import EXERCISE, Commands, add_exercise, add_json, add_run
+from autograder.cli.arguments import Commands, add_exercise, add_json, add_run
 
 COURSE_SEED = "the seed of course.toml"
 
-NAMING = """\
-Every command that takes an exercise accepts its number, its name, the beginning of its name, or its id:
-5, 05, ex05, attention, att and ex05_attention all name ex05_attention.
-"""
+NAMING = "Every command that takes an exercise accepts its number, its name, the beginning of its name, or its id."
+
+
+def _naming(commands: Commands) -> str:
+    """Return how an exercise is named, with the names of one as an example."""
+    *others, last = commands.names or [""]
+    return f"{NAMING[:-1]}:\n{', '.join(others)} and {last} all name {last}." if others else NAMING
 
 
 def add_learner_commands(commands: Commands) -> None:
@@ -50,7 +53,7 @@ def _add_try(commands: Commands) -> None:
         "It shows your numbers beside those that the lesson computes on paper. It gives no points, and your progress "
         "does not change.",
     )
-    add_exercise(parser)
+    add_exercise(commands, parser)
     does = "run the example on the files in a folder or a zip, not on your exercises/; they run with your rights"
     parser.add_argument("--submission", type=Path, metavar="DIR", help=does)
     add_json(parser)
@@ -62,10 +65,11 @@ def _add_check(commands: Commands) -> None:
         "check.check",
         "run the checks of your exercise, and explain the first failure",
         "Without EX it checks the exercise you are on. The result is saved as your progress, unless you name a "
-        f"--submission.\n\n{NAMING}\n\nExit status: 0 if all pass, 1 if not, 2 for a wrong option or course, 3 if "
-        "this machine cannot run checks, 4 if the grader itself failed.",
+        f"--submission.\n\n{_naming(commands)}\n\n"
+        "Exit status: 0 if all pass, 1 if not, 2 for a wrong option or course, 3 if this machine cannot run checks, 4 "
+        "if the grader itself failed.",
     )
-    parser.add_argument("exercises", nargs="*", metavar="EX", help=f"{EXERCISE} (default: the one you are on)")
+    parser.add_argument("exercises", nargs="*", metavar="EX", help=f"{commands.exercise} (default: the one you are on)")
     parser.add_argument("--all", action="store_true", help="check every exercise")
     does = "check the files in a folder or a zip, not your exercises/; they run with your rights"
     parser.add_argument("--submission", type=Path, metavar="DIR", help=does)
@@ -83,7 +87,7 @@ def _add_watch(commands: Commands) -> None:
         "Keys show a hint, the mistake, the measurements or the list, and move on; ? lists them, and q quits. "
         "With --plain, press Enter after a key.",
     )
-    add_exercise(parser)
+    add_exercise(commands, parser)
     add_run(parser, COURSE_SEED)
 
 
@@ -104,7 +108,7 @@ def _add_hint(commands: Commands) -> None:
         "Hints go from a question to the step. After the first one, the next hint comes when you have edited "
         "your file, or with --now.",
     )
-    add_exercise(parser)
+    add_exercise(commands, parser)
     parser.add_argument("--now", action="store_true", help="show the next hint without an edit")
     add_json(parser)
 
@@ -129,7 +133,7 @@ def _add_diff(commands: Commands) -> None:
         "show every measurement of your last failure",
         "Your values stand beside the expected ones. Nothing runs again.",
     )
-    add_exercise(parser)
+    add_exercise(commands, parser)
     add_json(parser)
 
 
@@ -141,7 +145,7 @@ def _add_solution(commands: Commands) -> None:
         "Before a pass it asks you to confirm. Your progress records that you saw the solution. A student's kit "
         "has no solutions.",
     )
-    add_exercise(parser, "the one you worked on last")
+    add_exercise(commands, parser, "the one you worked on last")
     parser.add_argument("--yes", action="store_true", help="do not ask")
 
 
@@ -153,7 +157,7 @@ def _add_hunt(commands: Commands) -> None:
         "It writes a program with one fault to hunt/. It asks what the program gives, which line is wrong, and what "
         "the mistake is. Repair it in the file, then run `course hunt --check`.",
     )
-    add_exercise(parser)
+    add_exercise(commands, parser)
     does = "1: one file; 2: a file for each exercise that EX needs too, with the fault in one of them"
     parser.add_argument("--level", type=int, choices=(1, 2), default=1, metavar="N", help=does)
     parser.add_argument("--seed", type=int, metavar="N", help="draw another program (default: one not solved yet)")
@@ -176,7 +180,7 @@ def _add_arrange(commands: Commands) -> None:
         "It writes the lines of a right program like yours to arrange/, in another order and with some wrong ones. "
         "Order them, then run `course arrange EX --check`.",
     )
-    add_exercise(parser)
+    add_exercise(commands, parser)
     parser.add_argument("--check", action="store_true", help="run the checks on your order")
     add_json(parser)
 
@@ -201,7 +205,7 @@ def _add_next(commands: Commands) -> None:
         "No exercise is locked: you may move to any of them at any time. Without EX it stays with an exercise that "
         "does not pass yet, except with --skip. It prints the beginning of the lesson.",
     )
-    add_exercise(parser, "the following one")
+    add_exercise(commands, parser, "the following one")
     parser.add_argument("--skip", action="store_true", help="leave an exercise that does not pass yet")
     add_json(parser)
 
@@ -239,7 +243,7 @@ def _add_reset(commands: Commands) -> None:
         "put the stub of an exercise back, and keep a copy of your file",
         "It asks you to confirm. The copy goes to .course/backups.",
     )
-    parser.add_argument("exercise", metavar="EX", help=EXERCISE)
+    parser.add_argument("exercise", metavar="EX", help=commands.exercise)
     parser.add_argument("--yes", action="store_true", help="do not ask")
 
 

@@ -32,10 +32,10 @@ def parse(arguments: Sequence[str]) -> Namespace:
         command=command("overview.show_overview"),
     )
     subparsers = parser.add_subparsers(metavar="COMMAND", dest="name_of_command", prog="course", help=SUPPRESS)
-    commands = Commands(subparsers)
+    title, names = _course() if {"-h", "--help"} & set(arguments) else ("", [])
+    commands = Commands(subparsers, names)
     add_learner_commands(commands)
     add_instructor_commands(commands)
-    title = _title() if {"-h", "--help"} & set(arguments) else ""
     parser.description = f"{INTRODUCTION.format(title=title)}\n{commands.listing()}"
     options, others = parser.parse_known_args(arguments)
     options.others = others
@@ -44,11 +44,16 @@ def parse(arguments: Sequence[str]) -> Namespace:
     return options
 
 
-def _title() -> str:
-    """Return the title of the course around the working folder, for the help; a general one without a course."""
+def _course() -> tuple[str, list[str]]:
+    """Return the title of the course around the working folder, and what its first exercise can be called.
+
+    They are for the help. Without a course the title is a general one, and there are no names.
+    """
     from autograder.course import CourseError, find_course, read_course
+    from autograder.course.names import names_of
 
     try:
-        return read_course(find_course()).title
+        course = read_course(find_course())
     except CourseError:
-        return "A course"
+        return "A course", []
+    return course.title, names_of(course.exercises[0])

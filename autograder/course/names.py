@@ -32,6 +32,12 @@ def resolve_exercise(course: Course, word: str) -> Exercise:
     raise UsageError(unknown("exercise", word, [near.id if near else None], more="`course list` shows all exercises."))
 
 
+def names_of(exercise: Exercise) -> list[str]:
+    """Return what an exercise can be called, the shortest name first and its id last."""
+    id_, name = _words(exercise)
+    return [*sorted(_names(exercise) - {id_, name}, key=lambda word: (len(word), word)), name, id_]
+
+
 def _words(exercise: Exercise) -> tuple[str, str]:
     """Return the id and the id without its number."""
     return exercise.id, exercise.id.split("_", 1)[1]

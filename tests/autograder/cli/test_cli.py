@@ -323,7 +323,7 @@ def test_a_mistake_in_course_toml_is_reported_with_its_line(course: Path) -> Non
         (["--speed"], 2, "There is no option `--speed`. `course --help` explains its options."),
         (["chekc"], 2, "There is no command `chekc`. Did you mean `course check`? `course --help` lists all commands."),
         (["zzz"], 2, "There is no command `zzz`. `course --help` lists all commands."),
-        (["reset"], 2, "`course reset` needs `EX`, an exercise: 5, 05, ex05, attention or ex05_attention. Write"),
+        (["reset"], 2, "`course reset` needs `EX`, an exercise: its number, name or id. Write"),
         (["grade", "."], 2, "`--out`, where to write the reports and scores.csv. Write `course grade DIR --out DIR`."),
         (["grade", ".", "--out", "out", "--layout", "canvsa"], 2, "no layout `canvsa`. Did you mean `canvas`?"),
         (["export", "x", "--to", "y"], 2, "There is no format `x`. Choose from scores, canvas, "),

@@ -2,6 +2,7 @@
 
 import argparse
 import re
+from pathlib import Path
 
 import pytest
 
@@ -9,6 +10,7 @@ from autograder.cli.arguments import Commands
 from autograder.cli.instructor_commands import add_instructor_commands
 from autograder.cli.learner_commands import add_learner_commands
 from autograder.cli.parser import parse
+from tests.support import tiny
 
 LONGEST_SENTENCE = 20
 
@@ -70,3 +72,16 @@ def test_a_paragraph_is_wrapped_and_a_list_stays_as_it_is() -> None:
 
     text = "One two\nthree.\n\n - four\n - five"
     assert HelpFormatter("course")._fill_text(text, 40, "") == "One two three.\n\n - four\n - five"
+
+
+@pytest.mark.parametrize("command", ["check", "hint", "reset", "build", "adjust"])
+def test_an_exercise_of_the_course_itself_is_the_example(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    without_a_course = " ".join(help_of(monkeypatch, capsys, command).split())
+    assert "an exercise: its number, name or id" in without_a_course
+    monkeypatch.chdir(tiny.copied(tmp_path / "course"))
+    named = " ".join(help_of(monkeypatch, capsys, command).split())
+    assert "an exercise: 1, 01, ex1, ex01, running_mean or ex01_running_mean" in named
+    assert "attention" not in without_a_course + named

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from autograder.course import Course, Exercise, Limits
-from autograder.course.names import UsageError, resolve_exercise
+from autograder.course.names import UsageError, names_of, resolve_exercise
 
 
 def course_of(*ids: str) -> Course:
@@ -60,3 +60,8 @@ def test_an_ambiguous_beginning_lists_what_it_could_be(course: Course) -> None:
 def test_the_whole_name_of_one_exercise_may_begin_that_of_another() -> None:
     course = course_of("ex05_attention", "ex06_attention_heads")
     assert resolve_exercise(course, "attention").id == "ex05_attention"
+
+
+def test_every_name_that_the_help_shows_leads_to_its_exercise(course: Course) -> None:
+    assert names_of(course.exercises[1]) == ["5", "05", "ex5", "ex05", "attention", "ex05_attention"]
+    assert {resolve_exercise(course, name).id for name in names_of(course.exercises[1])} == {"ex05_attention"}
