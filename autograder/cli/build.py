@@ -6,6 +6,7 @@ from pathlib import Path
 
 from autograder.authoring.building import find_stale, write_files
 from autograder.course import Course, Exercise, find_course, read_course
+from autograder.course.author_files import require_texts
 from autograder.course.kit_files import refuse_kit
 from autograder.course.names import UsageError, resolve_exercise
 from autograder.exits import FAIL, PASS
@@ -18,6 +19,7 @@ def build(options: argparse.Namespace) -> int:
     refuse_kit(course, "build")
     named = [resolve_exercise(course, word) for word in options.exercises]
     exercises = [exercise for exercise in course.exercises if not named or exercise in named]
+    require_texts(course, exercises)
     stale = find_stale(course, exercises if named else None, write_parts=not options.check)
     if not stale.names:
         print(f"{_contents(course, exercises)} are up to date")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from autograder.cli.screen import warn
 from autograder.course import Course, find_course, read_course
+from autograder.course.author_files import require_texts
 from autograder.course.kit_files import refuse_kit
 from autograder.course.names import UsageError
 from autograder.course.storage import write_atomically
@@ -39,6 +40,7 @@ def export(options: argparse.Namespace) -> int:
             raise UsageError(f"{found}; leave it out")
         if wanted.format not in OF_A_KIT:
             refuse_kit(course, f"export {wanted.format}")
+            require_texts(course, course.every)
         _show(OF_A_COURSE[wanted.format](wanted, course))
         return PASS
     if options.out is None:

@@ -16,6 +16,7 @@ from autograder.authoring.naming import append_entry, entry_of
 from autograder.cli.progress_line import show_count
 from autograder.cli.screen import Screen
 from autograder.course import Course, Exercise, find_course, read_course
+from autograder.course.author_files import require_texts
 from autograder.course.kit_files import refuse_kit
 from autograder.course.names import UsageError, resolve_exercise
 from autograder.course.suite import load_suite
@@ -36,7 +37,9 @@ def mutate(options: argparse.Namespace) -> int:
     if options.equivalent or options.reason:
         return _list_equivalents(course, options)
     named = {resolve_exercise(course, word).id for word in options.exercises}
-    suite = load_suite(course, [exercise for exercise in course.exercises if not named or exercise.id in named])
+    wanted = [exercise for exercise in course.exercises if not named or exercise.id in named]
+    require_texts(course, wanted)
+    suite = load_suite(course, wanted)
     started = time.monotonic()
     chosen = Options(
         seed=course.seed if options.seed is None else options.seed,
@@ -163,6 +166,7 @@ def _find(course: Course, id_: str) -> tuple[Exercise, Mutant]:
     """Return the mutant with an id; raises `UsageError` if there is none, or the solution has changed."""
     for exercise in course.exercises:
         if id_.startswith(f"{exercise.number}-"):
+            require_texts(course, [exercise])
             solution = (course.solutions_dir / exercise.file).read_text("utf-8")
             for mutant in _mutants(solution, exercise.number):
                 if mutant.id == id_:

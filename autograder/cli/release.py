@@ -11,6 +11,7 @@ from autograder.cli.progress_line import show_keys, show_programs
 from autograder.cli.screen import warn
 from autograder.course import find_course, read_course
 from autograder.course.assignments import find_assignment, too_early, up_to
+from autograder.course.author_files import require_texts
 from autograder.course.kit_files import refuse_kit
 from autograder.course.names import UsageError, resolve_exercise
 from autograder.course.taking import resolve_take, taking
@@ -26,6 +27,7 @@ def release(options: argparse.Namespace) -> int:
     """Run the command. A kit with a leak is not written."""
     course = read_course(find_course())
     refuse_kit(course, "release")
+    require_texts(course, course.every)
     if options.take and options.assignment:
         raise UsageError("--take and --assignment both choose exercises; leave one of them out")
     if options.assignment:

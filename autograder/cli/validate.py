@@ -15,6 +15,7 @@ from autograder.authoring.validate import Validation, validate
 from autograder.cli.progress_line import show_count, show_keys
 from autograder.cli.screen import make_console
 from autograder.course import find_course, read_course, with_sizes
+from autograder.course.author_files import require_texts
 from autograder.course.kit_files import refuse_kit
 from autograder.course.names import UsageError, resolve_exercise
 from autograder.course.storage import write_atomically
@@ -40,6 +41,7 @@ def prove(options: argparse.Namespace) -> int:
         course = with_sizes(course, options.sizes)
     named = {resolve_exercise(course, word).id for word in options.exercises}
     wanted = [exercise for exercise in course.exercises if not named or exercise.id in named]
+    require_texts(course, wanted)
     suite = with_steps(load_suite(course, wanted))
     seed = course.seed if options.seed is None else options.seed
     jobs = options.jobs or os.cpu_count() or 1

@@ -65,11 +65,14 @@ def todo_comment(stub: str, name: str) -> str:
 def stub_text(course: Course, exercise: Exercise) -> str | None:
     """Return the stub of an exercise, from its solution or from the kit's copy; None if there is neither.
 
-    Raises `StubError` if the solution cannot be turned into a stub.
+    Raises `StubError` if the solution is no text, or cannot be turned into a stub.
     """
     solution = course.solutions_dir / exercise.file
     if solution.is_file():
-        return make_stub(solution.read_text("utf-8"), exercise)
+        try:
+            return make_stub(solution.read_text("utf-8"), exercise)
+        except UnicodeDecodeError:
+            raise StubError(f"{solution} is no text in UTF-8; save it as UTF-8") from None
     kept = stubs_dir(course) / exercise.file
     return kept.read_bytes().decode("utf-8") if kept.is_file() else None
 

@@ -1,0 +1,101 @@
+"""What an author's command says of a file that is missing or cannot be read: which one, what it is, what to do."""
+
+from pathlib import Path
+
+import pytest
+
+from autograder.cli.program import run_command
+from autograder.course.author_files import require_texts
+from autograder.course.names import UsageError
+from autograder.exits import USAGE
+from tests.support import tiny
+
+LATIN = 'name = "ä"\n'.encode("latin-1")
+NO_TEXT = "line 1 has the byte 0xe4, expected UTF-8; save it as UTF-8"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return tiny.copied(tmp_path / "course")
+
+
+def files(root: Path) -> list[Path]:
+    return sorted(file for file in root.rglob("*") if ".course" not in file.parts)
+
+
+def problems(root: Path) -> list[str]:
+    course = tiny.course_at(root)
+    with pytest.raises(UsageError) as caught:
+        require_texts(course, course.exercises)
+    return str(caught.value).splitlines()
+
+
+def test_a_course_with_all_its_files_has_no_problem() -> None:
+    require_texts(tiny.COURSE, tiny.COURSE.exercises)
+
+
+def test_a_missing_solution_is_named_with_its_exercise_once(root: Path) -> None:
+    (root / "solutions" / f"{tiny.FIRST}.py").unlink()
+    remedy = f"write it there, or take {tiny.FIRST} out of course.toml"
+    assert problems(root) == [f"{tiny.FIRST} has no solution: solutions/{tiny.FIRST}.py is missing; {remedy}"]
+
+
+@pytest.mark.parametrize(
+    ("file", "what"),
+    [
+        (f"solutions/{tiny.FIRST}.py", "the solution"),
+        (f"solutions/misconceptions/{tiny.FIRST}.toml", "the misconceptions"),
+        (f"solutions/equivalents/{tiny.FIRST}.toml", "the list of equivalent mutants"),
+        (f"solutions/reference_parts/{tiny.FIRST}.py", "the source of the reference part"),
+        (f"solutions/accepted/{tiny.FIRST}/other.py", "an accepted variant"),
+        (f"tests/exercises/test_{tiny.FIRST}.py", "the checks"),
+        (f"tests/exercises/try_{tiny.FIRST}.py", "the steps of the worked example"),
+    ],
+)
+def test_a_file_that_is_no_text_or_no_file_is_named(root: Path, file: str, what: str) -> None:
+    path = root / file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(LATIN)
+    assert problems(root) == [f"{file}, {what} of {tiny.FIRST}, is no text: {NO_TEXT}"]
+    path.unlink()
+    path.mkdir()
+    [problem] = problems(root)
+    assert problem.startswith(f"{file} cannot be read (Is a directory), expected {what} of {tiny.FIRST}; ")
+
+
+def test_a_solution_that_is_no_python_is_named_with_its_line(root: Path) -> None:
+    (root / "solutions" / f"{tiny.SECOND}.py").write_text("x = 1\ndef (\n")
+    what = f"solutions/{tiny.SECOND}.py, the solution of {tiny.SECOND}"
+    assert problems(root) == [f"{what}, is no Python (line 2: invalid syntax); correct it"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["build"],
+        ["validate"],
+        ["mutate"],
+        ["mutate", "--draft", "01-abcdef"],
+        ["release", "kit"],
+        ["list", "--author"],
+        ["export", "nbgrader-course", "--to", "source"],
+    ],
+)
+@pytest.mark.parametrize("is_missing", [True, False])
+def test_every_command_of_an_author_says_so_and_writes_nothing(
+    root: Path,
+    command: list[str],
+    is_missing: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    file = root / "solutions" / f"{tiny.FIRST}.py"
+    file.unlink() if is_missing else file.write_bytes(LATIN)
+    monkeypatch.chdir(root)
+    before = files(root)
+    assert run_command(command) == USAGE
+    said = capsys.readouterr()
+    assert f"solutions/{tiny.FIRST}.py" in said.err
+    assert ("is missing" if is_missing else "is no text") in said.err
+    assert said.out == ""
+    assert files(root) == before
