@@ -1,6 +1,7 @@
 """Places that the syntax of a file gives: where a checked value is returned, and where its part is defined.
 
 A call that should raise and does not has the definition of what was called, and so has a function without a return.
+One that raises something else has the `raise` statement.
 """
 
 import re
@@ -12,15 +13,16 @@ from autograder.runner.outcomes import Fault, Observed, Outcome, Survey
 
 
 def place_of(
-    survey: Survey | None, check: Check, file: str, outcomes: Sequence[Outcome], *, is_named: bool
+    survey: Survey | None, check: Check, file: str, outcomes: Sequence[Outcome], source: bytes, *, is_named: bool
 ) -> Place | None:
     """Return where the checked value is returned, what should raise is defined, or the part that it lacks is made.
 
-    A known mistake has a place of its own, so the return is none for it.
+    A known mistake has a place of its own, so the return is none for it. `source` is the text of the file.
     """
     if all(isinstance(outcome, Observed) for outcome in outcomes):
         if isinstance(check.judge, Raises):
-            return missing_exception(survey, check, file, outcomes)
+            missing = missing_exception(survey, check, file, outcomes)
+            return missing or raise_statement(survey, check, file, outcomes, source)
         return None if is_named else return_line(survey, check, file)
     faults = [outcome for outcome in outcomes if isinstance(outcome, Fault)]
     refused = next((fault for fault in faults if fault.kind == "structure"), None)
@@ -63,6 +65,66 @@ def missing_exception(survey: Survey | None, check: Check, file: str, outcomes: 
     function = f"{check.of}.__init__" if is_made else _function(survey, check.of)
     lines = survey.places.get(function)
     return Place(file, lines[0], function) if lines else None
+
+
+def raise_statement(
+    survey: Survey | None, check: Check, file: str, outcomes: Sequence[Outcome], source: bytes
+) -> Place | None:
+    """Return the line that raised an exception which a check refuses; None where several lines may have raised it.
+
+    An observation has no line, so it is the one that raises this type with words that the message has. A library may
+    raise such a type too: then the words differ.
+    """
+    raised = [_raised(outcome) for outcome in outcomes]
+    first = raised[0] if raised else None
+    if survey is None or first is None or any(other is None or other[0] != first[0] for other in raised):
+        return None
+    type_, message = first
+    statements = _statements(source, type_)
+    found = [at for at, texts in statements.items() if _has(message, texts) and (texts or len(statements) == 1)]
+    owner = (check.of or "").split(".")[0]
+    own = {at: of.name for at in found for of in survey.functions if of.line <= at <= of.end}
+    within = [at for at in found if own.get(at, "").split(".")[0] == owner]
+    lines_left = within if len(found) > 1 else found
+    return Place(file, lines_left[0], own.get(lines_left[0])) if len(lines_left) == 1 else None
+
+
+def _raised(outcome: Outcome) -> tuple[str, str] | None:
+    """Return the type and the message of the exception that a check observed; None if nothing was raised."""
+    value = outcome.value if isinstance(outcome, Observed) else None
+    match value:
+        case {"raised": [str(type_), *_], "message": str(message)}:
+            return type_, message
+    return None
+
+
+def _statements(source: bytes, type_: str) -> dict[int, list[str]]:
+    """Return the lines that raise an exception of this type, each with the texts in its argument."""
+    lines = source.decode("utf-8", "replace").splitlines()
+    begun = re.compile(rf"\s*(?:if .*:\s*|else:\s*)?raise {re.escape(type_)}\b")
+    found = {}
+    for at, line in enumerate(lines):
+        if match := begun.match(line):
+            argument = line[match.end() :]
+            for more in lines[at + 1 : at + MOST_LINES]:
+                if argument.count("(") <= argument.count(")"):
+                    break
+                argument += more
+            found[at + 1] = [text[2] for text in _QUOTED.finditer(argument)]
+    return found
+
+
+def _has(message: str, texts: Sequence[str]) -> bool:
+    """Whether a message has all the words of some texts."""
+    return all(part.strip() in message for text in texts for part in _FIELD.split(text))
+
+
+MOST_LINES = 6
+"""Lines of a `raise` that are read: its argument is seldom longer."""
+
+_QUOTED = re.compile(r"""(["'])(.*?)\1""")
+_FIELD = re.compile(r"\{[^}]*\}|\\.")
+"""A text in quotes, and what stands in it for something else: a field of an f-string, or an escaped character."""
 
 
 def _function(survey: Survey, part: str) -> str:

@@ -203,7 +203,12 @@ class Verdicts:
             diagnosis = replace(
                 diagnosis,
                 place=place_of(
-                    trials.survey, check, self.exercise.file, outcomes, is_named=diagnosis.misconception is not None
+                    trials.survey,
+                    check,
+                    self.exercise.file,
+                    outcomes,
+                    trials.source,
+                    is_named=diagnosis.misconception is not None,
                 ),
             )
         elif diagnosis is not None and diagnosis.kind == "device" and diagnosis.place is not None:

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from autograder.checks import Raises
-from autograder.judge.places import definition, misplaced, missing_exception, place_of
+from autograder.judge.places import definition, misplaced, missing_exception, place_of, raise_statement
+from autograder.protocol.functions import Function
 from autograder.results import Place
 from autograder.runner.outcomes import Fault, Observed, Survey
 from tests.support import tiny
@@ -86,8 +87,62 @@ def test_another_exception_than_the_expected_one_has_no_place_of_a_definition() 
 def test_a_check_for_an_exception_shows_the_part_that_is_missing() -> None:
     raising = replace(CHECK, judge=Raises())
     fault = Fault("StructureError", (), "Stack has no parameter norm.weight", "structure", ())
-    assert place_of(SURVEY, raising, FILE, [fault], is_named=False) == Place(FILE, 15, "Stack.__init__")
+    assert place_of(SURVEY, raising, FILE, [fault], b"", is_named=False) == Place(FILE, 15, "Stack.__init__")
     nothing = Observed({"raised": [], "message": "returned Stack", "mentions": []})
-    assert place_of(SURVEY, raising, FILE, [nothing], is_named=True) == Place(FILE, 12, "Stack.__init__")
+    assert place_of(SURVEY, raising, FILE, [nothing], b"", is_named=True) == Place(FILE, 12, "Stack.__init__")
     another = Observed({"raised": ["KeyError"], "message": "no", "mentions": []})
-    assert place_of(SURVEY, raising, FILE, [another], is_named=False) is None
+    assert place_of(SURVEY, raising, FILE, [another], b"", is_named=False) is None
+
+
+RAISING = b"""def find(table, key):
+    if key not in table:
+        raise ValueError(f"there is no {key} in the table")
+    if not table: raise ValueError('an empty table')
+    return table[key]
+
+
+def count(table):
+    raise ValueError(
+        "several lines"
+    )
+
+
+def other(table):
+    raise ValueError("there is no table")
+"""
+FINDING = Survey({}, (), functions=(Function("find", 1, 2, 5, 0), Function("count", 8, 9, 11, 0)))
+
+
+@pytest.mark.parametrize(
+    ("message", "of", "place"),
+    [
+        ("there is no 'a' in the table", "find", Place("ex.py", 3, "find")),
+        ("an empty table", "find", Place("ex.py", 4, "find")),
+        ("several lines", "count", Place("ex.py", 9, "count")),
+        ("several lines", "find", None),  # the words of a library, or of another function
+        ("not the words of any line", "find", None),
+    ],
+)
+def test_a_wrong_exception_is_shown_where_it_is_raised(message: str, of: str, place: Place | None) -> None:
+    raised = Observed({"raised": ["ValueError", "Exception"], "message": message, "mentions": []})
+    check = replace(CHECK, judge=Raises(("KeyError",)), of=of)
+    assert place_of(FINDING, check, "ex.py", [raised, raised], RAISING, is_named=False) == place
+
+
+def test_no_line_is_shown_where_several_may_have_raised_or_none_did() -> None:
+    check = replace(CHECK, of="find")
+
+    def line(*outcomes: Observed, source: bytes = RAISING) -> Place | None:
+        return raise_statement(FINDING, check, "ex.py", outcomes, source)
+
+    raised, other = (
+        Observed({"raised": [name], "message": "no", "mentions": []}) for name in ("ValueError", "KeyError")
+    )
+    twice = b"def find():\n    raise ValueError(text)\n    raise ValueError(other)\n"
+    assert line(raised, source=b"def find():\n    raise ValueError(text)\n") == Place("ex.py", 2, "find")
+    assert line(raised, source=twice) is None
+    assert line(raised, other) is None
+    assert line(other) is None
+    assert line(Observed({"raised": [], "message": "returned None", "mentions": []})) is None
+    assert line() is None
+    assert raise_statement(None, check, "ex.py", [raised], RAISING) is None
