@@ -12,6 +12,7 @@ BEFORE, AFTER = 2, 1
 AGREES = "agrees with what is expected"
 LEGEND = f"marks a line that {AGREES}"
 RETURNED = "returned here"
+RAISED = "raised here"
 PROBABLY = "probably here"
 SILENT = "raises nothing"
 WITHOUT_RETURN = "returns nothing"
@@ -102,7 +103,7 @@ def _circumstance(status: Status, finding: Finding) -> str:
     if status == "timeout":
         return "stopped here"
     if finding.kind == "exception":
-        return "raised here" if status == "error" and function_of(finding) else ""
+        return RAISED if status == "error" and function_of(finding) else ""
     if not finding.certain:
         return RETURNED if _returns(finding) and not finding.label and finding.kind == "pattern" else PROBABLY
     if status == "error" and not finding.label and not finding.agrees:
@@ -111,6 +112,8 @@ def _circumstance(status: Status, finding: Finding) -> str:
         return ""
     if _begins_with(finding, "def"):
         return WITHOUT_RETURN if finding.id == "none" else SILENT
+    if _begins_with(finding, "raise"):
+        return RAISED
     return RETURNED if _returns(finding) else "set here"
 
 

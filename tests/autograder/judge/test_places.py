@@ -119,8 +119,8 @@ FINDING = Survey({}, (), functions=(Function("find", 1, 2, 5, 0), Function("coun
         ("there is no 'a' in the table", "find", Place("ex.py", 3, "find")),
         ("an empty table", "find", Place("ex.py", 4, "find")),
         ("several lines", "count", Place("ex.py", 9, "count")),
-        ("several lines", "find", None),  # the words of a library, or of another function
-        ("not the words of any line", "find", None),
+        ("several lines", "find", Place("ex.py", 9, "count")),
+        ("the words of a library", "find", None),
     ],
 )
 def test_a_wrong_exception_is_shown_where_it_is_raised(message: str, of: str, place: Place | None) -> None:
