@@ -190,8 +190,9 @@ class OtherAxis(ShapeDiffers):
     id = "shape-other-axis"
 
     def wording(self) -> Wording:
-        says = f"{self.missing} is gone and {self.extra} is there, expected the other way round"
-        return Wording(says, (self.shapes,), "Over which axis is it summed, averaged or indexed?")
+        says = f"it has the axis {self.extra} in place of {self.missing}"
+        asks = f"Do you sum, average or index over {self.missing}? The expected shape keeps that axis."
+        return Wording(says, (self.shapes,), asks)
 
 
 class OneForAll(ShapeDiffers):

@@ -906,7 +906,7 @@ def mean_with_its_axis_kept(trial: TrialNumbers) -> Pair:
     return np.exp(right[..., :1]), right
 
 
-@wrong("shape-other-axis", "feature is gone and query is there")
+@wrong("shape-other-axis", "it has the axis query in place of feature; shape")
 def summed_over_the_wrong_axis(trial: TrialNumbers) -> Pair:
     right = trial.normal("B T K")
     return right.sum(2), np.exp(right).sum(1)
