@@ -45,6 +45,7 @@ class Location:
     With `is_origin` it is the line that makes the plain number which is wrong there. `first_mistake` is a misconception
     that the line is known from, though it does not explain everything. `proved` says that an edit there makes the check
     pass and leaves no mistake of this kind, `is_likely` that it mends some checks, while others fail still.
+    `is_one_of_several` says that a mistake was found on another line too.
     """
 
     place: Place
@@ -53,6 +54,7 @@ class Location:
     first_mistake: Misconception | None = None
     proved: bool = False
     is_likely: bool = False
+    is_one_of_several: bool = False
 
     @property
     def is_known(self) -> bool:

@@ -13,7 +13,7 @@ from autograder.messages.exceptions import Raised, SyntaxInvalid
 from autograder.messages.locations import Decides, Diverges, Line, State, label, origin_label
 from autograder.messages.statuses import EarlierUnwritten
 from autograder.messages.values import Scaled
-from autograder.messages.wording import LARGEST, sentence
+from autograder.messages.wording import LARGEST
 from autograder.protocol.source_text import lines_of
 from autograder.results import Evidence, Finding, Place
 from autograder.results.model import FindingKind
@@ -59,6 +59,7 @@ class _Site:
 
 def finding_of(diagnosis: Diagnosis, source: Source, location: Location | None = None) -> Finding:
     """Put a diagnosis into words, with the place of the mistake; lines of a notebook become those of its cells."""
+    diagnosis = replace(diagnosis, more=diagnosis.more or (location is not None and location.is_one_of_several))
     first = location.first_mistake if location is not None and location.proved else None
     named = diagnosis.misconception.id if diagnosis.misconception is not None else None
     if first is not None and first.id != named:
@@ -122,10 +123,9 @@ def _first_of_several(known: Misconception, source: Source) -> _Text:
 def _unnamed(diagnosis: Diagnosis, source: Source, location: Location | None) -> _Text:
     """Say what is known of a mistake without a name; where that is only its line, say so first."""
     fact = _in_notebook(_with_line(diagnosis, source, location), diagnosis.place, source)
-    text, detail = message(diagnosis.subject, fact.wording(), _reason(diagnosis)), _detail(diagnosis, fact)
-    if diagnosis.more and diagnosis.quoted is not None:  # the detail is in the library's words
-        text = sentence(f"{text} {misconceptions.MORE}")
-    elif diagnosis.more:
+    more = misconceptions.MORE if diagnosis.more and diagnosis.quoted is not None else ""  # a quote is the library's
+    text, detail = message(diagnosis.subject, fact.wording(), _reason(diagnosis), more), _detail(diagnosis, fact)
+    if diagnosis.more and not more:
         detail = "\n".join(filter(None, (detail, misconceptions.MORE)))
     is_unexplained = diagnosis.kind == "pattern" and fact.id in UNEXPLAINED
     if is_unexplained and location is not None and location.proved:

@@ -5,7 +5,7 @@ One that raises something else has the `raise` statement.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from autograder.checks import Check, Raises
 from autograder.results import Place
@@ -195,3 +195,13 @@ If the first one is wrong, the fault may be in its class. If only a later one is
 _DEFINED = re.compile(r"; it defines (\w+): rename it")
 _RENAMED = re.compile(r"; found (\w+)(?:\.(\d+))?.*: rename it")
 """The class or function, and the part, that may be the wanted one by another name."""
+
+
+def functions_of(survey: Survey | None) -> Callable[[int], str | None]:
+    """Return a function that names the innermost function of a line, as far as the survey tells."""
+    starts = sorted((lines[0], name) for name, lines in (survey.places if survey else {}).items() if lines)
+
+    def function(line: int) -> str | None:
+        return next((name for start, name in reversed(starts) if start <= line), None)
+
+    return function

@@ -4,7 +4,7 @@ The edit is never shown, and never stored: it would be the answer. Only its line
 """
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -14,6 +14,7 @@ from autograder.checks.trials import Key
 from autograder.diagnosis.diagnosis import Location
 from autograder.diagnosis.judgement import Judgement, Verdict
 from autograder.edits.text import Edit
+from autograder.judge.places import functions_of
 from autograder.messages.statuses import EarlierUnwritten
 from autograder.results import Place
 from autograder.results.first_failure import first_failing
@@ -282,7 +283,8 @@ def with_proofs(
     A line that was found in another way stays where it is proved too, with all that is known of it. A known mistake
     gives what is observed alone, so an edit that mends that check is more than a divergence of values.
     """
-    functions = _functions(judgement)
+    functions = functions_of(judgement.trials.survey if judgement.trials is not None else None)
+    several = len({proof.line for proof in proofs}) > 1
     diagnosed = {verdict.check.id: verdict.diagnosis.place for verdict in judgement.verdicts if verdict.diagnosis}
     named, found = _named(judgement), dict(locations)
     for proof in proofs:
@@ -290,7 +292,8 @@ def with_proofs(
             known = found.get(check)
             if known is not None and known.place.line == proof.line:
                 first = proof.known or known.first_mistake
-                found[check] = replace(known, proved=proof.is_whole or known.proved, first_mistake=first)
+                is_proved = proof.is_whole or known.proved
+                found[check] = replace(known, proved=is_proved, first_mistake=first, is_one_of_several=several)
             elif known is None or (not known.is_known and (proof.is_whole or check in named)):
                 there = Place(judgement.exercise.file, proof.line, functions(proof.line))
                 own = diagnosed.get(check)
@@ -300,6 +303,7 @@ def with_proofs(
                     first_mistake=proof.known,
                     proved=proof.is_whole,
                     is_likely=not proof.is_whole,
+                    is_one_of_several=several,
                 )
     return found
 
@@ -307,14 +311,3 @@ def with_proofs(
 def _named(judgement: Judgement) -> set[str]:
     """Return the checks that a known mistake explains."""
     return {verdict.check.id for verdict in judgement.verdicts if verdict.mistake is not None}
-
-
-def _functions(judgement: Judgement) -> Callable[[int], str | None]:
-    """Return a function that names the innermost function of a line, as far as the survey tells."""
-    survey = judgement.trials.survey if judgement.trials is not None else None
-    starts = sorted((lines[0], name) for name, lines in (survey.places if survey else {}).items() if lines)
-
-    def function(line: int) -> str | None:
-        return next((name for start, name in reversed(starts) if start <= line), None)
-
-    return function

@@ -52,23 +52,24 @@ def headline(subject: str, wording: Wording) -> str:
     return sentence(_start(subject, wording))
 
 
-def message(subject: str, wording: Wording, reason: str = "") -> str:
-    """Return what is wrong with its evidence and its reason, as much of them as has room."""
+def message(subject: str, wording: Wording, reason: str = "", then: str = "") -> str:
+    """Return what is wrong with its evidence and its reason, as much of them as has room before the sentence `then`."""
     clauses = [*wording.also, *filter(None, [reason])]
-    while clauses and len("; ".join([_start(subject, wording), *clauses])) >= LONGEST:
+    room = LONGEST - len(f" {then}".rstrip())
+    while clauses and len("; ".join([_start(subject, wording), *clauses])) >= room:
         clauses.pop()
-    return sentence("; ".join([_start(subject, wording), *clauses]))
+    return f"{sentence('; '.join([_start(subject, wording), *clauses]), room)} {then}".rstrip()
 
 
 def _start(subject: str, wording: Wording) -> str:
     return wording.says if wording.whole else f"{subject or 'Your result'}: {wording.says}"
 
 
-def sentence(text: str) -> str:
+def sentence(text: str, longest: int = LONGEST) -> str:
     """Return a text on one line that ends like a sentence, cut where it is too long."""
     text = " ".join(text.split())
     text = text if text.endswith((".", "?", "!", "…")) else f"{text}."
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 _CODE = re.compile(r"[_.()\[\]=\d]")

@@ -303,6 +303,15 @@ def test_the_name_that_a_proof_gives_is_that_of_its_line() -> None:
     assert str(finding.detail).endswith(MORE)
 
 
+@pytest.mark.parametrize("lines", [(2, 3), (2, 2)])
+def test_where_two_lines_are_proved_each_finding_says_that_there_is_one_more(lines: tuple[int, int]) -> None:
+    judgement = checks("error", "fail")
+    proofs = [Proof(line, frozenset(check), True) for line, check in zip(lines, "ab", strict=True)]
+    for check in result_of(judgement, with_proofs(judgement, {}, proofs)).checks:
+        assert check.finding is not None
+        assert (MORE in f"{check.finding.message} {check.finding.detail}") == (lines == (2, 3))
+
+
 def test_the_text_that_is_edited_has_the_lines_of_the_file() -> None:
     assert plain_text(b"\xef\xbb\xbfa\r\nb\rc\n") == "a\nb\nc\n"
     with pytest.raises(UnicodeDecodeError):

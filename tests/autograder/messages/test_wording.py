@@ -26,6 +26,13 @@ def test_a_message_leaves_out_its_last_clauses_where_there_is_no_room() -> None:
     assert len(message("it", Wording("word " * 100))) == LONGEST
 
 
+def test_a_sentence_that_follows_a_message_is_never_cut() -> None:
+    wording = Wording("x" * 80, ("y" * 60,))
+    assert message("it", wording, then="There is one more.") == f"it: {'x' * 80}. There is one more."
+    long = message("it", Wording("word " * 100), then="There is one more.")
+    assert (len(long), long.endswith("… There is one more.")) == (LONGEST, True)
+
+
 def test_a_whole_sentence_has_a_subject_of_its_own() -> None:
     assert message("train", Wording("Your code returned None", whole=True)) == "Your code returned None."
 
