@@ -121,7 +121,7 @@ def _add_why(commands: Commands) -> None:
         "It shows what is wrong, your line, why the mistake is tempting, and an experiment. After a pass it shows the "
         "line of the solution too.",
     )
-    does = "the id of a misconception, as a failure shows it (default: that of your last failure)"
+    does = "a misconception by its id, or an exercise for its last failure (default: your last failure)"
     parser.add_argument("id", nargs="?", metavar="ID", help=does)
     add_json(parser)
 

@@ -7,10 +7,11 @@ from autograder.course import Course, Exercise, find_course, read_course
 from autograder.course.names import resolve_exercise
 from autograder.exits import PASS
 from autograder.learner.json_output import write_json
-from autograder.learner.next_commands import edit_command
+from autograder.learner.next_commands import edit_command, restore_command
 from autograder.learner.next_exercise import following_exercise, lesson_paragraphs, move_to, unfinished_exercise
 from autograder.learner.progress import Progress, read_progress
 from autograder.report.quantities import plural, points
+from autograder.submission.own_work import is_missing, missing_sentence
 
 
 def show_next(options: argparse.Namespace) -> int:
@@ -19,7 +20,7 @@ def show_next(options: argparse.Namespace) -> int:
     progress = read_progress(course)
     unfinished = None if options.exercise or options.skip else unfinished_exercise(course, progress)
     if unfinished is not None:
-        return _stay(options, unfinished)
+        return _stay(options, course, unfinished)
     exercise = resolve_exercise(course, options.exercise) if options.exercise else following_exercise(course, progress)
     if exercise is None:
         if not write_json(options.json, {"exercise": None}):
@@ -34,19 +35,25 @@ def show_next(options: argparse.Namespace) -> int:
     return PASS
 
 
-def _stay(options: argparse.Namespace, exercise: Exercise) -> int:
+def _stay(options: argparse.Namespace, course: Course, exercise: Exercise) -> int:
     """Say that the current exercise does not pass yet, and how to leave it."""
     if not write_json(options.json, {"exercise": exercise.id, "title": exercise.title, "unfinished": True}):
         screen = Screen.of(options)
         screen.text(f"{exercise.number} {exercise.title} does not pass yet.", indent=0)
+        missing = is_missing(course, exercise)
+        if missing:
+            screen.text(missing_sentence(course, exercise))
         screen.gap()
-        following = f"course check {exercise.number}"
-        screen.next([(following, "what to do next in it"), ("course next --skip", "leave it for later")])
+        check = (f"course check {exercise.number}", "what to do next in it")
+        screen.next([restore_command(exercise) if missing else check, ("course next --skip", "leave it for later")])
     return PASS
 
 
 def _show(screen: Screen, course: Course, progress: Progress, exercise: Exercise, lesson: list[str]) -> None:
     screen.text(f"{exercise.number} {exercise.title}", indent=0, style="bold")
+    missing = is_missing(course, exercise)
+    if missing:
+        screen.text(missing_sentence(course, exercise))
     for paragraph in lesson:
         screen.text(paragraph)
     screen.gap()
@@ -62,4 +69,5 @@ def _show(screen: Screen, course: Course, progress: Progress, exercise: Exercise
     if left is not None and left is not exercise and progress.of(left).runs:
         screen.text(f"{left.number} {left.title} does not pass yet; `course next {left.number}` goes back to it.")
     screen.gap()
-    screen.next([edit_command(course, exercise, "the lesson is at its top"), (f"course check {exercise.number}", "")])
+    begin = edit_command(course, exercise, "the lesson is at its top")
+    screen.next([restore_command(exercise) if missing else begin, (f"course check {exercise.number}", "")])

@@ -8,6 +8,8 @@ from autograder.course.nearest import nearest, unknown
 LONGEST_NUMBER = 6
 """Digits. Longer numbers are no slip of the keyboard."""
 
+_LIST = "`course list` shows all exercises."
+
 
 class UsageError(Exception):
     """A command was used in a way it does not support; the message says what to type instead."""
@@ -28,8 +30,24 @@ def resolve_exercise(course: Course, word: str) -> Exercise:
         return matches[0]
     if matches:
         raise UsageError(f"{word!r} could be {_listed(matches)}; write more of the name")
+    raise UsageError(_unknown_exercise(course, word, typed))
+
+
+def is_number(word: str) -> bool:
+    """Say whether a word is a number as exercises have them: `7`, `07` or `ex07`."""
+    digits = word.strip().lower().removeprefix("ex")
+    return digits.isdecimal() and len(digits) <= LONGEST_NUMBER
+
+
+def _unknown_exercise(course: Course, word: str, typed: str) -> str:
+    """Return the sentences for a word that names no exercise: for a number outside the course, its numbers."""
+    numbers = [int(exercise.number) for exercise in course.exercises]
+    is_whole = len(numbers) > 1 and numbers == list(range(numbers[0], numbers[-1] + 1))
+    if is_number(typed) and is_whole:
+        count = f"There are {len(numbers)} exercises: {numbers[0]} to {numbers[-1]}."
+        return unknown("exercise", word, more=f"{count} {_LIST}")
     near = _nearest(course, typed)
-    raise UsageError(unknown("exercise", word, [near.id if near else None], more="`course list` shows all exercises."))
+    return unknown("exercise", word, [near.id if near else None], more=_LIST)
 
 
 def names_of(exercise: Exercise) -> list[str]:
@@ -50,9 +68,9 @@ def _names(exercise: Exercise) -> set[str]:
 
 def _nearest(course: Course, typed: str) -> Exercise | None:
     """Return the exercise with the nearest number if a number was typed, else the one with the most similar name."""
-    digits = typed.removeprefix("ex")
-    if digits.isdecimal() and len(digits) <= LONGEST_NUMBER:
-        return min(course.exercises, key=lambda exercise: abs(int(exercise.number) - int(digits)), default=None)
+    if is_number(typed):
+        number = int(typed.removeprefix("ex"))
+        return min(course.exercises, key=lambda exercise: abs(int(exercise.number) - number), default=None)
     words = {word: exercise for exercise in course.exercises for word in _words(exercise)}
     near = nearest(typed, words)
     return words[near] if near else None

@@ -8,7 +8,7 @@ from autograder.learner.progress import Progress, Standing, save_events
 from autograder.learner.progress.events import Event, now
 from autograder.learner.progress.last import read_last
 from autograder.learner.progress.standing import UNTRIED
-from autograder.submission.own_work import is_missing
+from autograder.submission.own_work import is_missing, missing_sentence
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,7 @@ def no_hint_reason(course: Course, progress: Progress, exercise: Exercise | None
     if standing.status == "pass":
         return [f"{exercise.number} {exercise.title} passes: there is nothing to hint at."]
     if is_missing(course, exercise):
-        file = f"{course.exercises_dir.name}/{exercise.file}"
-        return [f"There is no file {file}: `course reset {exercise.number}` restores the stub."]
+        return [missing_sentence(course, exercise)]
     return []
 
 

@@ -7,13 +7,15 @@ from autograder.course.names import UsageError
 from autograder.learner.progress.digests import digest_of
 from autograder.learner.progress.last import LastReport, read_last
 from autograder.results import ExerciseResult
-from autograder.submission.own_work import own_source
+from autograder.submission.own_work import is_missing, missing_sentence, own_source
 
 
 def read_last_check(course: Course, exercise: Exercise | None) -> LastReport:
     """Return the last report on an exercise. Raises `UsageError` if there is none."""
     last = read_last(course, exercise) if exercise else None
     if last is None:
+        if exercise is not None and is_missing(course, exercise):
+            raise UsageError(missing_sentence(course, exercise))
         number = f" {exercise.number}" if exercise else " --all"
         raise UsageError(f"there is no failure to show: run `course check{number}` first")
     return last

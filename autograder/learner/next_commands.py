@@ -27,6 +27,11 @@ def edit_command(course: Course, exercise: Exercise, does: str) -> Command:
     return f"edit {course.exercises_dir.name}/{exercise.file}", does
 
 
+def restore_command(exercise: Exercise) -> Command:
+    """Return the command that brings a missing file back."""
+    return f"course reset {exercise.number}", "restores the stub"
+
+
 def after_check(course: Course, report: "Report", progress: Progress) -> list[Command]:
     """Return what to do after a check of your own exercises: fix the first failure, or move on."""
     from autograder.report.exercise_summary import shown_first
@@ -51,7 +56,7 @@ def _after_failure(
         own = course.exercises_dir / NOTEBOOKS / place.file
     file = os.path.relpath(own)
     if result.status == "missing":
-        return [(f"course reset {exercise.number}", "restores the stub"), (again, "after your next edit")]
+        return [restore_command(exercise), (again, "after your next edit")]
     if result.in_progress or result.status == "not_started":
         return _to_write(course, exercise, result, again)
     line = f":{place.line}" if place and place.file == exercise.file else ""

@@ -12,7 +12,7 @@ from autograder.judge.prints import outputs_of
 from autograder.judge.steps import StepResult, plan_of, results_of
 from autograder.learner.progress import Progress
 from autograder.runner.runner import Runner
-from autograder.submission.own_work import read_own
+from autograder.submission.own_work import missing_sentence, read_own
 
 
 @dataclass(frozen=True)
@@ -62,9 +62,7 @@ def try_example(course: Course, exercise: Exercise, progress: Progress, *, folde
     needed = course.with_needs(exercise)
     submission = read_own(course, needed, folder=folder)
     if exercise.file not in submission.sources:
-        missing = f"{exercise.file} is missing. `course reset {exercise.number}` puts the stub back."
-        if folder is not None:
-            missing = f"{folder} contains no {exercise.file}."
+        missing = missing_sentence(course, exercise) if folder is None else f"{folder} contains no {exercise.file}."
         raise UsageError(submission.unread.get(exercise.file, missing))
 
     def is_ready(earlier: Exercise) -> bool:

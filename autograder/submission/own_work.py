@@ -53,6 +53,12 @@ def is_missing(course: Course, exercise: Exercise) -> bool:
     return exercise.file in own.missing and exercise.file not in own.unread
 
 
+def missing_sentence(course: Course, exercise: Exercise) -> str:
+    """Return what to say to a learner whose file is missing: every command says the same."""
+    file = f"{course.exercises_dir.name}/{exercise.file}"
+    return f"There is no file {file}: `course reset {exercise.number}` restores the stub."
+
+
 def notebook_file(course: Course, exercise: Exercise) -> Path:
     """Return the path of an exercise's notebook."""
     return course.exercises_dir / NOTEBOOKS / notebook_of(exercise.file)

@@ -12,7 +12,10 @@ from autograder.submission.folder import read_plain, reason
 COARSE_SECONDS = 3.0
 """A changed file is read again at every poll for this long: some file systems store times in whole seconds."""
 
-MISSING = "is missing (in another terminal, `course reset EX` restores the stub of exercise EX)"
+
+def missing(name: str) -> str:
+    """Return the problem of an exercise's file that is missing."""
+    return f"is missing: in another terminal, `course reset {name[2:4]}` restores the stub"
 
 
 @dataclass(frozen=True)
@@ -65,4 +68,4 @@ class Files:
         try:
             return Content(read_plain(self.folder / name, self.caps.source_bytes))
         except FileError as error:
-            return Content(problem=str(error) if os.path.lexists(self.folder / name) else MISSING)
+            return Content(problem=str(error) if os.path.lexists(self.folder / name) else missing(name))

@@ -306,7 +306,7 @@ def test_a_mistake_in_course_toml_is_reported_with_its_line(course: Path) -> Non
 @pytest.mark.parametrize(
     ("arguments", "status", "sentence"),
     [
-        (["check", "7"], 2, "There is no exercise `7`. Did you mean `ex02_matrix_power`? `course list` shows"),
+        (["check", "7"], 2, "There is no exercise `7`. There are 2 exercises: 1 to 2. `course list` shows"),
         (["check", "runing_mean"], 2, "There is no exercise `runing_mean`. Did you mean `ex01_running_mean`?"),
         (["hint", "nothing"], 2, "There is no exercise `nothing`. `course list` shows all exercises."),
         (["check", "--device", "quantum"], 2, "There is no device `quantum`. Choose from cpu, cuda, mps."),

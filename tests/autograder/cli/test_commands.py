@@ -151,6 +151,29 @@ def test_why_knows_what_may_have_been_meant(failed: Path) -> None:
     assert "Use the id that a failure shows." in tiny.run_course(failed, "why", "?[red]").stderr
 
 
+def test_why_of_an_exercise_explains_its_last_failure(failed: Path, grader: Grader, runner: Runner) -> None:
+    for word in ("1", "01", "ex01", "running"):
+        assert output(failed, "why", word) == output(failed, "why", "mean-not-divided")
+    done = tiny.run_course(failed, "why", "2")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "run `course check 02`, or name a misconception" in done.stderr
+    assert "There is no exercise `9`. There are 2 exercises: 1 to 2." in tiny.run_course(failed, "why", "9").stderr
+    for source in (UNKNOWN, tiny.MEAN):
+        tiny.checked(failed, grader, runner, source)
+        said = tiny.run_course(failed, "why", "1").stderr
+        assert said.endswith(". It explains earlier mistakes too: `course why mean-not-divided`.\n")
+
+
+def test_every_command_that_needs_a_missing_file_names_reset(failed: Path) -> None:
+    (failed / "exercises" / tiny.FILES[0]).unlink()
+    sentence = f"There is no file exercises/{tiny.FILES[0]}: `course reset 01` restores the stub."
+    for command in ("hint", "why", "why 1", "diff", "diff 1", "next", "next 1"):
+        done = tiny.run_course(failed, *command.split())
+        assert sentence in " ".join((done.stdout + done.stderr).split()), command
+    shutil.rmtree(failed / ".course")
+    assert sentence in tiny.run_course(failed, "diff", "1").stderr
+
+
 def test_why_of_what_is_not_written_names_the_hint(course: Path, grader: Grader, runner: Runner) -> None:
     tiny.checked(course, grader, runner, (tiny.ROOT / "exercises" / tiny.FILES[0]).read_text("utf-8"))
     done = tiny.run_course(course, "why")

@@ -168,7 +168,7 @@ def test_what_cannot_be_tried_says_so(course: Path) -> None:
     (course / "exercises" / tiny.FILES[0]).unlink()
     done = tiny.run_course(course, "try", "1")
     assert done.returncode == 2
-    assert f"{tiny.FILES[0]} is missing. `course reset 01` puts the stub back." in done.stderr
+    assert f"There is no file exercises/{tiny.FILES[0]}: `course reset 01` restores the stub." in done.stderr
     (course / "tests" / "exercises" / f"try_{tiny.FIRST}.py").write_text("x = 1\n")
     assert "declares no steps" in tiny.run_course(course, "try", "1").stderr
 

@@ -43,6 +43,15 @@ def test_an_unknown_number_names_the_exercise_with_the_nearest_number(course: Co
         resolve_exercise(course, word)
 
 
+@pytest.mark.parametrize("word", ["99", "0", "ex29", " 28 "])
+def test_a_number_beyond_the_last_exercise_tells_the_numbers(word: str) -> None:
+    course = course_of(*(f"ex{number:02}_name{number}" for number in range(1, 28)))
+    with pytest.raises(UsageError) as caught:
+        resolve_exercise(course, word)
+    numbers = "There are 27 exercises: 1 to 27. `course list` shows all exercises."
+    assert str(caught.value) == f"There is no exercise `{word}`. {numbers}"
+
+
 @pytest.mark.parametrize("word", ["", "99", "0", "²", "9" * 5000, "\x1b[2J"])
 def test_a_word_like_no_name_is_refused(course: Course, word: str) -> None:
     with pytest.raises(UsageError, match="There is no exercise `") as caught:

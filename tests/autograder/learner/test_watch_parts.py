@@ -21,7 +21,7 @@ from autograder.judge.grader import Grader
 from autograder.judge.marking import Marking
 from autograder.learner.progress import read_progress
 from autograder.learner.watch import files as polled
-from autograder.learner.watch.files import MISSING, Content, Files
+from autograder.learner.watch.files import Content, Files, missing
 from autograder.learner.watch.screen import Screen
 from autograder.learner.watch.syntax import syntax_fault, syntax_result
 from autograder.learner.watch.work import Work, WorkSource
@@ -93,7 +93,7 @@ def test_nothing_beside_the_files_is_watched(beside: str, folder: Path) -> None:
 def test_what_cannot_be_read_has_a_problem_and_comes_back(folder: Path) -> None:
     files, file = watched(folder), folder / NAME
     for spoil, sentence in (
-        (lambda: file.unlink(), MISSING),
+        (lambda: file.unlink(), missing(NAME)),
         (lambda: file.mkdir(), "is not a plain file"),
         (lambda: (file.rmdir(), file.symlink_to("/etc/hostname")), "is a link"),
         (lambda: (file.unlink(), file.write_text("x" * 2000)), "has 2,000 bytes, more than the 1 KiB"),
@@ -154,13 +154,13 @@ def test_a_notebook_that_is_half_written_is_waited_for_where_it_would_count(cour
     (course / "exercises" / BOOK).unlink()
     (course / "exercises" / file).unlink()
     work.changed()
-    assert work[file].problem == MISSING
+    assert work[file].problem == missing(file)
 
 
 def test_a_folder_that_is_not_there_is_a_problem_of_every_file(tmp_path: Path) -> None:
     files = Files(tmp_path / "nowhere", ["a.py", "b.py"], Caps())
     assert files.changed() == ()
-    assert files["a.py"].problem == files["b.py"].problem == MISSING
+    assert [files[name].problem for name in ("a.py", "b.py")] == [missing("a.py"), missing("b.py")]
 
 
 # A file that does not parse.
