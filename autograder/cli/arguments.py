@@ -3,7 +3,6 @@
 import argparse
 import importlib
 import re
-import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 from autograder.course.names import UsageError
 from autograder.course.nearest import nearest, unknown
+from autograder.report.printable import wrapped
 
 if TYPE_CHECKING:
     from autograder.instructor.grading.shards import Shard
@@ -35,9 +35,12 @@ class HelpFormatter(argparse.HelpFormatter):
     def _fill_text(self, text: str, width: int, indent: str) -> str:  # noqa: ARG002 - argparse calls it
         paragraphs = text.strip("\n").split("\n\n")
         return "\n\n".join(
-            paragraph if paragraph.startswith(" ") else textwrap.fill(" ".join(paragraph.split()), width)
+            paragraph if paragraph.startswith(" ") else "\n".join(self._split_lines(paragraph, width))
             for paragraph in paragraphs
         )
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return wrapped(" ".join(text.split()), width)
 
 
 class Parser(argparse.ArgumentParser):

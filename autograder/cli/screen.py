@@ -4,13 +4,12 @@ import argparse
 import os
 import shutil
 import sys
-import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from autograder.course.names import UsageError
 from autograder.report.glyphs import ASCII, Glyphs, glyphs_for
-from autograder.report.printable import printable
+from autograder.report.printable import printable, wrapped
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -74,7 +73,7 @@ class Screen:
             return
         room = max(self.width - indent, 20)
         first = f"{label}  " if label else ""
-        for at, line in enumerate(_wrapped(first + " ".join(self.spell(text).split()), room) or [""]):
+        for at, line in enumerate(wrapped(first + " ".join(self.spell(text).split()), room) or [""]):
             head = label if not at and label and line.startswith(label) else ""
             self.line(" " * indent, (head, "cyan"), (line[len(head) :], style))
 
@@ -105,12 +104,12 @@ class Screen:
         for at, (command, does) in enumerate(commands):
             head = ("  Next  ", "cyan") if not at else "        "
             if fits:
-                first, *others = _wrapped(does, self.width - 8 - column) or [""]
+                first, *others = wrapped(does, self.width - 8 - column) or [""]
                 self.line(head, (command.ljust(column), "cyan"), (first, "bright_black"))
                 rows = [" " * (8 + column) + line for line in others]
             else:
                 self.line(head, (command, "cyan"))
-                rows = [" " * 10 + line for line in _wrapped(does, max(self.width - 10, 20))]
+                rows = [" " * 10 + line for line in wrapped(does, max(self.width - 10, 20))]
             for row in rows:
                 self.line((row, "bright_black"))
 
@@ -119,7 +118,7 @@ class Screen:
         self.line(("  Next", "cyan"))
         for command, does in commands:
             self.line((f"  {command}", "cyan"))
-            for row in _wrapped(does, max(self.width - 4, 20)):
+            for row in wrapped(does, max(self.width - 4, 20)):
                 self.line((f"    {row}", "bright_black"))
 
     def _styled(self, text: str, style: str) -> str:
@@ -137,11 +136,6 @@ def _wants_color() -> bool:
     if os.environ.get("TERM", "").lower() in ("dumb", "unknown") or not sys.stdout.isatty():
         return False
     return sys.platform != "win32" or bool(os.environ.get("WT_SESSION") or os.environ.get("TERM"))
-
-
-def _wrapped(text: str, width: int) -> list[str]:
-    """Return the lines of a paragraph; a path or a command is never broken."""
-    return textwrap.wrap(text, width, break_on_hyphens=False, break_long_words=False)
 
 
 def _with_full_stop(sentence: str) -> str:
@@ -182,7 +176,7 @@ def warn(sentence: str) -> None:
     lines = f"course: {sentence}".split("\n")
     if sys.stderr is not None and sys.stderr.isatty():
         width = max(min(shutil.get_terminal_size().columns, WIDEST), NARROWEST)
-        lines = [part for line in lines for part in _wrapped(line, width) or [""]]
+        lines = [part for line in lines for part in wrapped(line, width) or [""]]
     print("\n".join(lines), file=sys.stderr)
 
 

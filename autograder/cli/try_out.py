@@ -78,6 +78,9 @@ def _show_table(screen: Screen, steps: Sequence[StepResult]) -> None:
     title = max(len(screen.spell(step.title)) for step in steps)
     width = max(len("on paper"), *(len(line) for lines in papers for line in lines))
     widest = max(len(line) for lines in yours for line in lines)
+    if 6 + width + 2 + widest > screen.width:
+        _show_below(screen, steps, papers, yours)
+        return
     beside = 4 + title + 2 + width + 2 + widest <= screen.width
     indent = title + 6 if beside else 6
     screen.line(" " * indent, ("on paper".ljust(width + 2), "bright_black"), ("yours", "bright_black"))
@@ -92,6 +95,19 @@ def _show_table(screen: Screen, steps: Sequence[StepResult]) -> None:
             style = "" if step.mark == "equal" else _STYLES[step.mark] if right != left else ""
             screen.line(*head, space, f"{left:<{width}}  ", (right, style))
             head = []
+
+
+def _show_below(
+    screen: Screen, steps: Sequence[StepResult], papers: Sequence[Sequence[str]], yours: Sequence[Sequence[str]]
+) -> None:
+    """Print the steps with your numbers below the paper, where both have no room side by side."""
+    for step, paper, own in zip(steps, papers, yours, strict=True):
+        screen.line("  ", (_mark(screen, step), _STYLES[step.mark]), " ", screen.spell(step.title))
+        parts = [("on paper", paper, "")]
+        parts += [] if step.mark == "equal" else [("yours", own, _STYLES[step.mark])]
+        for label, lines, style in parts:
+            for at, line in enumerate(lines):
+                screen.line("    ", ((label if not at else "").ljust(10), "bright_black"), (line, style))
 
 
 def _mark(screen: Screen, step: StepResult) -> str:

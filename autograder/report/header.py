@@ -14,6 +14,9 @@ from autograder.report.states import NOT_RUN, State, check_state, state_of
 from autograder.report.todo_view import todo_view
 from autograder.results.model import CheckResult, ExerciseResult
 
+WAITING = "waits for code"
+"""What the mark of a check or a TODO says that cannot be judged yet."""
+
 _SHORTEST_RUN = 3  # fewer checks of one state are named, not counted
 
 
@@ -28,10 +31,17 @@ def title_line(page: Page, exercise: ExerciseResult) -> Text:
 def top_lines(page: Page, exercise: ExerciseResult) -> list[Text]:
     """Return the title, the checks in a row or two, the TODOs, and whether reference parts were used."""
     title, count = title_line(page, exercise), page.text(count_of(exercise))
-    together = apart(title, count, page.width)
-    head = [together] if together else [*page.wrap(title, 0), *(page.wrap(count) if count else [])]
     marks = _marks(page, exercise) if have_run(exercise) and exercise.status != "not_started" else []
     lines = [*marks, *_todo_lines(page, exercise)]
+    if any(page.glyphs.waiting in line.plain.split() for line in lines):
+        legend = page.text(f"{page.glyphs.waiting} {WAITING}", SECONDARY)
+        explained = Text.assemble(count, ", ", legend)
+        if apart(title, explained, page.width):
+            count = explained
+        else:
+            lines = [*lines[:-1], *packed([lines[-1], Text.assemble("(", legend, ")")], page.width - 2)]
+    together = apart(title, count, page.width)
+    head = [together] if together else [*page.wrap(title, 0), *(page.wrap(count) if count else [])]
     return [*head, *(Text.assemble("  ", line) for line in lines), *part_lines(page, exercise)]
 
 

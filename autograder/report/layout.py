@@ -10,7 +10,7 @@ from rich.style import Style
 from rich.text import Text
 
 from autograder.report.glyphs import Glyphs
-from autograder.report.printable import printable
+from autograder.report.printable import printable, with_spaces, with_whole_code
 
 WIDEST = 100
 NARROWEST = 40
@@ -45,8 +45,12 @@ class Page:
 
     def wrap(self, text: Text, indent: int = 2) -> list[Text]:
         """Return the lines of a paragraph, indented, without white space at their ends."""
-        lines = list(text.wrap(self.console, max(self.width - indent, 8)))
+        room = max(self.width - indent, 8)
+        whole = text.copy()
+        whole.plain = with_whole_code(text.plain, room)
+        lines = list(whole.wrap(self.console, room))
         for line in lines:
+            line.plain = with_spaces(line.plain)
             line.rstrip()
         return [indented(line, indent) for line in lines]
 
@@ -125,10 +129,19 @@ def blocks(parts: Iterable[Sequence[Text]]) -> list[Text]:
 
 
 def next_lines(page: Page, next_commands: Sequence[tuple[str, str]]) -> list[Text]:
-    """Return the commands to run next, with the effect of each beside it, or below it on a narrow page."""
+    """Return the commands to run next, with the effect of each beside it, or below it on a narrow page.
+
+    Where a command has no room beside the label it stands below it, so that it is not broken.
+    """
     label = page.text("Next", LABEL)
     indent = 2 + label.cell_len + 2
     beside = max((cell_len(command) for command, _ in next_commands), default=0) + 2
+    if indent + beside - 2 > page.width:
+        lines = [indented(label, 2)]
+        for command, words in next_commands:
+            effect = page.wrap(page.text(words, SECONDARY), 4) if words else []
+            lines += [indented(page.text(command, "cyan"), 2), *effect]
+        return lines
     room = page.width - indent - beside
     below = any(room < min(cell_len(effect), _LEAST_ROOM) for _, effect in next_commands)
     lines = []

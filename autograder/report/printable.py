@@ -1,6 +1,11 @@
 """Make text from a student's program safe to show: unchanged, or visibly escaped."""
 
 import re
+import textwrap
+
+_CODE = re.compile(r"`[^`\n]+`")
+_JOINT = "\ue000"
+"""Stands for a space at which a line does not end. It is never in printable text."""
 
 _CONTROL_SEQUENCE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
 
@@ -18,6 +23,22 @@ def printable(text: str) -> str:
 def one_line(text: str) -> str:
     """Return printable text with every run of white space as one space."""
     return " ".join(printable(text).split())
+
+
+def with_whole_code(text: str, width: int) -> str:
+    """Return a text in which `code` between backticks is one word, as far as it fits into a line."""
+    return _CODE.sub(lambda code: code[0].replace(" ", _JOINT) if len(code[0]) <= width else code[0], text)
+
+
+def with_spaces(text: str) -> str:
+    """Return a part of the text that `with_whole_code` returned, as it was."""
+    return text.replace(_JOINT, " ")
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """Return the lines of a paragraph: no name, path or command in backticks is broken if it fits into a line."""
+    lines = textwrap.wrap(with_whole_code(text, width), width, break_on_hyphens=False, break_long_words=False)
+    return [with_spaces(line) for line in lines]
 
 
 def _escaped(character: str) -> str:

@@ -19,9 +19,11 @@ def location_lines(page: Page, location: Location, file_path: Path | None, befor
     description = location.description
     if where.cell_len + cell_len(description) + 2 > page.width and location.circumstance == RETURNED:
         description = description.removesuffix(f", {RETURNED}")  # the line itself shows that it returns
-    if description:
-        where.append_text(page.text(f"  {description}", SECONDARY))
-    return [*page.wrap(where), *_source_lines(page, location, before)]
+    words = page.text(description, SECONDARY)
+    together = Text.assemble(where, "  " if description else "", words)
+    fits = together.cell_len + 2 <= page.width
+    head = page.wrap(together) if fits else [*page.wrap(where), *page.wrap(words)]
+    return [*head, *_source_lines(page, location, before)]
 
 
 def _file(page: Page, location: Location, file_path: Path | None) -> Text:

@@ -1,10 +1,17 @@
 """`course try`: the example of a lesson on the learner's own code, before any check."""
 
+import io
 import json
+from contextlib import redirect_stdout
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from autograder.cli.screen import Screen
+from autograder.cli.try_out import _show_below
+from autograder.judge.steps import StepResult
+from autograder.report.glyphs import UNICODE
 from tests.support import tiny
 
 pytestmark = pytest.mark.worker
@@ -61,6 +68,18 @@ def test_a_right_program_stands_beside_the_paper(course: Path) -> None:
         "\n"
         "  Next  course check 01  run the checks\n"
     )
+
+
+def test_on_a_narrow_terminal_your_numbers_stand_below_the_paper() -> None:
+    step = StepResult("last", "the last mean", "differs", (("5", "3.25"),), (("15", "3.25"),))
+    papers, yours = ["[ 5 3.25]"], ["[15 3.25]"]
+    printed = io.StringIO()
+    with redirect_stdout(printed):
+        screen = Screen(plain=False, color=False)
+        screen.glyphs = UNICODE
+        _show_below(screen, [step, replace(step, mark="equal")], [papers, papers], [yours, papers])
+    differs = "  ✗ the last mean\n    on paper  [ 5 3.25]\n    yours     [15 3.25]\n"
+    assert printed.getvalue() == f"{differs}  ✓ the last mean\n    on paper  [ 5 3.25]\n"
 
 
 @pytest.mark.smoke

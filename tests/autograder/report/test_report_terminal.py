@@ -14,9 +14,12 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 from rich.console import Console
+from rich.text import Text
 
 from autograder.report.glyphs import ASCII, UNICODE, Glyphs, glyphs_for
-from autograder.report.printable import one_line, printable
+from autograder.report.header import WAITING, top_lines
+from autograder.report.layout import Page, next_lines
+from autograder.report.printable import one_line, printable, wrapped
 from autograder.report.terminal import make_console, render_class, render_exercise, render_report
 from autograder.results.model import Evidence, Finding, Maps, Place, PrintOutput
 from tests.support import report_examples as examples
@@ -320,3 +323,33 @@ def test_many_checks_are_counted_not_listed() -> None:
     )
     lines = printed(replace(examples.FAIL, checks=checks)).splitlines()
     assert lines[1] == "  ✓ 7 checks  ✗ a check with a name 7  ✓ 4 checks  ✗ 4 others  ✓ 4 checks"
+
+
+# Narrow terminals.
+
+
+def test_no_command_and_no_name_in_backticks_is_broken() -> None:
+    text = "There is no exercise `99`. `course list --done` shows all, and `a command longer than the line` is broken."
+    lines = wrapped(text, 24)
+    assert "`course list --done`" in lines
+    assert " ".join(lines) == text
+    assert wrapped("a long-name-with-hyphens", 12) == ["a", "long-name-with-hyphens"]
+    page = Page.on(Console(file=io.StringIO(), width=26), UNICODE)
+    assert "  `course list --done`" in [line.plain.split(" shows")[0] for line in page.wrap(Text(text))]
+
+
+def test_a_long_command_stands_below_its_label() -> None:
+    page = Page.on(Console(file=io.StringIO(), width=60), UNICODE)
+    command = "course why " + "x" * 44
+    lines = [line.plain for line in next_lines(page, [(command, "explain it"), ("course check 01", "")])]
+    assert lines == ["  Next", f"  {command}", "    explain it", "  course check 01"]
+    beside = next(line.plain for line in next_lines(page, [("course why " + "x" * 41, "")]))
+    assert beside.startswith("  Next  course")
+
+
+def test_the_mark_of_what_cannot_be_checked_yet_is_explained() -> None:
+    page = Page.on(Console(file=io.StringIO(), width=80), UNICODE)
+    for name, exercise in examples.EXERCISES.items():
+        lines = [line.plain for line in top_lines(page, exercise)]
+        is_marked = any("  · " in line for line in lines)
+        assert any(line.endswith((f", · {WAITING}", f"  (· {WAITING})")) for line in lines) == is_marked, name
