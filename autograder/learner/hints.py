@@ -8,6 +8,8 @@ from autograder.learner.progress import Progress, Standing, save_events
 from autograder.learner.progress.events import Event, now
 from autograder.learner.progress.last import read_last
 from autograder.learner.progress.standing import UNTRIED
+from autograder.messages.advice import advice
+from autograder.report.states import STATES
 from autograder.submission.own_work import is_missing, missing_sentence
 
 
@@ -65,7 +67,23 @@ def no_hint_reason(course: Course, progress: Progress, exercise: Exercise | None
         return [f"{exercise.number} {exercise.title} passes: there is nothing to hint at."]
     if is_missing(course, exercise):
         return [missing_sentence(course, exercise)]
-    return []
+    return _advice(course, exercise, standing)
+
+
+def _advice(course: Course, exercise: Exercise, standing: Standing) -> list[str]:
+    """Return what failed and what to look at, where the last failure has no hints; none if it may have some."""
+    last = read_last(course, exercise)
+    failure = last.failure if last else None
+    is_hinted = failure is None or standing.status in UNTRIED or standing.in_progress
+    if is_hinted or failure_texts(course, exercise, standing)[1] or failure is None:
+        return []
+    if failure["status"] in ("grader_error", *UNTRIED, "waits"):
+        return []
+    finding = failure.get("finding") or {}
+    place = finding.get("place") or {}
+    where = f" ({place['file']}, line {place['line']})" if place.get("line") and place.get("cell") is None else ""
+    what = str(finding.get("message") or STATES[failure["status"]].meaning).rstrip(".")
+    return [f"{what}{where}.", advice(failure["status"], str(finding.get("kind")), str(finding.get("id")))]
 
 
 def failure_texts(course: Course, exercise: Exercise, standing: Standing) -> tuple[str, tuple[str, ...]]:

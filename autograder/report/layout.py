@@ -139,8 +139,8 @@ def next_lines(page: Page, next_commands: Sequence[tuple[str, str]]) -> list[Tex
     if indent + beside - 2 > page.width:
         lines = [indented(label, 2)]
         for command, words in next_commands:
-            effect = page.wrap(page.text(words, SECONDARY), 4) if words else []
-            lines += [indented(page.text(command, "cyan"), 2), *effect]
+            lines.append(indented(page.text(command, "cyan"), 2))
+            lines += page.wrap(page.text(words, SECONDARY), 4) if words else []
         return lines
     room = page.width - indent - beside
     below = any(room < min(cell_len(effect), _LEAST_ROOM) for _, effect in next_commands)

@@ -227,6 +227,17 @@ def _edit(result: ExerciseResult, file: Path) -> list[Command]:
     return [(f"edit {file}{line}", "a save checks it again")]
 
 
+def unexplained(result: ExerciseResult | None) -> str:
+    """Return why there is no mistake to explain."""
+    if result is None:
+        return "There is no result yet, so there is no mistake to explain"
+    if result.status == "pass":
+        return "Every check passes: there is no mistake to explain"
+    if result.in_progress or result.status == "not_started":
+        return "Nothing fails yet: a part is not written. Press h to see how to begin it"
+    return "w explains a known mistake; this failure is none of them. Press h for what to look at"
+
+
 def opening_sentences(course: Course, file: str, needed: Sequence[str], standing: Standing) -> list[str]:
     """Return which files are watched, and the last result."""
     folder = os.path.relpath(course.exercises_dir)

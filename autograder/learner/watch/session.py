@@ -12,7 +12,7 @@ from autograder.learner.progress import Progress, read_progress
 from autograder.learner.progress.digests import digest_of
 from autograder.learner.watch.keyboard import Keyboard
 from autograder.learner.watch.running_check import RunningCheck
-from autograder.learner.watch.screen import Screen
+from autograder.learner.watch.screen import Screen, unexplained
 from autograder.learner.watch.syntax import syntax_fault, syntax_result
 from autograder.learner.watch.work import Work
 from autograder.results import ExerciseResult, Report
@@ -303,7 +303,7 @@ class Session:
         failure = self._result.first_failure if self._result is not None else None
         finding = failure.finding if failure is not None else None
         if finding is None or not finding.known_as:
-            self.screen.say("w explains a known mistake; this failure is none of them")
+            self.screen.say(unexplained(self._result))
         else:
             self._run_command("why", finding.id)
 

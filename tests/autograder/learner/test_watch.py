@@ -285,8 +285,35 @@ def test_a_key_for_a_command_that_refuses_ends_nothing(watching: Watching) -> No
     watching.press("h")
     watching.frame("course: no hint for ")
     watching.press("w")
-    watching.frame("is none of them")
+    watching.frame("there is no mistake to explain")
     left(watching)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("source", "hint", "why"),
+    [
+        ("def running_mean(:\n", "Look for a bracket, a quote or a colon", "is none of them"),
+        ("import numpyy\n", "The imports of the stub are enough.", "is none of them"),
+        (tiny.mean_with("while True: pass"), "Look for a loop that never ends", "is none of them"),
+        ((tiny.ROOT / "exercises" / tiny.FILES[0]).read_text("utf-8"), "how to begin", "Nothing fails yet"),
+        (tiny.MEAN, "there is nothing to hint at", "Every check passes"),
+        (None, "`course reset 01` restores the stub", "There is no result yet"),
+    ],
+)
+def test_each_state_has_a_hint_of_its_own(course: Path, source: str | None, hint: str, why: str) -> None:
+    file = course / "exercises" / tiny.FILES[0]
+    if source is None:
+        file.unlink()
+    else:
+        file.write_text(source, "utf-8")
+    with Watching(course, "1") as program:
+        program.frame("checked in" if source is not None else "is missing")
+        program.press("h")
+        program.frame(hint)
+        program.press("w")
+        program.frame(why)
+        left(program)
 
 
 def test_ctrl_c_leaves_in_the_middle_of_a_run_with_exit_0(watching: Watching) -> None:

@@ -1,0 +1,31 @@
+"""Advice on a failure for which an exercise has no hints: what to look at, by what happened."""
+
+from collections.abc import Mapping
+
+_BY_STATUS: Mapping[str, str] = {
+    "timeout": "Look for a loop that never ends, or for one that does in many steps what one call on a tensor does.",
+    "memory": "Look for a tensor with an axis too many, or for a list that grows in a loop.",
+}
+_BY_ID: Mapping[str, str] = {
+    "SyntaxError": "Look for a bracket, a quote or a colon that is missing or too many, there or in the line above.",
+    "IndentationError": "Compare the spaces at the beginning of that line with those of the lines around it.",
+    "TabError": "Indent every line with spaces only, as the stub does.",
+    "ModuleNotFoundError": "Check the spelling of the name behind `import`. The imports of the stub are enough.",
+    "ImportError": "Check the spelling of the names behind `import`. The imports of the stub are enough.",
+    "NameError": "Python does not know that name. Compare its spelling with the line that assigns or imports it.",
+    "UnboundLocalError": "That name has no value yet when the line runs. Assign it before, in every case.",
+    "AttributeError": "Compare the spelling of that name with the line of `__init__` that sets it.",
+    "SystemExit": "Remove that call: a function ends with `return`.",
+}
+_OF_EXCEPTION = "Print the shapes of what stands in that line. The next check shows what your code prints."
+_OF_A_CALL = "Write that part yourself, with the operations of the lesson."
+_OTHERWISE = "Change just that, and check again."
+
+
+def advice(status: str, kind: str, id_: str) -> str:
+    """Return what to look at, for a check with this status and a finding of this kind."""
+    if status in _BY_STATUS:
+        return _BY_STATUS[status]
+    if kind == "exception":
+        return _BY_ID.get(id_, _OF_EXCEPTION)
+    return _OF_A_CALL if kind == "forbidden" else _OTHERWISE
