@@ -54,13 +54,13 @@
 # It gets heads, `(B, H, T, K)`, so it comes after the split. It also gets the positions of the
 # tokens in the text, for queries and keys the same ones.
 #
-# **The cache.** If there is a `cache`, the new keys and values go in, and all of them come out:
-# `keys, values = cache.update(keys, values)`. It stores `G` heads, not `H`; that is the whole
+# **The cache.** Call `keys, values = cache.update(keys, values)` if there is a `cache`. The new
+# keys and values go in, and all of them come out. It stores `G` heads, not `H`; that is the whole
 # point. It stores rotated keys, so no key is ever rotated again. Before the update, `cache.length`
 # is the number of tokens in the text so far. So the new ones have the positions `cache.length`,
 # `cache.length + 1` and so on. You write the cache itself in ex20.
 #
-# **Causal from the end.** With a cache there are fewer queries than keys: the `T` queries are the
+# **Causal from the end.** With a cache there are fewer queries than keys. The `T` queries are the
 # *last* `T` of the `S` tokens. Query `i` has the position `S - T + i`, and sees all keys up to
 # there. Here are 2 queries and 5 keys:
 #

@@ -2,9 +2,9 @@
 # # ex23: weights
 #
 # Somebody else has trained a model. You have a file with its numbers, and a model of your own with
-# the same architecture. To use the file you need two things: read its bytes, and find out which
-# tensor belongs to which parameter, and in which order of rows. A mistake in the second step raises
-# no error: the shapes fit, a word or two is right, and then the text is nonsense.
+# the same architecture. To use the file you take two steps. First, read its bytes. Second, find
+# out which tensor belongs to which parameter, and in which order of rows. A mistake in the second
+# step raises no error. The shapes fit, a word or two is right, and then the text is nonsense.
 #
 # **The file.** The safetensors format (github.com/huggingface/safetensors, section "Format") is
 # simple. Unlike a pickle file, it cannot run code:

@@ -18,7 +18,7 @@
 #
 # $$\mathrm{balance} = E \sum_{i=1}^{E} f_i \, P_i$$
 #
-# $f_i$ is the share of all choices that went to expert $i$: there are $k$ choices per token, over
+# $f_i$ is the share of all choices that went to expert $i$. There are $k$ choices per token, over
 # all tokens of the batch. $P_i$ is the mean of $p_i$ over all tokens. The loss is 1 if all choices
 # and probabilities are even. $f$ is a count and has no gradient, so the loss trains the router
 # through $P$. Training adds this loss, times a small coefficient, to the loss of the model. That

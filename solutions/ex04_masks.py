@@ -20,9 +20,9 @@
 # $[\ldots]$ is True where the condition holds, and $\wedge$ means *and*. In sentence $b$, the token
 # $t$ looks (it is the *query*), and the token $s$ is looked at (the *key*).
 #
-# A mask has the same layout as the scores `(B, H, T, S)` of attention: B sentences, H heads (ex06),
-# T queries and S keys. For each sentence and head, a row is a query, and a column is a key. An axis
-# of size 1 means "the same for all":
+# A mask has the same layout as the scores `(B, H, T, S)` of attention. There are B sentences, H
+# heads (ex06), T queries and S keys. For each sentence and head, a row is a query, and a column is
+# a key. An axis of size 1 means "the same for all":
 #
 # | mask | shape | the same for |
 # |---|---|---|

@@ -67,7 +67,7 @@
 #
 # There are two queries, so the result has two rows, for any length of the source. Without
 # `src_mask`, the padding would get weights of 0.941 and 0.707. The residual adds `read` to the
-# token of the query: 0.479 = 0 + 0.240·2 and 2.521 = 1 + 0.760·2.
+# token of the query. So 0.479 = 0 + 0.240·2 and 2.521 = 1 + 0.760·2.
 
 # %%
 from ex01_embeddings import InputEmbeddings

@@ -62,8 +62,8 @@
 # | 1 | 1 | 0.1 | (0.5403, 0.8415, 2.5857, 4.2795) |
 # | 2 | 2 | 0.2 | (-0.4161, 0.9093, 2.1455, 4.5163) |
 #
-# The score of x at position 0 with x at position 2 is their dot product: -0.416 + 6.437 + 18.065 =
-# 24.086. At the positions 5 and 7 the score is the same.
+# The score of x at position 0 with x at position 2 is their dot product. It is -0.416 + 6.437 +
+# 18.065 = 24.086. At the positions 5 and 7 the score is the same.
 #
 # **Half precision.** In bfloat16 the position 1999 becomes 2000, and a frequency is off by up to
 # 0.2 %. At position 2000 such an angle is wrong. So compute angles in float32 at least, also after

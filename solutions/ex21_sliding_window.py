@@ -24,8 +24,8 @@
 # **The rolling cache.** It holds the sinks and the last `window` tokens. One update does three
 # things, in this order:
 #
-# 1. Join what is held and the new tokens. *All* of this is returned, since the new queries need it:
-#    the first of them sees the whole window before it.
+# 1. Join what is held and the new tokens. *All* of this is returned, since the new queries need it.
+#    The first of them sees the whole window before it.
 # 2. Count the new tokens. `length` goes on growing, since positions come from it (ex19).
 # 3. Drop what no later token can see.
 #
@@ -55,8 +55,8 @@
 # %% [markdown]
 # ## A window of three and one sink
 #
-# On the left there are 6 queries and 6 keys. On the right 2 queries stand at the end of 6 keys:
-# these are the last two rows of the left mask.
+# On the left there are 6 queries and 6 keys. On the right 2 queries stand at the end of 6 keys.
+# These are the last two rows of the left mask.
 #
 # ```text
 #   sliding_window_mask(6, 6, 3, 1)    sliding_window_mask(2, 6, 3, 1)

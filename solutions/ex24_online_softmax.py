@@ -8,8 +8,7 @@
 # section 3.1; Dao 2023, "FlashAttention-2", algorithm 1).
 #
 # The problem is the softmax: its sum needs all scores of a row. The *online softmax* keeps three
-# running results for each query, and corrects them with every block (Milakov and Gimelshein 2018,
-# "Online normalizer calculation for softmax", section 3):
+# running results for each query, and corrects them with every block:
 #
 # | name | shape | what it is, for the keys seen so far |
 # |---|---|---|
@@ -17,12 +16,14 @@
 # | $l$ | `(..., T, 1)` | the sum of $e^{s - m}$ over the scores $s$ |
 # | $o$ | `(..., T, Kv)` | the sum of $e^{s - m}$ times the values |
 #
+# Source: Milakov and Gimelshein, "Online normalizer calculation for softmax" (2018), section 3.
+#
 # For the next block, with scores $s$ of shape `(..., T, block)` and values $v$:
 #
 # $$m' = \max(m, \max s), \qquad l' = l \, e^{m - m'} + \sum e^{s - m'}, \qquad
 # o' = o \, e^{m - m'} + e^{s - m'} v$$
 #
-# The factor $e^{m - m'}$ is the correction: all earlier terms were computed with the old maximum
+# The factor $e^{m - m'}$ is the correction. All earlier terms were computed with the old maximum
 # $m$, and must be computed with the new one, $m'$. It is at most 1, because a maximum only grows.
 # After the last block:
 #
@@ -59,13 +60,13 @@
 #
 # **Masks, without a mask.** A causal mask for all queries and keys would be a `T × S` tensor again.
 # Compare positions instead, one block at a time. There may be fewer queries than keys, for example
-# with a cache (ex20). The last query then stands at the last key: query `i` stands at position
+# with a cache (ex20). The last query then stands at the last key. Query `i` stands at position
 # `S - T + i` and sees the keys up to there. *Other convention*: PyTorch's `is_causal` aligns the
 # first query with the first key. For `T = S` the two agree.
 #
 # **Two traps.** If you close a key with $-\infty$, a block may have no open key for a query. Its
 # maximum is then $-\infty$, and $-\infty - (-\infty)$ is NaN. The lowest finite number of the dtype
-# avoids this. And float16 ends at 65,504, while bfloat16 has only 8 significant bits: a sum of many
+# avoids this. And float16 ends at 65,504, while bfloat16 has only 8 significant bits. A sum of many
 # terms is wrong in both. Keep $m$, $l$ and $o$ in float32 at least.
 
 # %% [markdown]
@@ -103,7 +104,7 @@ from torch import Tensor
 
 # %% [markdown]
 # Write a loop over the blocks of keys. All queries go through it together, so a block has `T ×
-# block_size` scores. Blocks over queries alone do not help: each of them would still need the
+# block_size` scores. Blocks over queries alone do not help. Each of them would still need the
 # scores of its queries for all keys. The checks watch every tensor that your function makes.
 
 

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # ex26: optimizer, learning rate and large batches
 #
-# ex13 left three things to the library or to luck: the optimizer, the schedule of the learning
-# rate, and batches that do not fit into memory. This exercise has all three:
+# ex13 left three things to the library or to luck. They are the optimizer, the schedule of the
+# learning rate, and batches that do not fit into memory. This exercise has all three:
 #
 # | name | what it does |
 # |---|---|
@@ -33,11 +33,11 @@
 #
 # ## AdamW
 #
-# Adam (Kingma and Ba 2014) keeps two running averages for every number of a parameter: $m$ of its
-# gradient $g$, and $v$ of $g^2$. It moves by their quotient $m / \sqrt{v}$, so the size of a step
-# hardly depends on the size of the gradients. AdamW (Loshchilov and Hutter 2017, "Decoupled Weight
-# Decay Regularization", algorithm 2) also shrinks the parameter $p$ itself. In step $t$, counted
-# from 1 for each parameter:
+# Adam (Kingma and Ba 2014) keeps two running averages for every number of a parameter. They are $m$
+# of its gradient $g$, and $v$ of $g^2$. It moves by their quotient $m / \sqrt{v}$, so the size of a
+# step hardly depends on the size of the gradients. AdamW (Loshchilov and Hutter 2017, "Decoupled
+# Weight Decay Regularization", algorithm 2) also shrinks the parameter $p$ itself. In step $t$,
+# counted from 1 for each parameter:
 #
 # $$p \leftarrow p - \eta \lambda \, p$$
 # $$m \leftarrow \beta_1 m + (1 - \beta_1) \, g$$
@@ -62,8 +62,8 @@
 # min + \frac{1}{2}\left(1 + \cos \pi \frac{step - w}{n - w}\right)(max - min) & w \le step < n \\
 # min & step \ge n \end{cases}$$
 #
-# *Other conventions*: `(step + 1) / w` in the warm-up, so that the first step is not lost, and a
-# `total_steps` that begins after the warm-up.
+# *Other conventions*: some use `(step + 1) / w` in the warm-up, so that the first step is not lost.
+# Some count `total_steps` from the end of the warm-up.
 #
 # ## Accumulation
 #
@@ -89,7 +89,7 @@
 #   2  -0.1       0.8811         0.035   0.00258       0.184          0.360       0.8811 - 0.0512 = 0.830
 # ```
 #
-# The first step is the learning rate, whatever the gradient is: $m$ corrected is $g$, and the root
+# The first step is the learning rate, whatever the gradient is. $m$ corrected is $g$, and the root
 # of $v$ corrected is $|g|$.
 #
 # **Cosine.** From 1 down to 0.1, with 4 warm-up steps and 12 in all:

@@ -34,6 +34,12 @@ CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
 END = re.compile(r"[.!?:;](?=\s|$)")
 """What ends a sentence. A colon and a semicolon do as well: the reader can rest there."""
 
+STOP = re.compile(r"[.!?](?=\s|$)")
+"""What ends a sentence of a lesson: there a colon does not, unless the paragraph ends with it."""
+
+SOURCE = "Source: "
+"""How a reference begins in a lesson: it may be longer than a sentence."""
+
 
 @dataclass(frozen=True)
 class Word:
@@ -172,10 +178,10 @@ def texts_of(table: dict[str, Any]) -> Iterator[tuple[str, str]]:
             yield key, value
 
 
-def sentences(text: str) -> Iterator[str]:
+def sentences(text: str, end: re.Pattern[str] = END) -> Iterator[str]:
     """Yield the sentences of a text; code in it counts as one word."""
     plain = CODE.sub("code", text)
-    for sentence in END.split(plain):
+    for sentence in end.split(plain):
         if sentence.strip():
             yield " ".join(sentence.split())
 
@@ -213,7 +219,7 @@ def _of_lesson(lesson: Path, words: list[Word]) -> Iterator[Problem]:
                 yield Problem(name, at, "line", f"{len(line) + 2} characters, at most {LINE}")
         plain = QUOTED.sub("quoted", paragraph)
         yield from _words(name, number, CODE.sub("code", plain), words)
-        yield from _long_sentences(name, number, plain)
+        yield from _long_sentences(name, number, plain, STOP)
 
 
 def _of_program(program: Path, words: list[Word]) -> Iterator[Problem]:
@@ -262,8 +268,10 @@ def _of_course(file: Path, words: list[Word]) -> Iterator[Problem]:
                 yield Problem(name, number, "hint", f"{count} words, expected {HINT[0]} to {HINT[-1]}: {text}")
 
 
-def _long_sentences(name: str, number: int, text: str) -> Iterator[Problem]:
-    for sentence in sentences(text):
+def _long_sentences(name: str, number: int, text: str, end: re.Pattern[str] = END) -> Iterator[Problem]:
+    for sentence in sentences(text, end):
+        if sentence.startswith(SOURCE):
+            continue
         if (count := len(sentence.split())) > SENTENCE:
             yield Problem(name, number, "sentence", f"{count} words, at most {SENTENCE}: {sentence}")
 

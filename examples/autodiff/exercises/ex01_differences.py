@@ -2,7 +2,7 @@
 # # ex01: numeric derivatives
 #
 # A derivative says how fast a result grows when an input grows. You can measure it without any
-# calculus: move the input by a small step $h$, and see by how much the result moves.
+# calculus. Move the input by a small step $h$, and see by how much the result moves.
 #
 # $$\text{forward} = \frac{f(x + h) - f(x)}{h}
 # \qquad \text{central} = \frac{f(x + h) - f(x - h)}{2h}$$

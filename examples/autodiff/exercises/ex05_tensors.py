@@ -56,7 +56,7 @@
 #   [3 4]        [2]        [11]         [3]           [2·1 + 4·3] = [14]               [3 6]
 # ```
 #
-# The shapes leave no choice: a gradient has the shape of its tensor, and only one order of `G` and
+# The shapes leave no choice. A gradient has the shape of its tensor, and only one order of `G` and
 # `w.T` gives it.
 
 # %%

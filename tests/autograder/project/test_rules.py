@@ -52,6 +52,13 @@ def test_a_lesson_is_its_paragraphs_without_headings_tables_links_and_code() -> 
     assert list(rules.paragraphs(lesson)) == [(4, "One sentence,\non two lines."), (14, "Two.")]
 
 
+def test_a_sentence_of_a_lesson_is_not_cut_at_a_colon_and_a_source_is_none() -> None:
+    words = "one two three four five six seven eight nine ten"
+    assert len(list(rules._long_sentences("f", 1, f"{words}: {words} eleven.", rules.STOP))) == 1
+    assert list(rules._long_sentences("f", 1, f"{words}: {words} eleven.")) == []
+    assert list(rules._long_sentences("f", 1, f"Source: {words}, {words} eleven.", rules.STOP)) == []
+
+
 def test_every_lesson_has_a_box_with_linked_calls() -> None:
     for lesson in rules.lessons():
         _, *after = re.split(r"# \*\*(?:PyTorch|NumPy|Python) you need\.\*\*", lesson.read_text("utf-8"))
