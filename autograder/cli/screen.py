@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from autograder.course.names import UsageError
 from autograder.report.glyphs import ASCII, Glyphs, glyphs_for
-from autograder.report.printable import printable, wrapped
+from autograder.report.printable import least_room, printable, wrapped
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,9 +21,6 @@ WIDEST = 100
 
 NARROWEST = 40
 """Columns. A narrower terminal gets sentences, as with `--plain`."""
-
-_LEAST_ROOM = 24
-"""Columns beside a command in which a description is readable."""
 
 Part: TypeAlias = str | tuple[str, str]
 """A text, or a text and its style."""
@@ -100,7 +97,7 @@ class Screen:
         if 8 + column - 2 > self.width:
             self._next_below(commands)
             return
-        fits = all(8 + column + min(len(does), _LEAST_ROOM) <= self.width for _, does in commands)
+        fits = all(8 + column + least_room(does) <= self.width for _, does in commands)
         for at, (command, does) in enumerate(commands):
             head = ("  Next  ", "cyan") if not at else "        "
             if fits:

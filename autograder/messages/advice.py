@@ -19,6 +19,7 @@ _BY_ID: Mapping[str, str] = {
 }
 _OF_EXCEPTION = "Print the shapes of what stands in that line. The next check shows what your code prints."
 _OF_A_CALL = "Write that part yourself, with the operations of the lesson."
+_OF_STRUCTURE = "Compare names and sizes with those in the stub. An attribute needs `self.` before its name."
 _OTHERWISE = "Change just that, and check again."
 
 
@@ -28,4 +29,4 @@ def advice(status: str, kind: str, id_: str) -> str:
         return _BY_STATUS[status]
     if kind == "exception":
         return _BY_ID.get(id_, _OF_EXCEPTION)
-    return _OF_A_CALL if kind == "forbidden" else _OTHERWISE
+    return {"forbidden": _OF_A_CALL, "structure": _OF_STRUCTURE}.get(kind, _OTHERWISE)

@@ -10,12 +10,11 @@ from rich.style import Style
 from rich.text import Text
 
 from autograder.report.glyphs import Glyphs
-from autograder.report.printable import printable, with_spaces, with_whole_code
+from autograder.report.printable import least_room, printable, with_spaces, with_whole_code
 
 WIDEST = 100
 NARROWEST = 40
 """A terminal with fewer columns gets plain sentences."""
-_LEAST_ROOM = 24  # columns; with less, the effect of a command stands below it
 SECONDARY = "bright_black"
 LABEL = "bold cyan"
 
@@ -143,7 +142,7 @@ def next_lines(page: Page, next_commands: Sequence[tuple[str, str]]) -> list[Tex
             lines += page.wrap(page.text(words, SECONDARY), 4) if words else []
         return lines
     room = page.width - indent - beside
-    below = any(room < min(cell_len(effect), _LEAST_ROOM) for _, effect in next_commands)
+    below = any(room < least_room(effect) for _, effect in next_commands)
     lines = []
     for command, words in next_commands:
         run, effect = page.text(command, "cyan"), page.text(words, SECONDARY)

@@ -4,6 +4,9 @@ import re
 import textwrap
 
 _CODE = re.compile(r"`[^`\n]+`")
+_LEAST_ROOM = 24
+"""Columns in which a text of several words is readable."""
+
 _JOINT = "\ue000"
 """Stands for a space at which a line does not end. It is never in printable text."""
 
@@ -39,6 +42,11 @@ def wrapped(text: str, width: int) -> list[str]:
     """Return the lines of a paragraph: no name, path or command in backticks is broken if it fits into a line."""
     lines = textwrap.wrap(with_whole_code(text, width), width, break_on_hyphens=False, break_long_words=False)
     return [with_spaces(line) for line in lines]
+
+
+def least_room(text: str) -> int:
+    """Return the columns that a text needs beside something else: for its longest name, and to be readable."""
+    return max(min(len(text), _LEAST_ROOM), *(len(word) for word in text.split()), 0)
 
 
 def _escaped(character: str) -> str:

@@ -8,6 +8,7 @@ Write the texts anew, and read them before they stay:
 import io
 import re
 from collections.abc import Sequence
+from contextlib import redirect_stdout
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
+from autograder.cli.screen import Screen
 from autograder.report.glyphs import ASCII, UNICODE, Glyphs, glyphs_for
 from autograder.report.header import WAITING, top_lines
 from autograder.report.layout import Page, next_lines
@@ -345,6 +347,18 @@ def test_a_long_command_stands_below_its_label() -> None:
     assert lines == ["  Next", f"  {command}", "    explain it", "  course check 01"]
     beside = next(line.plain for line in next_lines(page, [("course why " + "x" * 41, "")]))
     assert beside.startswith("  Next  course")
+
+
+def test_a_name_that_has_no_room_beside_a_command_stands_below_it_whole() -> None:
+    commands = [("course hint 02", "how to begin PositionalEncoding.__init__"), ("edit " + "x" * 41, "then check")]
+    page = Page.on(Console(file=io.StringIO(), width=80), UNICODE)
+    assert "          how to begin PositionalEncoding.__init__" in [line.plain for line in next_lines(page, commands)]
+    shown = io.StringIO()
+    with redirect_stdout(shown):
+        screen = Screen(plain=False, color=False)
+        screen.width = 80
+        screen.next(commands)
+    assert "          how to begin PositionalEncoding.__init__\n" in shown.getvalue()
 
 
 def test_the_mark_of_what_cannot_be_checked_yet_is_explained() -> None:
