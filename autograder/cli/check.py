@@ -1,6 +1,7 @@
 """`course check`: run the checks on your own files, or on a submission, and explain the result."""
 
 import argparse
+import importlib
 from collections.abc import Sequence
 from contextlib import closing
 
@@ -40,7 +41,15 @@ def check(options: argparse.Namespace) -> int:
     submission = read_own(course, folder=options.submission)
     warn(confinement_warning(course, options.submission))
     with closing(KeyProgress(plain=options.plain)) as line:
-        report = check_submission(course, exercises, submission, seed=seed, device=device, on_progress=line.on_progress)
+        report = check_submission(
+            course,
+            exercises,
+            submission,
+            seed=seed,
+            device=device,
+            on_progress=line.on_progress,
+            meanwhile=_load_rendering if options.json != "-" else lambda: None,
+        )
     if own:
         # Saved before anything is shown, because nobody may read the output to its end.
         saved = record(course, report, submission.sources, command="check" if len(exercises) == 1 else ALL_AT_ONCE)
@@ -51,6 +60,11 @@ def check(options: argparse.Namespace) -> int:
         if own and len(exercises) == 1:
             ask_about(options, course, exercises[0], before.of(exercises[0]), progress.of(exercises[0]))
     return exit_status(report)
+
+
+def _load_rendering() -> None:
+    """Import what shows a report: this takes as long as a worker needs to start."""
+    importlib.import_module("autograder.report.terminal")
 
 
 def _say_where(options: argparse.Namespace, sentence: str) -> None:

@@ -8,6 +8,7 @@ from autograder import __version__
 from autograder.cli.arguments import Commands, HelpFormatter, Parser, add_json, add_rendering, command
 from autograder.cli.instructor_commands import add_instructor_commands
 from autograder.cli.learner_commands import add_learner_commands
+from autograder.course.names import UsageError
 
 USAGE = "course [--plain] [--no-color] [--json FILE] [COMMAND ...]"
 INTRODUCTION = """
@@ -20,6 +21,20 @@ Without a command it shows where you are and what to do next.
 
 def parse(arguments: Sequence[str]) -> Namespace:
     """Return the options; call `command` with them. Raises `UsageError` if they make no sense."""
+    typed = next((word for word in arguments if not word.startswith("-")), None)
+    if typed is None or _HELP & set(arguments):
+        return _parsed(arguments, None)
+    try:
+        return _parsed(arguments, typed)
+    except UsageError:  # the word is an argument of an option, or no command: the whole program says what is wrong
+        return _parsed(arguments, None)
+
+
+_HELP = {"-h", "--help"}
+
+
+def _parsed(arguments: Sequence[str], only: str | None) -> Namespace:
+    """Return the options, read by a parser of all commands, or of one."""
     parser = Parser(prog="course", usage=USAGE, formatter_class=HelpFormatter)
     parser.add_argument("--version", action="version", version=f"course {__version__}")
     add_rendering(parser)
@@ -32,8 +47,8 @@ def parse(arguments: Sequence[str]) -> Namespace:
         command=command("overview.show_overview"),
     )
     subparsers = parser.add_subparsers(metavar="COMMAND", dest="name_of_command", prog="course", help=SUPPRESS)
-    title, names = _course() if {"-h", "--help"} & set(arguments) else ("", [])
-    commands = Commands(subparsers, names)
+    title, names = _course() if _HELP & set(arguments) else ("", [])
+    commands = Commands(subparsers, names, only)
     add_learner_commands(commands)
     add_instructor_commands(commands)
     parser.description = f"{INTRODUCTION.format(title=title)}\n{commands.listing()}"

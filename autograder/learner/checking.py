@@ -33,10 +33,12 @@ def check_submission(
     seed: int,
     device: str = "cpu",
     on_progress: Callable[[str, int, int], None],
+    meanwhile: Callable[[], object] = lambda: None,
 ) -> "Report":
     """Return the report on some exercises of a submission, with evidence.
 
-    `on_progress(exercise, done, total)` reports how far a new answer key is.
+    `on_progress(exercise, done, total)` reports how far a new answer key is. `meanwhile` is called while the worker
+    starts: what the caller needs afterwards can be loaded then.
     """
     needed_ids = {needed.id for exercise in exercises for needed in course.with_needs(exercise)}
     suite = load_suite(course, [exercise for exercise in course.exercises if exercise.id in needed_ids])
@@ -47,6 +49,7 @@ def check_submission(
         from autograder.judge.budget import SELF_CHECK
         from autograder.judge.grader import Grader
 
+        meanwhile()
         with Grader(
             suite, seed=seed, device=device, evidence=True, on_progress=on_progress, budget=SELF_CHECK
         ) as grader:

@@ -9,7 +9,7 @@ import pytest
 from autograder.cli.arguments import Commands
 from autograder.cli.instructor_commands import add_instructor_commands
 from autograder.cli.learner_commands import add_learner_commands
-from autograder.cli.parser import parse
+from autograder.cli.parser import _parsed, parse
 from tests.support import tiny
 
 LONGEST_SENTENCE = 20
@@ -85,3 +85,22 @@ def test_an_exercise_of_the_course_itself_is_the_example(
     named = " ".join(help_of(monkeypatch, capsys, command).split())
     assert "an exercise: 1, 01, ex1, ex01, running_mean or ex01_running_mean" in named
     assert "attention" not in without_a_course + named
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["check", "5", "--seed", "3", "--json", "-"],
+        ["--plain", "hint"],
+        ["--json", "list", "status"],
+        ["play", "talk", "--steps", "3"],
+        ["grade", "work", "--out", "out"],
+        ["release", "kit", "--take", "one", "--take", "two"],
+        [],
+    ],
+)
+def test_options_mean_the_same_where_the_parser_of_one_command_alone_is_made(arguments: list[str]) -> None:
+    def plain(options: argparse.Namespace) -> dict[str, object]:
+        return {name: value for name, value in vars(options).items() if name != "command"}
+
+    assert plain(parse(arguments)) == plain(_parsed(arguments, None))
