@@ -239,7 +239,12 @@ def _exercise_problems(
 ) -> list[str]:
     """Return a sentence for everything wrong with an exercise that no single program shows."""
     checks = [check.id for check in suite.checks[exercise.id]]
-    problems = [f"{exercise.id}: no misconception fails the check {check}" for check in survivors]
+    kinds = {check.id: check.kind for check in suite.checks[exercise.id]}
+    remedy = f"; `course mutate {exercise.number} --standard` adds one"
+    problems = [
+        f"{exercise.id}: no misconception fails the check {check}{remedy if kinds[check] else ''}"
+        for check in survivors
+    ]
     hinted = {check.id for check in suite.checks[exercise.id] if check.hints} | set(exercise.hints)
     problems += [f"{exercise.id}: the check {check} has no hints" for check in checks if check not in hinted]
     problems += [

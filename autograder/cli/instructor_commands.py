@@ -275,6 +275,8 @@ def _add_mutate(commands: Commands) -> None:
     add("--doubt", action="store_true", help="look for a difference of the listed mutants, too")
     add("--force", action="store_true", help="run all mutants again, also those of an earlier run")
     add("--draft", metavar="ID", help="add the survivor ID to the misconceptions, with texts to fill in")
+    does = "add a misconception, with its texts, for each standard check that none fails"
+    add("--standard", action="store_true", help=does)
     add("--equivalent", nargs="+", metavar="ID", help="list the survivors as equivalent; needs --reason")
     add("--reason", metavar="TEXT", help="why no check can catch these survivors")
     add("--jobs", type=positive, metavar="N", help=JOBS)

@@ -5,12 +5,13 @@ import math
 import os
 import time
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 
 from autograder.authoring.mutation.equivalents import add_equivalents, equivalents_file
 from autograder.authoring.mutation.kept import outcomes_of
 from autograder.authoring.mutation.mutants import Mutant, mutants_of, patch_of
 from autograder.authoring.mutation.running import ExerciseMutants, Options, Survivor, mutate_each, to_json
+from autograder.authoring.mutation.standard import add_defaults
 from autograder.authoring.mutation.texts import TEXTS
 from autograder.authoring.naming import append_entry, entry_of
 from autograder.cli.progress_line import show_count
@@ -19,7 +20,7 @@ from autograder.course import Course, Exercise, find_course, read_course
 from autograder.course.author_files import require_texts
 from autograder.course.kit_files import refuse_kit
 from autograder.course.names import UsageError, resolve_exercise
-from autograder.course.suite import load_suite
+from autograder.course.suite import Suite, load_suite
 from autograder.exits import FAIL, PASS
 from autograder.learner.json_output import write_json
 from autograder.report.exercise_summary import number
@@ -40,6 +41,8 @@ def mutate(options: argparse.Namespace) -> int:
     wanted = [exercise for exercise in course.exercises if not named or exercise.id in named]
     require_texts(course, wanted)
     suite = load_suite(course, wanted)
+    if options.standard:
+        return _add_defaults(suite)
     started = time.monotonic()
     chosen = Options(
         seed=course.seed if options.seed is None else options.seed,
@@ -134,6 +137,25 @@ def _draft(course: Course, id_: str) -> int:
     print(entry.strip("\n"))
     print(f"\nAdded to {file.relative_to(course.root)}. Read its texts, then run `course validate {exercise.number}`")
     return PASS
+
+
+def _add_defaults(suite: Suite) -> int:
+    """Add the default misconceptions of standard checks. Exit with 1 if a check is left without one."""
+    added, without = 0, 0
+    for exercise in suite.exercises:
+        show = partial(_show_progress, exercise.id)
+        found = add_defaults(suite, exercise, on_progress=show)
+        for entry in found.entries.values():
+            print(entry.strip("\n") + "\n")
+        for check in found.without:
+            print(f"{exercise.id}: no default misconception fails {check}; write one")
+        if found.entries:
+            file = f"solutions/misconceptions/{exercise.id}.toml"
+            print(f"Added to {file}. Read the texts, then run `course validate {exercise.number}`")
+        added, without = added + len(found.entries), without + len(found.without)
+    if not added and not without:
+        print("every standard check is failed by a misconception")
+    return FAIL if without else PASS
 
 
 def _list_equivalents(course: Course, options: argparse.Namespace) -> int:

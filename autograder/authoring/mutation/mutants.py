@@ -4,13 +4,13 @@ import ast
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from textwrap import indent
 
 from autograder.course.stubs import BEGIN, END
-from autograder.edits.operators import variants
+from autograder.edits.operators import Variant, variants
 from autograder.edits.slots import Slot, pairs, slots
 from autograder.protocol.functions import first_line
 
@@ -20,6 +20,10 @@ BODY_ALONE = "its body alone"
 
 AFTER = "after: "
 """What a statement becomes that changes places with the next one, before the text of that one."""
+
+
+Variants = Callable[[Slot, Collection[str]], Iterator[Variant]]
+"""Yields the wrong nodes that may replace one, each with the name of its operator."""
 
 
 @dataclass(frozen=True)
@@ -45,11 +49,11 @@ class Mutant:
         return self.where, self.was, self.becomes, self.nth
 
 
-def mutants_of(solution: str, number: str) -> list[Mutant]:
+def mutants_of(solution: str, number: str, changed: Variants = variants) -> list[Mutant]:
     """Return every mutant of what students write, in the order of its lines; no two are the same program.
 
     A program without marks of the solution is changed everywhere. `number` is that of the exercise, with which the
-    ids begin.
+    ids begin. `changed` yields what may replace a node.
     """
     module = ast.parse(solution)
     imported = _imported(module)
@@ -61,7 +65,7 @@ def mutants_of(solution: str, number: str) -> list[Mutant]:
     for node in module.body:
         first, last = first_line(node) - 1, node.end_lineno
         block = "".join(lines[first:last])
-        for operator, slot, text, becomes in _changes(block, imported):
+        for operator, slot, text, becomes in _changes(block, imported, changed):
             statement = slot.place.statement
             assert statement is not None
             line = first + getattr(slot.node, "lineno", statement.lineno)
@@ -113,12 +117,12 @@ def lines_of(text: str) -> list[str]:
     return re.findall(r"[^\n]*\n|[^\n]+", text)
 
 
-def _changes(block: str, imported: Collection[str]) -> Iterator[tuple[str, Slot, str, str]]:
+def _changes(block: str, imported: Collection[str], changed: Variants) -> Iterator[tuple[str, Slot, str, str]]:
     """Yield the operator, the place, the new text of the block and the new statement of every change of a block."""
     tree = ast.parse(block)
     seen = {ast.unparse(tree)}
     for slot in list(slots(tree)):
-        for operator, other in variants(slot, imported):
+        for operator, other in changed(slot, imported):
             slot.put(other)
             try:
                 plain = ast.unparse(ast.fix_missing_locations(tree))

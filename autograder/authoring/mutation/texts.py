@@ -2,6 +2,7 @@
 
 from autograder.authoring.naming import Texts
 from autograder.checks.standard import HINTS
+from autograder.edits.standard import FIXED_AXES, MODE_IGNORED, NOT_TRAINED
 
 TEXTS: dict[str, Texts] = {
     "device": (
@@ -23,6 +24,21 @@ TEXTS: dict[str, Texts] = {
         "a tensor is changed in place",
         "Everyone who holds this tensor sees the change: the caller, a parameter, or the graph that gradients need.",
         HINTS["inputs_kept"][0],
+    ),
+    FIXED_AXES: (
+        "axes are counted from the first one",
+        "With another number of axes before the last ones, a fixed number names another axis.",
+        HINTS["leading_axes"][0],
+    ),
+    MODE_IGNORED: (
+        "dropout acts in evaluation too",
+        "`model.eval()` must turn dropout off. Else the result of a trained model changes from call to call.",
+        HINTS["training"][0],
+    ),
+    NOT_TRAINED: (
+        "a parameter or a part is not registered",
+        "A tensor or a list of layers that is no parameter or submodule is neither trained nor saved.",
+        HINTS["parameters"][0],
     ),
 }
 """The name, the explanation and the hint. For other operators the author writes them."""

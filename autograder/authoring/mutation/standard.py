@@ -1,0 +1,100 @@
+"""Default misconceptions: for each standard check that no misconception fails, a wrong program with its texts."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from autograder.answer_key.keys import Keys
+from autograder.authoring.mutation.mutants import Mutant, mutants_of, patch_of
+from autograder.authoring.mutation.texts import TEXTS
+from autograder.authoring.naming import append_entry, entry_of
+from autograder.authoring.programs import programs_of
+from autograder.checks import Check
+from autograder.checks.trials import Key
+from autograder.comparison.compare import Expected, passes
+from autograder.course import Exercise
+from autograder.course.suite import Suite
+from autograder.edits.standard import OPERATORS, standard_variants
+from autograder.runner.outcomes import Outcome
+from autograder.runner.runner import Runner
+
+OnProgress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Defaults:
+    """The entries that were added by the check that they fail, and the standard checks without one that fits."""
+
+    entries: Mapping[str, str]
+    without: tuple[str, ...]
+
+
+def add_defaults(suite: Suite, exercise: Exercise, *, on_progress: OnProgress = lambda *_: None) -> Defaults:
+    """Add a misconception to an exercise for every standard check that none fails; each was run, and fails its check.
+
+    Of several programs, the one that fails the fewest other checks is taken. `on_progress(done, total)` is called for
+    each program that was run.
+    """
+    with Keys(suite, seed=suite.course.seed) as keys, Runner(suite, seed=suite.course.seed, shared=True) as runner:
+        trier = _Trier(suite, exercise, runner, keys.reference(exercise).reference)
+        idle = trier.idle()
+        candidates = trier.candidates({check.kind for check in idle})
+        chosen: dict[str, Mutant] = {}
+        fewest: dict[str, int] = {}
+        for done, mutant in enumerate(candidates, 1):
+            failed = trier.failed(mutant.source, suite.checks[exercise.id])
+            for check in idle:
+                is_better = len(failed) < fewest.get(check.id, len(trier.checks) + 1)
+                if check.id in failed and OPERATORS[check.kind] == mutant.operator and is_better:
+                    chosen[check.id], fewest[check.id] = mutant, len(failed)
+            on_progress(done, len(candidates))
+    entries = {check.id: _add(suite, exercise, check, chosen[check.id]) for check in idle if check.id in chosen}
+    return Defaults(entries, tuple(check.id for check in idle if check.id not in chosen))
+
+
+class _Trier:
+    """Runs programs of one exercise on some of its checks."""
+
+    def __init__(self, suite: Suite, exercise: Exercise, runner: Runner, reference: Mapping[Key, Expected]) -> None:
+        self.suite = suite
+        self.exercise = exercise
+        self.runner = runner
+        self.reference = reference
+        self.checks = {check.id: check for check in suite.checks[exercise.id]}
+        self.base = next(iter(programs_of(suite, exercise))).sources
+        self.solution = self.base[exercise.file].decode("utf-8")
+
+    def idle(self) -> list[Check]:
+        """Return the standard checks that no misconception fails."""
+        left = [check for check in self.checks.values() if check.kind in OPERATORS]
+        wrong = [program for program in programs_of(self.suite, self.exercise) if program.kind == "misconception"]
+        for program in wrong:
+            failed = self.failed(program.sources[self.exercise.file].decode("utf-8"), left)
+            left = [check for check in left if check.id not in failed]
+        return left
+
+    def candidates(self, kinds: set[str]) -> list[Mutant]:
+        """Return the programs that these kinds of checks may catch, without those of the catalogue."""
+        operators = {OPERATORS[kind] for kind in kinds}
+        made = mutants_of(self.solution, self.exercise.number, standard_variants)
+        return [mutant for mutant in made if mutant.operator in operators]
+
+    def failed(self, source: str, checks: Sequence[Check]) -> set[str]:
+        """Return the ids of the checks that a program fails."""
+        trials = [(check.id, trial) for check in checks for trial in range(check.trials)]
+        sources = {**self.base, self.exercise.file: source.encode()}
+        run = self.runner.run(sources, {self.exercise.id: trials}) if trials else None
+        outcomes = run.outcomes.get(self.exercise.id, {}) if run is not None else {}
+        return {key[0] for key in trials if key in outcomes and self._fails(key, outcomes)}
+
+    def _fails(self, key: Key, outcomes: Mapping[Key, Outcome]) -> bool:
+        return not passes(outcomes[key], self.reference[key], self.checks[key[0]].judge)
+
+
+def _add(suite: Suite, exercise: Exercise, check: Check, mutant: Mutant) -> str:
+    """Add a program to the catalogue with the texts of its operator; return the entry."""
+    solution = (suite.course.solutions_dir / exercise.file).read_text("utf-8")
+    name = f"{exercise.id[5:]}-{check.id}".replace("_", "-")
+    origin = f"A default misconception of the standard check {check.id}."
+    entry = entry_of(exercise, name, origin, [patch_of(solution, mutant.source)], TEXTS[mutant.operator])
+    append_entry(suite.course, exercise, name, entry)
+    return entry
