@@ -9,6 +9,7 @@ from autograder.cli.key_progress import KeyProgress
 from autograder.cli.play_options import parse_settings
 from autograder.cli.screen import Screen, warn
 from autograder.course import Course, find_course, read_course
+from autograder.course.model import Activity
 from autograder.course.names import UsageError
 from autograder.exits import FAIL, GRADER, PASS
 from autograder.learner.checking import check_submission, confinement_warning, normalize_device
@@ -16,6 +17,7 @@ from autograder.learner.next_commands import after_refusal
 from autograder.learner.play.launch import (
     PlaySettings,
     find_activity,
+    in_words,
     launch,
     reason,
     require_writable,
@@ -37,21 +39,20 @@ def play(options: argparse.Namespace) -> int:
     activity = find_activity(course, options.activity)
     if not course.computes_with_tensors:
         raise UsageError('`course play` trains with torch; add libraries = ["torch"] to course.toml')
-    settings = parse_settings(activity, options)
+    exercises = required_exercises(course, activity)
+    needs = f"{activity.id} needs {in_words(exercises)} to pass." if exercises else ""
+    settings = parse_settings(activity, options, needs)
     normalize_device(settings.device)
     require_writable(settings.json)
     submission = read_own(course, folder=settings.submission)
     warn(confinement_warning(course, settings.submission))
-    exercises = required_exercises(course, activity)
     with closing(KeyProgress(plain=options.plain)) as line:
         report = check_submission(course, exercises, submission, seed=course.seed, on_progress=line.on_progress)
     if settings.submission is None:
         warn(record(course, report, submission.sources, command=ALL_AT_ONCE).warning)
     failing = [result for result in report.exercises if result.status != "pass"]
-    if "grader_error" in report.statuses:
-        return _refuse(Screen.of(options), course, failing, settings, GRADER)
-    if failing and not settings.anyway:
-        return _refuse(Screen.of(options), course, failing, settings, FAIL)
+    if "grader_error" in report.statuses or (failing and not settings.anyway):
+        return _refuse(Screen.of(options), course, activity, failing, settings)
     status, warning = launch(course, activity, settings, failing)
     warn(warning)
     return status
@@ -72,15 +73,16 @@ def _show_activities(screen: Screen, course: Course, others: Sequence[str]) -> i
 
 
 def _refuse(
-    screen: Screen, course: Course, failing: Sequence["ExerciseResult"], settings: PlaySettings, status: int
+    screen: Screen, course: Course, activity: Activity, failing: Sequence["ExerciseResult"], settings: PlaySettings
 ) -> int:
-    """Print the first exercise that fails, and what to do."""
+    """Print the first exercise that fails, and what to do. Return the exit status."""
     first, *others = failing
     exercise = course.exercise(first.id)
-    screen.text(f"{exercise.number} {exercise.title}: {reason(first)}", indent=0, style="red")
+    needed = f"{exercise.number} {exercise.title}"
+    screen.text(f"`course play {activity.id}` needs {needed}: {reason(first)}", indent=0, style="red")
     if others:
         numbers = ", ".join(course.exercise(result.id).number for result in others)
         screen.text(f"These do not pass either: {numbers}.", indent=0)
     screen.gap()
-    screen.next(after_refusal(exercise, settings.submission))
-    return status
+    screen.next(after_refusal(exercise, first, settings.submission))
+    return GRADER if any(result.status == "grader_error" for result in failing) else FAIL

@@ -11,10 +11,10 @@ LARGEST_SEED = 10**18 - 1
 """torch takes 64 bits, and an activity adds small numbers to its seed."""
 
 
-def parse_settings(activity: Activity, options: argparse.Namespace) -> PlaySettings:
-    """Return the settings of an activity. Raises `UsageError`; exits with 0 after `--help`."""
+def parse_settings(activity: Activity, options: argparse.Namespace, needs: str = "") -> PlaySettings:
+    """Return the settings of an activity. Raises `UsageError`; exits with 0 after `--help`, which ends with `needs`."""
     title = activity.title
-    parser = Parser(prog=f"course play {activity.id}", description=f"{title[0].upper()}{title[1:]}.")
+    parser = Parser(prog=f"course play {activity.id}", description=f"{title[0].upper()}{title[1:]}.", epilog=needs)
     add = parser.add_argument
     add("--device", default="cpu", metavar="NAME", help=DEVICE)
     add("--seed", type=_seed, default=1, metavar="N", help=f"{DIFFERENT_SEED} (default: 1)")

@@ -148,7 +148,9 @@ def after_explanation(progress: Progress, exercise: Exercise) -> list[Command]:
     return [(f"course diff {exercise.number}", "show every measurement"), (check, "after your next edit")]
 
 
-def after_refusal(exercise: Exercise, submission: Path | None) -> Sequence[Command]:
-    """Return the command that explains why `course play` cannot use an exercise."""
+def after_refusal(exercise: Exercise, result: "ExerciseResult", submission: Path | None) -> Sequence[Command]:
+    """Return the command that leads to the exercise that `course play` cannot use."""
+    if result.status == "not_started" and not result.in_progress and submission is None:
+        return [(f"course next {exercise.number}", "move on to this exercise")]
     source = f" --submission {submission}" if submission is not None else ""
     return [(f"course check {exercise.number}{source}", "what is wrong, and where")]

@@ -67,6 +67,23 @@ def required_exercises(course: Course, activity: Activity) -> list[Exercise]:
     return [exercise for exercise in course.exercises if exercise.id in ids]
 
 
+def in_words(exercises: Sequence[Exercise]) -> str:
+    """Return the numbers of exercises, with `to` for three or more in a row: `exercises 05, 12 to 23 and 26`."""
+    spans: list[list[Exercise]] = []
+    for exercise in exercises:
+        if spans and int(exercise.number) == int(spans[-1][-1].number) + 1:
+            spans[-1].append(exercise)
+        else:
+            spans.append([exercise])
+    parts: list[str] = []
+    for span in spans:
+        numbers = [exercise.number for exercise in span]
+        parts += [f"{numbers[0]} to {numbers[-1]}"] if len(numbers) > 2 else numbers
+    *first, last = parts
+    listed = f"{', '.join(first)} and {last}" if first else last
+    return f"exercise {listed}" if len(exercises) == 1 else f"exercises {listed}"
+
+
 def require_writable(json_file: str | None) -> None:
     """Raise `UsageError` if the figures cannot be written: better before a long training than after it."""
     if json_file is None or json_file == "-":

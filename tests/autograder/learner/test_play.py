@@ -136,13 +136,31 @@ def test_an_exercise_that_is_not_right_is_named_unless_it_is_to_be_played_anyway
     (playing / "exercises" / tiny.FILES[0]).write_text(tiny.mean_with("return x.cumsum(dim=-1)"), "utf-8")
     done = tiny.run_course(playing, "play", "grow", "--plain")
     assert done.returncode == 1
-    assert done.stdout.startswith("01 running mean: ")
+    assert done.stdout.startswith("`course play grow` needs 01 running mean: ")
     assert "Next: course check 01" in done.stdout
     assert "Step" not in done.stdout
     assert "hint" in tiny.run_course(playing, "hint", "1", "--json", "-").stdout
     data = json.loads(tiny.run_course(playing, "play", "grow", "--anyway", "--faulty", "--json", "-").stdout)
     assert [exercise for exercise, _ in data["wrong"]] == [tiny.FIRST, tiny.FIRST]
     assert data["figures"]["total"] == 24.0
+
+
+@pytest.mark.worker
+def test_an_exercise_that_is_not_written_is_named_with_the_command_that_leads_to_it(playing: Path) -> None:
+    shutil.copy(tiny.ROOT / "exercises" / tiny.FILES[0], playing / "exercises" / tiny.FILES[0])
+    done = tiny.run_course(playing, "play", "grow", "--plain")
+    assert done.returncode == 1
+    assert done.stdout.startswith("`course play grow` needs 01 running mean: You have not written this part yet.")
+    assert "Next: course next 01: move on to this exercise." in done.stdout
+
+
+def test_the_help_of_an_activity_names_the_exercises_that_it_needs() -> None:
+    course = read_course(Path(__file__).parents[3])
+    chat = launch.find_activity(course, "chat")
+    assert launch.in_words(launch.required_exercises(course, chat)) == "exercises 04, 05, 12 to 23 and 26"
+    assert launch.in_words(course.exercises[:1]) == "exercise 01"
+    assert launch.in_words(course.exercises[:2]) == "exercises 01 and 02"
+    assert launch.in_words(course.exercises[:3]) == "exercises 01 to 03"
 
 
 @pytest.mark.worker
