@@ -112,6 +112,12 @@ def test_rank(impl, given):
     )
 
 
+@check("a rank of 1, the smallest one, is accepted", points=1, of=CLASS)
+def test_smallest_rank(impl, given):
+    B, D = given.sizes("B D")
+    return lora(impl, given, rank=1)(given.normal(B, D))
+
+
 def nested(given):
     """Return a model whose layers lie at several depths, with targets among them."""
     nn, (D, F) = given.torch.nn, given.sizes("D F")
