@@ -1,6 +1,7 @@
 """The processor time of one whole check: a right submission of every exercise, torch loaded, its answer keys cached.
 
     python benchmarks/full_check.py
+    taskset -c 0 python benchmarks/full_check.py --part two   # one part, on one core
 
 The worker is measured from the moment it is ready to the end of its last check, the judge from the submission to the
 report. What torch itself takes to load in a fresh process is the yardstick. Needs /proc, so Linux.
@@ -19,7 +20,7 @@ from importlib.metadata import version
 from pathlib import Path
 from statistics import median
 
-from autograder.course import Course, find_course, read_course
+from autograder.course import Course, Exercise, find_course, read_course
 from autograder.course.suite import Suite, load_suite
 from autograder.judge.grader import Grader
 from autograder.results import Report
@@ -47,7 +48,8 @@ def main() -> None:
     """Measure, and print the results."""
     options = arguments()
     course = read_course(find_course())
-    suite = load_suite(course)
+    chosen = [exercise for exercise in course.exercises if options.part in (None, part_of(course, exercise))]
+    suite = load_suite(course, chosen)
     submission = submission_at(course, options.submission)
     whole_check(suite, submission)  # fills the cache of answer keys
     checks = [whole_check(suite, submission) for _ in range(options.runs)]
@@ -63,8 +65,15 @@ def arguments() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description="Measure the processor time of one whole check.")
     parser.add_argument("--submission", type=Path, metavar="DIR", help="a right submission (the solutions)")
+    parser.add_argument("--part", metavar="ID", help="check the exercises of this part only")
     parser.add_argument("--runs", type=int, default=5, metavar="N", help="how often (5); the median counts")
     return parser.parse_args()
+
+
+def part_of(course: Course, exercise: Exercise) -> str:
+    """Return the id of the part that an exercise belongs to, "" if there are no parts."""
+    part = course.part_of(exercise)
+    return part.id if part else ""
 
 
 def submission_at(course: Course, folder: Path | None) -> Submission:
