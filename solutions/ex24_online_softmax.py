@@ -64,7 +64,7 @@
 # `S - T + i` and sees the keys up to there. *Other convention*: PyTorch's `is_causal` aligns the
 # first query with the first key. For `T = S` the two agree.
 #
-# **Two traps.** If you close a key with $-\infty$, a block may have no open key for a query. Its
+# **Two traps.** If you mask a key with $-\infty$, a block may have no visible key for a query. Its
 # maximum is then $-\infty$, and $-\infty - (-\infty)$ is NaN. The lowest finite number of the dtype
 # avoids this. And float16 ends at 65,504, while bfloat16 has only 8 significant bits. A sum of many
 # terms is wrong in both. Keep $m$, $l$ and $o$ in float32 at least.
