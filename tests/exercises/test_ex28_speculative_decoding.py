@@ -289,7 +289,11 @@ def logits_with(given, places, probabilities, temperature):
 
 
 @check(
-    "at every temperature, tokens come with the target's probabilities", points=4, of=GENERATE, requires_any=GENERATED
+    "at every temperature, tokens come with the target's probabilities",
+    points=4,
+    of=GENERATE,
+    trials=1,  # of 600 tokens each: the slowest check of all
+    requires_any=GENERATED,
 )
 def test_shares(impl, given):
     V, torch, seen = given.size("V"), given.torch, {}
@@ -339,6 +343,19 @@ def test_generator(impl, given):
     }
 
 
+def text_elsewhere(impl, given, temperature):
+    """Return a text that was written on another device, beside the same text from the CPU."""
+    (target, _), (draft, _), prompt = language_model(given), language_model(given, misses=3), prompt_of(given)
+
+    def run(device):
+        models, options = (target.to(device), draft.to(device)), {"max_new_tokens": 11, "num_drafted": 3}
+        return impl.speculative_generate(*models, prompt.to(device), **options, temperature=temperature)
+
+    here = run("cpu")
+    with given.another_device() as device:
+        return {"text": [run(device), here]}
+
+
 @check(
     "new tensors are on the device of the prompt",
     points=1,
@@ -348,15 +365,19 @@ def test_generator(impl, given):
     requires_any=GENERATED,
 )
 def test_device(impl, given):
-    (target, _), (draft, _), prompt = language_model(given), language_model(given, misses=3), prompt_of(given)
+    return text_elsewhere(impl, given, 0.0)
 
-    def run(device):
-        models = target.to(device), draft.to(device)
-        return impl.speculative_generate(*models, prompt.to(device), max_new_tokens=11, num_drafted=3, temperature=0.0)
 
-    here = run("cpu")
-    with given.another_device() as device:
-        return {"text": [run(device), here]}
+@check(
+    "a text that is sampled is written on the device of the prompt, too",
+    points=1,
+    of=GENERATE,
+    trials=1,
+    judge=Like(),
+    requires_any=GENERATED,
+)
+def test_sampled_on_device(impl, given):
+    return text_elsewhere(impl, given, 0.01)  # all but one probability is 0, so the text does not depend on chance
 
 
 @picture("draft and target together write as the target does", rows="who", columns="token")
