@@ -81,9 +81,9 @@ def _advice(course: Course, exercise: Exercise, standing: Standing) -> list[str]
         return []
     finding = failure.get("finding") or {}
     place = finding.get("place") or {}
-    where = f" ({place['file']}, line {place['line']})" if place.get("line") and place.get("cell") is None else ""
-    what = str(finding.get("message") or STATES[failure["status"]].meaning).rstrip(".")
-    return [f"{what}{where}.", advice(failure["status"], str(finding.get("kind")), str(finding.get("id")))]
+    what = str(finding.get("message") or STATES[failure["status"]].meaning)
+    where = [f"See line {place['line']} of {place['file']}."] if place.get("line") and place.get("cell") is None else []
+    return [what, *where, advice(failure["status"], str(finding.get("kind")), str(finding.get("id")), what)]
 
 
 def failure_texts(course: Course, exercise: Exercise, standing: Standing) -> tuple[str, tuple[str, ...]]:

@@ -1,13 +1,13 @@
 """Advice on a failure for which an exercise has no hints: what to look at, by what happened."""
 
+import re
 from collections.abc import Mapping
 
 _BY_STATUS: Mapping[str, str] = {
-    "timeout": "Look for a loop that never ends, or for one that does in many steps what one call on a tensor does.",
+    "timeout": "A `while` needs a line that ends it. One call on a tensor is faster than a loop over its elements.",
     "memory": "Look for a tensor with an axis too many, or for a list that grows in a loop.",
 }
 _BY_ID: Mapping[str, str] = {
-    "SyntaxError": "Look for a bracket, a quote or a colon that is missing or too many, there or in the line above.",
     "IndentationError": "Compare the spaces at the beginning of that line with those of the lines around it.",
     "TabError": "Indent every line with spaces only, as the stub does.",
     "ModuleNotFoundError": "Check the spelling of the name behind `import`. The imports of the stub are enough.",
@@ -17,16 +17,23 @@ _BY_ID: Mapping[str, str] = {
     "AttributeError": "Compare the spelling of that name with the line of `__init__` that sets it.",
     "SystemExit": "Remove that call: a function ends with `return`.",
 }
+_BRACKETS = re.compile(r"closed|unmatched|unterminated|does not match|expected|invalid syntax|EOF|comma")
+"""Python's words where a bracket, a quote or a colon is missing or too many."""
+
+_OF_BRACKETS = "Look for a bracket, a quote or a colon that is missing or too many, there or in the line above."
+_OF_SYNTAX = "Python cannot read that line, and ran nothing of your file. Compare it with the stub."
 _OF_EXCEPTION = "Print the shapes of what stands in that line. The next check shows what your code prints."
 _OF_A_CALL = "Write that part yourself, with the operations of the lesson."
 _OF_STRUCTURE = "Compare names and sizes with those in the stub. An attribute needs `self.` before its name."
 _OTHERWISE = "Change just that, and check again."
 
 
-def advice(status: str, kind: str, id_: str) -> str:
-    """Return what to look at, for a check with this status and a finding of this kind."""
+def advice(status: str, kind: str, id_: str, message: str) -> str:
+    """Return what to look at, for a check with this status and a finding of this kind, which says `message`."""
     if status in _BY_STATUS:
         return _BY_STATUS[status]
+    if id_ == "SyntaxError":
+        return _OF_BRACKETS if _BRACKETS.search(message) else _OF_SYNTAX
     if kind == "exception":
         return _BY_ID.get(id_, _OF_EXCEPTION)
     return {"forbidden": _OF_A_CALL, "structure": _OF_STRUCTURE}.get(kind, _OTHERWISE)

@@ -1,0 +1,28 @@
+"""Advice on failures that have no hints."""
+
+import pytest
+
+from autograder.messages.advice import advice
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "id_", "message", "about"),
+    [
+        ("error", "exception", "SyntaxError", "'(' was never closed", "bracket"),
+        ("error", "exception", "SyntaxError", "expected ':'", "colon"),
+        ("error", "exception", "SyntaxError", "cannot assign to literal here", "ran nothing"),
+        ("error", "exception", "IndentationError", "unexpected indent", "spaces"),
+        ("error", "exception", "NameError", "Your code raised NameError", "spelling"),
+        ("error", "exception", "RuntimeError", "Your code raised RuntimeError", "Print the shapes"),
+        ("error", "exception", "SystemExit", "Your code calls exit()", "`return`"),
+        ("timeout", "exception", "timeout", "stopped", "loop"),
+        ("memory", "exception", "MemoryError", "stopped", "axis"),
+        ("fail", "forbidden", "torch.softmax", "must not be used", "yourself"),
+        ("fail", "structure", "structure", "has no parameter w", "`self.`"),
+        ("fail", "pattern", "value", "differs", "check again"),
+    ],
+)
+def test_each_kind_of_failure_has_advice_that_is_about_it(
+    status: str, kind: str, id_: str, message: str, about: str
+) -> None:
+    assert about in advice(status, kind, id_, message)
