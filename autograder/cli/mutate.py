@@ -10,7 +10,8 @@ from functools import cache, partial
 from autograder.authoring.mutation.equivalents import add_equivalents, equivalents_file
 from autograder.authoring.mutation.kept import outcomes_of
 from autograder.authoring.mutation.mutants import Mutant, mutants_of, patch_of
-from autograder.authoring.mutation.running import ExerciseMutants, Options, Survivor, mutate_each, to_json
+from autograder.authoring.mutation.record import to_json
+from autograder.authoring.mutation.running import ExerciseMutants, Options, Survivor, mutate_each
 from autograder.authoring.mutation.standard import add_defaults
 from autograder.authoring.mutation.texts import TEXTS
 from autograder.authoring.naming import append_entry, entry_of
@@ -95,6 +96,8 @@ def _show_survivor(survivor: Survivor, exercise: Exercise, solution: str, screen
             screen.line((f"  {mark} {line}", color))
     witness = survivor.witness
     screen.text(witness.sentence if witness else "No input was found on which it differs.")
+    for text in witness.inputs if witness else ():
+        screen.line(f"    {text}")
 
 
 def _without_indent(text: str, model: str) -> list[str]:

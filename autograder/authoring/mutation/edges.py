@@ -21,9 +21,17 @@ VALUES = {
     "closed": "masks that are all False",
     "single": "one item",
     "empty": "no items",
+    "float64": "float64 inputs and weights",
+    "float16": "float16 inputs and weights",
+    "strided": "tensors that are not contiguous",
+    "training": "modules in training mode",
+    "elsewhere": "inputs and modules on another device",
     KEPT: "the inputs after the call",
 }
 """Families of inputs, and what a message calls them. The last one has usual inputs, and observes them afterwards."""
+
+OF_TENSORS = ("float64", "float16", "strided", "training", "elsewhere")
+"""Families that only a course with torch has."""
 
 EQUAL = 4
 """The size of all axes, where they are equal. It can be divided by 2 and by itself."""
@@ -45,17 +53,30 @@ def edge_suite(suite: Suite) -> Suite:
     return replace(suite, sources=sources, course=course)
 
 
+def showing_inputs(suite: Suite) -> Suite:
+    """Return a suite whose checks return descriptions of the inputs that they draw, in place of what they observe."""
+    names = {suite.course.checks_file(exercise).name for exercise in suite.exercises}
+    text = f"\n\n{_SOURCE}\nshow_inputs(globals(), {_SEPARATOR!r})\n".encode()
+    return replace(suite, sources={name: own + text if name in names else own for name, own in suite.sources.items()})
+
+
 def edge_trials(suite: Suite, edges: Suite, exercise: Exercise, seed: int) -> Iterator[Key]:
     """Yield the trials of an edge suite: every check with all unusual sizes, and with each family of inputs."""
     ordinary, columns = (len(owner.course.sizes_of(exercise)) for owner in (suite, edges))
+    families = [family for family in VALUES if "torch" in suite.course.libraries or family not in OF_TENSORS]
     for check in suite.checks[exercise.id]:
         for trial in range(columns if columns > ordinary else 0):
             if column_of(columns, seed, exercise.id, check.id, trial) >= ordinary:
                 yield check.id, trial
-        for family in VALUES:
-            name = f"{check.id}{_SEPARATOR}{family}"
+        for family in families:
+            name = name_in_family(check.id, family)
             usual = (trial for trial in range(columns) if column_of(columns, seed, exercise.id, name, trial) < ordinary)
             yield name, next(usual, 0)
+
+
+def name_in_family(check: str, family: str) -> str:
+    """Return the id of a check with a family of inputs; with ordinary ones, its own id."""
+    return f"{check}{_SEPARATOR}{family}" if family else check
 
 
 def check_and_family(name: str) -> tuple[str, str | None]:

@@ -24,6 +24,7 @@ from autograder.authoring.mutation.mutants import Mutant
 from autograder.course import Course, Exercise
 from autograder.course.names import UsageError
 from autograder.course.storage import write_atomically
+from autograder.edits.gradients import detaches_nothing
 
 SHORTEST_REASON = 3
 """Words. A shorter reason convinces nobody."""
@@ -83,6 +84,12 @@ def read_equivalents(file: Path) -> tuple[Equivalent, ...]:
     if problems:
         raise UsageError("\n".join(problems))
     return tuple(found for entry in entries for found in _read(entry))
+
+
+def is_equivalent(mutant: Mutant, entries: Iterable[Equivalent]) -> bool:
+    """Return whether a mutant is listed, or detaches a value that has no gradient: no check can catch that."""
+    detaches = mutant.operator == "gradient" and detaches_nothing(mutant.source, mutant.line)
+    return detaches or any(entry.covers(mutant) for entry in entries)
 
 
 def stale(

@@ -40,7 +40,7 @@ class Outcomes:
             self.caught = caught
             if record["search"] == self.search:
                 found = record["witnesses"].items()
-                self.witnesses = {id_: Witness(**data) if data else None for id_, data in found}
+                self.witnesses = {id_: _witness(data) if data else None for id_, data in found}
         else:
             self.hints |= {id_: check for id_, check in caught.items() if check is not None}
 
@@ -57,6 +57,10 @@ class Outcomes:
         }
         with contextlib.suppress(OSError):
             write_atomically(self.file, json.dumps(record))
+
+
+def _witness(data: dict[str, Any]) -> Witness:
+    return Witness(**{**data, "inputs": tuple(data["inputs"])})
 
 
 def outcomes_of(suite: Suite, exercise: Exercise, seed: int, *, trials: int = 0, fresh: bool = False) -> Outcomes:

@@ -6,14 +6,19 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from queue import SimpleQueue
-from typing import Any
 
 from autograder.answer_key.keys import Keys
 from autograder.answer_key.model import AnswerKey
-from autograder.authoring.mutation.edges import edge_suite
-from autograder.authoring.mutation.equivalents import Equivalent, equivalents_file, read_equivalents, stale
+from autograder.authoring.mutation.edges import edge_suite, showing_inputs
+from autograder.authoring.mutation.equivalents import (
+    Equivalent,
+    equivalents_file,
+    is_equivalent,
+    read_equivalents,
+    stale,
+)
 from autograder.authoring.mutation.kept import Outcomes, outcomes_of
 from autograder.authoring.mutation.mutants import Mutant, mutants_of
 from autograder.authoring.mutation.witness import Witness, Witnesses
@@ -70,10 +75,12 @@ class ExerciseMutants:
 
 @dataclass
 class Bench:
-    """The workers of one job: one for the checks as they are, one for unusual inputs."""
+    """The workers of one job: for the checks as they are, for unusual inputs, and for the inputs of both alone."""
 
     runner: Runner
     at_edges: Runner
+    inputs: Runner
+    inputs_at_edges: Runner
 
 
 class Hunt:
@@ -138,7 +145,7 @@ class _Part:
     witnesses: Witnesses
 
     def wants_witness(self, mutant: Mutant, *, doubt: bool) -> bool:
-        return doubt or not any(entry.covers(mutant) for entry in self.listed)
+        return doubt or not is_equivalent(mutant, self.listed)
 
 
 @dataclass(frozen=True)
@@ -229,7 +236,8 @@ class _Pool:
         self._stack = ExitStack()
         self._benches: SimpleQueue[Bench] = SimpleQueue()
         for _ in range(options.jobs):
-            runners = (Runner(one, seed=options.seed, shared=True) for one in (suite, edges))
+            suites = (suite, edges, showing_inputs(suite), showing_inputs(edges))
+            runners = (Runner(one, seed=options.seed, shared=True) for one in suites)
             self._benches.put(Bench(*map(self._stack.enter_context, runners)))
         self._threads = self._stack.enter_context(ThreadPoolExecutor(options.jobs))
 
@@ -269,6 +277,8 @@ def _run(
             outcomes.caught[mutant.id] = part.hunt.catcher(mutant, bench.runner, outcomes.hints.get(mutant.id))
         if outcomes.caught[mutant.id] is None and part.wants_witness(mutant, doubt=options.doubt):
             found = part.witnesses.find(mutant.source.encode(), bench.runner, bench.at_edges)
+            if found is not None:
+                found = part.witnesses.with_inputs(found, bench.inputs, bench.inputs_at_edges)
             outcomes.witnesses[mutant.id] = found
         return True
 
@@ -287,7 +297,7 @@ def _run(
 def _result(part: _Part, options: Options) -> ExerciseMutants:
     caught, witnesses = part.outcomes.caught, part.outcomes.witnesses
     alive = [mutant for mutant in part.mutants if caught.get(mutant.id, "") is None]
-    listed = {mutant.id for mutant in alive if any(entry.covers(mutant) for entry in part.listed)}
+    listed = {mutant.id for mutant in alive if is_equivalent(mutant, part.listed)}
     doubtful = [mutant for mutant in alive if options.doubt and mutant.id in listed and witnesses.get(mutant.id)]
     return ExerciseMutants(
         exercise=part.exercise,
@@ -299,19 +309,3 @@ def _result(part: _Part, options: Options) -> ExerciseMutants:
         doubtful=tuple(Survivor(mutant, witnesses[mutant.id]) for mutant in doubtful),
         problems=tuple(f"{entry}: {why}" for entry, why in stale(part.listed, part.mutants, caught)),
     )
-
-
-def to_json(result: ExerciseMutants) -> dict[str, Any]:
-    """Return the result of an exercise as data."""
-
-    def survivor(found: Survivor) -> dict[str, Any]:
-        mutant = {name: value for name, value in asdict(found.mutant).items() if name != "source"}
-        return {**mutant, "witness": asdict(found.witness) if found.witness else None}
-
-    names = ("mutants", "left", "caught", "equivalent", "problems", "ok")
-    return {
-        "id": result.exercise.id,
-        **{name: getattr(result, name) for name in names},
-        "survivors": [survivor(found) for found in result.survivors],
-        "doubtful": [survivor(found) for found in result.doubtful],
-    }

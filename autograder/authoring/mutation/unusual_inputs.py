@@ -1,10 +1,16 @@
 """Declare each check of a file once more for every family of unusual inputs. A worker runs this text after the file."""
 
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
 KEPT = "kept"
 """The family that observes the inputs after the call, instead of the result."""
+
+FEW = 12
+"""Numbers of an input that are shown one by one."""
+
+DTYPES = ("float64", "float16")
 
 
 class UnusualGiven:
@@ -14,6 +20,8 @@ class UnusualGiven:
         self._given = given
         self._family = family
         self._inputs: list[Any] = []
+        self._described: list[str] = []
+        self._device: Any = None
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._given, name)
@@ -23,39 +31,58 @@ class UnusualGiven:
             named |= {"scale": 0.0, "shift": 0.0}
         if self._family == "large":
             named["scale"] = 1000.0 * named.get("scale", 1.0)
-        return self._noted(self._given.normal(*shape, **named))
+        if self._family in DTYPES:
+            named["dtype"] = self._family
+        return self._noted("normal", self._given.normal(*shape, **named))
+
+    def tensor(self, *values: Any, **named: Any) -> Any:
+        return self._noted("tensor", self._given.tensor(*values, **named))
+
+    def array(self, *values: Any, **named: Any) -> Any:
+        return self._noted("array", self._given.array(*values, **named))
+
+    def load(self, module: Any, *state: Any, **named: Any) -> Any:
+        """Load random weights into a module; the family decides its dtype, its mode and its device."""
+        return self._moved(self._given.load(module, *state, **self._of_module(named)))
+
+    def fill(self, module: Any, *state: Any, **named: Any) -> Any:
+        """Load known weights into a module, as `load` does."""
+        return self._moved(self._given.fill(module, *state, **self._of_module(named)))
 
     def integers(self, low: int, high: int, *shape: int) -> Any:
-        return self._noted(self._given.integers(low, self._high(low, high), *shape))
+        return self._noted("integers", self._given.integers(low, self._high(low, high), *shape))
 
     def mask(self, *shape: int, **named: Any) -> Any:
         mask = self._given.mask(*shape, **named)
         if self._family in ("open", "closed"):
             mask = mask | True if self._family == "open" else mask & False
-        return self._noted(mask)
+        return self._noted("mask", mask)
 
     def number(self, low: int, high: int) -> int:
-        return int(self._given.number(low, self._high(low, high)))
+        return int(self._describe("number", self._given.number(low, self._high(low, high))))
 
     def numbers(self, low: int, high: int, count: int) -> Any:
         """Return whole numbers; the family may make them equal, or change their count."""
-        return self._noted(self._given.numbers(low, self._high(low, high), self._count(count)))
+        return self._noted("numbers", self._given.numbers(low, self._high(low, high), self._count(count)))
 
     def reals(self, low: float, high: float, count: int) -> Any:
         """Return real numbers; the family may scale them, or change their count."""
         factor = {"zeros": 0.0, "large": 1000.0}.get(self._family, 1.0)
-        return self._noted([factor * value for value in self._given.reals(low, high, self._count(count))])
+        return self._noted("reals", [factor * value for value in self._given.reals(low, high, self._count(count))])
 
     def distinct(self, low: int, high: int, count: int) -> Any:
         """Return different whole numbers; the family may change their count."""
-        return self._noted(self._given.distinct(low, high, self._count(count)))
+        return self._noted("distinct", self._given.distinct(low, high, self._count(count)))
 
     def text(self, length: int, *letters: str, **named: str) -> Any:
-        return self._given.text(self._count(length), *letters, **named)
+        return str(self._describe("text", self._given.text(self._count(length), *letters, **named)))
 
     def run(self, probe: Any, implementation: Any) -> Any:
         """Run the probe of a check; return its observation, or the inputs as they are afterwards."""
-        seen = probe(implementation, self)
+        with self._given.another_device() if self._family == "elsewhere" else nullcontext() as self._device:
+            seen = probe(implementation, self)
+        if DESCRIBES[0]:
+            return {"inputs": self._described}
         if self._family != KEPT:
             return seen
         return [value.detach().clone() if hasattr(value, "detach") else value for value in self._inputs]
@@ -66,9 +93,54 @@ class UnusualGiven:
     def _count(self, count: int) -> int:
         return {"single": 1, "empty": 0}.get(self._family, count)
 
-    def _noted(self, value: Any) -> Any:
+    def _of_module(self, named: dict[str, Any]) -> dict[str, Any]:
+        named |= {"dtype": self._family} if self._family in DTYPES else {}
+        return named | ({"train": True} if self._family == "training" else {})
+
+    def _moved(self, value: Any) -> Any:
+        return value if self._device is None else value.to(self._device)
+
+    def _noted(self, call: str, value: Any) -> Any:
+        if self._family == "strided" and getattr(value, "ndim", 0) > 1:
+            value = value.transpose(-1, -2).contiguous().transpose(-1, -2)
+        if hasattr(value, "shape"):
+            value = self._moved(value)
         self._inputs.append(value)
+        return self._describe(call, value)
+
+    def _describe(self, call: str, value: Any) -> Any:
+        """Note what a call of `given` returned: its dtype and its shape, and its values if they are few."""
+        if hasattr(value, "shape"):
+            numbers = value.tolist() if 0 < value.reshape(-1).shape[0] <= FEW else ""
+            dtype = str(value.dtype).removeprefix("torch.")
+            self._described.append(f"given.{call}: {dtype} {tuple(value.shape)} {_rounded(numbers)}".rstrip())
+        else:
+            self._described.append(f"given.{call}: {_rounded(value)!r}")
         return value
+
+
+DESCRIBES = [False]
+"""Whether the checks return descriptions of their inputs."""
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_rounded(item) for item in value[: 2 * FEW]]
+    return round(value, 4) if isinstance(value, float) else value
+
+
+def show_inputs(namespace: dict[str, Any], separator: str) -> None:
+    """Let the checks of a namespace return what they draw from `given`."""
+
+    def describing(probe: Any) -> Any:
+        return lambda impl, given: UnusualGiven(given, "").run(probe, impl)
+
+    namespace["DESCRIBES"][0] = True
+    checks = [value for value in list(namespace.values()) if getattr(value, "__check__", None) is not None]
+    for declared in checks:
+        check = declared.__check__
+        if separator not in check.id:
+            declared.__check__ = replace(check, probe=describing(check.probe))
 
 
 def declare_families(namespace: dict[str, Any], separator: str, families: list[str]) -> None:

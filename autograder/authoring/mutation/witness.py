@@ -1,10 +1,10 @@
 """Search for a witness of a survivor: an input of a check on which it differs from the solution."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from autograder.authoring.mutation.edges import VALUES, check_and_family, edge_trials
+from autograder.authoring.mutation.edges import VALUES, check_and_family, edge_trials, name_in_family
 from autograder.authoring.mutation.unusual_inputs import KEPT
 from autograder.checks import Judge, Same
 from autograder.checks.trials import Key, sizes_of
@@ -25,7 +25,8 @@ class Witness:
     """An input on which a survivor differs: the trial of a check, its sizes, and why the course does not notice.
 
     The course has this trial, and the `judge` accepts the difference. Or it lacks the `trial`, its `sizes`, or its
-    kind of `values`, or does not observe that the inputs are `kept`.
+    kind of `values`, or does not observe that the inputs are `kept`. `inputs` describe what the check drew, the values
+    of small ones too.
     """
 
     reason: Reason
@@ -33,6 +34,8 @@ class Witness:
     trial: int
     sizes: Mapping[str, int] = field(default_factory=dict)
     detail: str = ""
+    family: str = ""
+    inputs: Sequence[str] = ()
 
     @property
     def sentence(self) -> str:
@@ -82,8 +85,18 @@ class Witnesses:
             check, family = check_and_family(name)
             sizes = sizes_of(self.edges.course.sizes_of(self.exercise), self.seed, self.exercise.id, name, trial)
             reason: Reason = "kept" if family == KEPT else "values" if family else "sizes"
-            return Witness(reason, check, trial, sizes, VALUES.get(family or "", ""))
+            return Witness(reason, check, trial, sizes, VALUES.get(family or "", ""), family or "")
         return None
+
+    def with_inputs(self, witness: Witness, inputs: Runner, at_edges: Runner) -> Witness:
+        """Return a witness with its inputs. Both runners show the inputs of checks, `at_edges` the unusual ones."""
+        runner = inputs if witness.reason in ("judge", "trial") else at_edges
+        key = name_in_family(witness.check, witness.family), witness.trial
+        outcome = runner.run(self.solutions, {self.exercise.id: [key]}).outcomes.get(self.exercise.id, {}).get(key)
+        match outcome.value if isinstance(outcome, Observed) else None:
+            case {"inputs": [*texts]}:
+                return replace(witness, inputs=tuple(map(str, texts)))
+        return witness
 
     def _own_trials(self) -> list[Key]:
         """Return the trials of the checks that accept other results than the solution's."""

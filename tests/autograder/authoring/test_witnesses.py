@@ -1,10 +1,11 @@
 """The search for a witness: an input of the checks on which a survivor differs from the solution."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
 
-from autograder.authoring.mutation.edges import VALUES, check_and_family, edge_suite, edge_trials
+from autograder.authoring.mutation.edges import VALUES, check_and_family, edge_suite, edge_trials, showing_inputs
 from autograder.authoring.mutation.witness import Witness, Witnesses
 from autograder.checks.trials import sizes_of
 from autograder.runner.runner import Runner
@@ -49,6 +50,18 @@ def at_edges() -> Iterator[Runner]:
         (
             tiny.mean_with("return x.cumsum(dim=-1) / count + (x == 0).all()"),
             "Differs in the check values with numbers that are all 0.",
+        ),
+        (
+            tiny.mean_with("return x.cumsum(dim=-1) / count + (x.dtype == torch.float16)"),
+            "Differs in the check values with float16 inputs and weights.",
+        ),
+        (
+            tiny.mean_with("return x.cumsum(dim=-1) / count + (not x.is_contiguous())"),
+            "Differs in the check axes with tensors that are not contiguous.",
+        ),
+        (
+            tiny.mean_with("return x.cumsum(dim=-1) / count + (x.device.type != 'cpu')"),
+            "Differs in the check values with inputs and modules on another device.",
         ),
         (
             tiny.MEAN.replace("    count =", "    x.add_(3)\n    x = x - 3\n    count ="),
@@ -98,3 +111,25 @@ def test_a_course_without_sizes_has_no_unusual_ones() -> None:
     plain = replace(tiny.SUITE, course=replace(tiny.COURSE, sizes=()))
     assert edge_suite(plain).course.sizes == ()
     assert all(check_and_family(name)[1] for name, _ in edge_trials(plain, edge_suite(plain), EXERCISE, SEED))
+
+
+@pytest.mark.worker
+def test_a_witness_has_the_inputs_with_their_values_if_they_are_few(
+    witnesses: Witnesses, runner: Runner, at_edges: Runner
+) -> None:
+    few = tiny.MEAN.replace("if x.size(-1) == 0:", "if x.size(-1) <= 1:")
+    many = tiny.mean_with("return x.cumsum(dim=-1) / count + (x.size(-1) == 11)")
+    half = tiny.mean_with("return x.cumsum(dim=-1) / count + (x.dtype == torch.float16)")
+    shown, shown_at_edges = (Runner(showing_inputs(suite), seed=SEED, shared=True) for suite in (tiny.SUITE, EDGES))
+    with shown, shown_at_edges:
+
+        def inputs(program: str) -> list[str]:
+            found = witnesses.find(program.encode(), runner, at_edges)
+            assert found is not None
+            return list(witnesses.with_inputs(found, shown, shown_at_edges).inputs)
+
+        [single] = inputs(few)
+        assert re.fullmatch(r"given.normal: float32 \(1,\) \[-?\d\.\d+\]", single)
+        [tensor] = inputs(many)
+        assert re.fullmatch(r"given.normal: float32 \(\d+, \d+, 11\)", tensor)
+        assert inputs(half)[0].startswith("given.normal: float16 (")
