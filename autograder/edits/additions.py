@@ -26,11 +26,16 @@ KEYWORDS = (
     *("dim=-1", "dim=1", "dim=0", "dim=-2", "keepdim=True", "bias=False", "unbiased=False", "correction=0"),
     *("training=self.training", "persistent=False"),
 )
-PASSED_ON_RANK, FORGOTTEN_RANK = -1.0, -2.0
-"""Ranks of an argument that is handed on to a part, and of a part that is made and not used: often forgotten."""
+PASSED_ON_RANK, FORGOTTEN_RANK, UNKNOWN_RANK = -1.0, -2.0, -3.0
+"""Ranks of an argument that is handed on to a part, and of a part that is made and not used: both are often forgotten.
+An attribute that a class never sets is likely another one of its own, misspelt.
+"""
 
 OWNERS = ("model", "module", "net")
 """How parameters begin that are whole models: their parts may be called with too few arguments too."""
+
+INHERITED = ("training",)
+"""Attributes that every module has."""
 
 MODES = ("train", "eval", "zero_grad", "step")
 """Methods without arguments that a training or evaluation may lack."""
@@ -80,7 +85,8 @@ def _in_place_of(slot: Slot, node: ast.expr, scope: Scope) -> Iterator[Ranked]:
         case ast.Name(id=name) if name not in (*scope.imported, "self"):
             yield from _of_names(name, place, slot.is_owner)
         case ast.Attribute(value=ast.Name(id="self"), attr=name) if slot.name != "func":
-            yield from ((1, f"self.{other}") for other in place.attributes if other != name)
+            rank = 1.0 if name in (*place.attributes, *INHERITED) else UNKNOWN_RANK
+            yield from ((rank, f"self.{other}") for other in place.attributes if other != name)
             yield from ((2, other) for other in place.parameters)
         case ast.Attribute(attr=name) if name in TYPES and slot.name != "func":
             yield from ((1, f"{other}.dtype") for other in place.parameters)

@@ -1,17 +1,20 @@
 """Runs the search for a proof on a submission, and puts what it finds into the result."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from autograder.checks.trials import Key
 from autograder.comparison.compare import passes
 from autograder.course import Exercise
+from autograder.diagnosis.diagnosis import Location
+from autograder.diagnosis.judgement import Judgement
 from autograder.edits.text import Edit
 from autograder.judge.budget import Budget
 from autograder.judge.marking import Marking
-from autograder.judge.proving import Hung, Judged, Search, can_be_proved, with_proofs
+from autograder.judge.places import functions_of
+from autograder.judge.proving import Hung, Judged, Proof, Search, can_be_proved, named
 from autograder.judge.suspects import clues_of, plain_text, suspected_lines
-from autograder.results import ExerciseResult
+from autograder.results import ExerciseResult, Place
 from autograder.runner.outcomes import WorkerFailure
 from autograder.runner.run import EnvironmentProblem, GraderProblem
 
@@ -30,6 +33,45 @@ def proved(marking: Marking, exercise: Exercise, result: ExerciseResult, budget:
     except (UnicodeDecodeError, EnvironmentProblem, GraderProblem):
         return result
     return marking.relocated(exercise, with_proofs(*settled, proofs)) if proofs else result
+
+
+def with_proofs(
+    judgement: Judgement, locations: Mapping[str, Location], proofs: Sequence[Proof]
+) -> dict[str, Location]:
+    """Return the locations, with those that are proved in place of what was only likely.
+
+    A line that was found in another way stays where it is proved too, with all that is known of it. A known mistake
+    gives what is observed alone, so an edit that mends that check is more than a divergence of values.
+    """
+    functions = functions_of(judgement.trials.survey if judgement.trials is not None else None)
+    several = len({proof.line for proof in proofs}) > 1
+    apart = len({functions(proof.line) for proof in proofs}) > 1
+    raising = {verdict.check.id for verdict in judgement.verdicts if several and verdict.status == "error"}
+    diagnosed = {verdict.check.id: verdict.diagnosis.place for verdict in judgement.verdicts if verdict.diagnosis}
+    mistakes, found = named(judgement), dict(locations)
+    for proof, check in [(one, check) for one in proofs for check in one.checks]:
+        known, own, first = found.get(check), diagnosed.get(check), proof.known
+        one_of_several = several
+        if check in raising:  # the exception is a fact, and the second edit may only restore what the first one removed
+            raised = known.place if known is not None else own
+            if raised is None or raised.line != proof.line:
+                continue
+            first, one_of_several = None, apart
+        if known is not None and known.place.line == proof.line:
+            is_proved = proof.is_whole or known.proved
+            mistake = first or known.first_mistake
+            found[check] = replace(known, proved=is_proved, first_mistake=mistake, is_one_of_several=one_of_several)
+        elif known is None or (not known.is_known and (proof.is_whole or check in mistakes)):
+            there = Place(judgement.exercise.file, proof.line, functions(proof.line))
+            is_same = own is not None and (own.file, own.line) == (there.file, there.line)
+            found[check] = Location(
+                own if own is not None and is_same else there,
+                first_mistake=first,
+                proved=proof.is_whole,
+                is_likely=not proof.is_whole,
+                is_one_of_several=one_of_several,
+            )
+    return found
 
 
 @dataclass(frozen=True)

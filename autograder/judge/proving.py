@@ -5,7 +5,7 @@ The edit is never shown, and never stored: it would be the answer. Only its line
 
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 from autograder.answer_key.model import Misconception
@@ -14,9 +14,7 @@ from autograder.checks.trials import Key
 from autograder.diagnosis.diagnosis import Location
 from autograder.diagnosis.judgement import Judgement, Verdict
 from autograder.edits.text import Edit
-from autograder.judge.places import functions_of
 from autograder.messages.statuses import EarlierUnwritten
-from autograder.results import Place
 from autograder.results.first_failure import first_failing
 
 FAILED = ("fail", "error")
@@ -178,7 +176,7 @@ class Search:
     def _likely(self, best: "_Part", parts: Sequence["_Part"]) -> list[Proof]:
         """Return the proof of a part if it mends several checks, or one by a known mistake, and no other line does."""
         lines = {part.edit.line for part in parts if len(part.mended) == len(best.mended)}
-        is_known = bool(best.mended & _named(self.judgement))
+        is_known = bool(best.mended & named(self.judgement))
         is_telling = (len(best.mended) >= FEWEST_MENDED or is_known) and len(lines) == 1
         return [Proof(best.edit.line, best.mended, is_whole=False)] if is_telling else []
 
@@ -275,39 +273,6 @@ def _only(judgement: Judgement) -> Misconception | None:
     return first.misconception if is_one and first is not None else None
 
 
-def with_proofs(
-    judgement: Judgement, locations: Mapping[str, Location], proofs: Sequence[Proof]
-) -> dict[str, Location]:
-    """Return the locations, with those that are proved in place of what was only likely.
-
-    A line that was found in another way stays where it is proved too, with all that is known of it. A known mistake
-    gives what is observed alone, so an edit that mends that check is more than a divergence of values.
-    """
-    functions = functions_of(judgement.trials.survey if judgement.trials is not None else None)
-    several = len({proof.line for proof in proofs}) > 1
-    diagnosed = {verdict.check.id: verdict.diagnosis.place for verdict in judgement.verdicts if verdict.diagnosis}
-    named, found = _named(judgement), dict(locations)
-    for proof in proofs:
-        for check in proof.checks:
-            known = found.get(check)
-            if known is not None and known.place.line == proof.line:
-                first = proof.known or known.first_mistake
-                is_proved = proof.is_whole or known.proved
-                found[check] = replace(known, proved=is_proved, first_mistake=first, is_one_of_several=several)
-            elif known is None or (not known.is_known and (proof.is_whole or check in named)):
-                there = Place(judgement.exercise.file, proof.line, functions(proof.line))
-                own = diagnosed.get(check)
-                is_same = own is not None and (own.file, own.line) == (there.file, there.line)
-                found[check] = Location(
-                    own if own is not None and is_same else there,
-                    first_mistake=proof.known,
-                    proved=proof.is_whole,
-                    is_likely=not proof.is_whole,
-                    is_one_of_several=several,
-                )
-    return found
-
-
-def _named(judgement: Judgement) -> set[str]:
+def named(judgement: Judgement) -> set[str]:
     """Return the checks that a known mistake explains."""
     return {verdict.check.id for verdict in judgement.verdicts if verdict.mistake is not None}

@@ -16,13 +16,13 @@ from autograder.edits.guides import Clues
 from autograder.edits.text import Edit
 from autograder.judge.budget import Budget
 from autograder.judge.grader import Grader
+from autograder.judge.proved import with_proofs
 from autograder.judge.proving import (
     Hung,
     Judged,
     Proof,
     Search,
     can_be_proved,
-    with_proofs,
 )
 from autograder.judge.result import result_of
 from autograder.judge.suspects import clues_of, plain_text, suspected_lines
@@ -283,11 +283,8 @@ def test_a_proved_line_replaces_one_that_was_likely_and_keeps_what_is_known_of_i
 
 
 def test_a_proved_line_keeps_the_characters_that_the_diagnosis_marked() -> None:
-    judgement = checks("fail")
-    [verdict] = judgement.verdicts
-    assert verdict.diagnosis is not None
     place = Place(EXERCISE.file, 2, "f", 4, 7)
-    marked = replace(judgement, verdicts=(replace(verdict, diagnosis=replace(verdict.diagnosis, place=place)),))
+    marked = placed(checks("fail"), place)
     assert with_proofs(marked, {}, [Proof(2, frozenset("a"), True)])["a"].place == place
     assert with_proofs(marked, {}, [Proof(3, frozenset("a"), True)])["a"].place == Place(EXERCISE.file, 3, "g")
 
@@ -303,9 +300,24 @@ def test_the_name_that_a_proof_gives_is_that_of_its_line() -> None:
     assert str(finding.detail).endswith(MORE)
 
 
+def placed(judgement: Judgement, place: Place) -> Judgement:
+    """Return a judgement whose first check failed at a place."""
+    first, *others = judgement.verdicts
+    assert first.diagnosis is not None
+    diagnosis = replace(first.diagnosis, place=place)
+    return replace(judgement, verdicts=(replace(first, diagnosis=diagnosis), *others))
+
+
+def test_two_edits_do_not_replace_an_exception_by_a_mistake_on_another_line() -> None:
+    judgement = placed(checks("error", "error"), Place(EXERCISE.file, 2, "f"))
+    second = Proof(3, frozenset("a"), is_whole=True, known=misconception("second"))
+    for proofs in ([Proof(2, frozenset("b"), True), second], [second, Proof(2, frozenset("b"), True)]):
+        assert "a" not in with_proofs(judgement, {}, proofs)
+
+
 @pytest.mark.parametrize("lines", [(2, 3), (2, 2)])
 def test_where_two_lines_are_proved_each_finding_says_that_there_is_one_more(lines: tuple[int, int]) -> None:
-    judgement = checks("error", "fail")
+    judgement = placed(checks("error", "fail"), Place(EXERCISE.file, 2, "f"))
     proofs = [Proof(line, frozenset(check), True) for line, check in zip(lines, "ab", strict=True)]
     for check in result_of(judgement, with_proofs(judgement, {}, proofs)).checks:
         assert check.finding is not None
