@@ -6,7 +6,7 @@ from pathlib import Path
 
 from autograder.course import Course, Exercise
 from autograder.course.stubs import stub_text
-from autograder.submission.files import Caps
+from autograder.submission.files import Caps, SubmissionError
 from autograder.submission.notebook import Notebook
 from autograder.submission.submission import Handout, Submission, digest, notebook_of, read_submission
 
@@ -17,8 +17,11 @@ NOTEBOOKS = "notebooks"
 def read_own(course: Course, exercises: Iterable[Exercise] | None = None, *, folder: Path | None = None) -> Submission:
     """Read the work on those exercises, or on all; from another `folder` or zip if one is given.
 
-    Of a file and a notebook, the one that was edited counts.
+    Of a file and a notebook, the one that was edited counts. Raises `SubmissionError`.
     """
+    if folder is None and not course.exercises_dir.is_dir():
+        makes = "`course build`" if course.solutions_dir.is_dir() else "`course reset`, with an exercise,"
+        raise SubmissionError(f"there is no folder {course.exercises_dir}; {makes} writes the stubs into it")
     wanted = tuple(course.exercises if exercises is None else exercises)
     files = [exercise.file for exercise in wanted]
     caps = Caps(source_kib=course.limits.source_kib)

@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from autograder.authoring.handout import handout_of
 from autograder.judge.grader import Grader
 from autograder.results import ExerciseResult
 from autograder.runner.runner import Runner
-from autograder.submission import Handout, Submission, read_submission
+from autograder.submission import Handout, Submission, SubmissionError, read_submission
 from autograder.submission.own_work import read_own
 from tests.support import tiny
 from tests.support.submission_examples import (
@@ -157,3 +158,14 @@ def test_what_is_packed_for_handing_in_says_what_was_too_large(tmp_path: Path) -
     done = tiny.run_course(course, "submit", "--plain")
     assert f"{FIRST} has 262,145 bytes, more than the 64 KiB a file may have" in done.stdout
     assert "not there" not in done.stdout
+
+
+@pytest.mark.parametrize(("has_solutions", "command"), [(True, "course build"), (False, "course reset")])
+def test_without_the_folder_of_the_stubs_the_command_that_makes_it_is_named(
+    has_solutions: bool, command: str, tmp_path: Path
+) -> None:
+    course = replace(tiny.COURSE, root=tmp_path)
+    if has_solutions:
+        course.solutions_dir.mkdir()
+    with pytest.raises(SubmissionError, match=rf"there is no folder .*exercises; `{command}`"):
+        read_own(course)
