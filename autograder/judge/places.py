@@ -192,8 +192,8 @@ _PARAMETER = re.compile(r"\bparameter (\w+)(?:\.(\d+))?")
 
 If the first one is wrong, the fault may be in its class. If only a later one is wrong, it is in the list.
 """
-_DEFINED = re.compile(r"; it defines (\w+): rename it")
-_RENAMED = re.compile(r"; found (\w+)(?:\.(\d+))?.*: rename it")
+_DEFINED = re.compile(r"it defines (\w+):")
+_RENAMED = re.compile(r"found (\w+)(?:\.(\d+))?.*: rename")
 """The class or function, and the part, that may be the wanted one by another name."""
 
 
