@@ -7,7 +7,7 @@ from autograder.course import Course, Exercise, find_course, read_course
 from autograder.course.names import resolve_exercise
 from autograder.exits import PASS
 from autograder.learner.json_output import write_json
-from autograder.learner.last_failure import evidence_json, has_changed, last_result, read_last_check
+from autograder.learner.last_failure import evidence_json, has_changed, read_last_check
 from autograder.learner.next_commands import restore_command
 from autograder.learner.progress import read_progress
 from autograder.learner.progress.last import LastReport
@@ -35,19 +35,19 @@ def show_diff(options: argparse.Namespace) -> int:
         screen.gap()
     if last.failure is None:
         screen.text(f"{exercise.number} {exercise.title} passes: there is no difference to show.", indent=0)
-        _show_prints(options, exercise, last)
+        _show_prints(options, last)
         screen.next([(f"course check {exercise.number}", "")] if changed else [("course next", "")])
         return PASS
     _show_evidence(options, course, exercise, last)
     return PASS
 
 
-def _show_prints(options: argparse.Namespace, exercise: Exercise, last: LastReport) -> None:
+def _show_prints(options: argparse.Namespace, last: LastReport) -> None:
     from autograder.report.diff import render_prints
     from autograder.report.glyphs import glyphs_for
 
     console = make_console(options)
-    prints = last_result(exercise, last).prints
+    prints = last.result.prints
     render_prints(console, prints, glyphs=glyphs_for(console.encoding), plain=options.plain)
 
 
@@ -55,7 +55,7 @@ def _show_evidence(options: argparse.Namespace, course: Course, exercise: Exerci
     from autograder.report.diff import render_evidence
     from autograder.report.glyphs import glyphs_for
 
-    result = last_result(exercise, last)
+    result = last.result
     check = result.first_failure
     if check is None:
         return

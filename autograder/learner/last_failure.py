@@ -6,7 +6,6 @@ from autograder.course import Course, Exercise
 from autograder.course.names import UsageError
 from autograder.learner.progress.digests import digest_of
 from autograder.learner.progress.last import LastReport, read_last
-from autograder.results import ExerciseResult
 from autograder.submission.own_work import is_missing, missing_sentence, own_source
 
 
@@ -30,16 +29,3 @@ def has_changed(course: Course, exercise: Exercise, last: LastReport) -> bool:
 def evidence_json(last: LastReport, *, changed: bool) -> dict[str, Any]:
     """Return the last check for `--json`."""
     return {"exercise": last.exercise, "at": last.at, "changed_since": changed, "log": last.report.get("log", "")}
-
-
-def last_result(exercise: Exercise, last: LastReport) -> ExerciseResult:
-    """Return the stored result. Raises `UsageError` if another version of the kit wrote it."""
-    from autograder.results.reading import UNREADABLE, from_json
-
-    try:
-        [result] = from_json(last.report).exercises
-    except UNREADABLE as error:
-        raise UsageError(
-            f"the last report on {exercise.id} is of another version: run `course check {exercise.number}` again"
-        ) from error
-    return result

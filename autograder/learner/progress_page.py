@@ -12,7 +12,6 @@ from autograder.learner.progress.last import read_last
 from autograder.learner.progress_report import ProgressLine, summary
 from autograder.report.html_page import whole_page
 from autograder.report.html_style import style
-from autograder.results.reading import from_json
 
 COLUMNS = ("exercise", "state", "checks", "points", "runs", "hints", "first passed", "worked on")
 
@@ -36,12 +35,8 @@ def _cards(course: Course, lines: Sequence[ProgressLine]) -> list[str]:
     cards = []
     for line in lines:
         last = read_last(course, line.row.exercise) if line.row.mark == "passed" else None
-        try:
-            results = from_json(last.report).exercises if last is not None else ()
-        except (KeyError, TypeError, ValueError, AttributeError):
-            continue  # another version wrote it: the next check replaces it
-        passed = (result for result in results if result.status == "pass" and result.pictures)
-        cards += [exercise_card(result, styled=False) for result in passed]
+        if last is not None and last.result.status == "pass" and last.result.pictures:
+            cards.append(exercise_card(last.result, styled=False))
     return cards
 
 

@@ -14,8 +14,8 @@ from autograder.report.states import NOT_RUN, State, check_state, state_of
 from autograder.report.todo_view import todo_view
 from autograder.results.model import CheckResult, ExerciseResult
 
-WAITING = "waits for code"
-"""What the mark of a check or a TODO says that cannot be judged yet."""
+WAITING = "not judged yet"
+"""What the mark says of a TODO, and of a check that was not run or needs another one."""
 
 _SHORTEST_RUN = 3  # fewer checks of one state are named, not counted
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from autograder.course import Course, Exercise
 from autograder.course.storage import FOLDER, state_folder, write_atomically
+from autograder.results import ExerciseResult
 from autograder.results.reading import from_json
 
 MOST_BYTES = 16 << 20
@@ -33,14 +34,19 @@ class LastReport:
         return exercise
 
     @property
+    def result(self) -> ExerciseResult:
+        """The result of the exercise; raises one of `UNREADABLE` if the report is of another version."""
+        return from_json(self.report).exercises[0]
+
+    @property
     def failure(self) -> Mapping[str, Any] | None:
         """The check to look at first, as in the report; None if every check passes."""
-        first = from_json(self.report).exercises[0].first_failure
+        first = self.result.first_failure
         return next((check for check in self.exercise["checks"] if first and check["id"] == first.id), None)
 
 
 def read_last(course: Course, exercise: Exercise) -> LastReport | None:
-    """Return the last report on an exercise; None if there is none, or it cannot be read."""
+    """Return the last report on an exercise; None if there is none, it cannot be read, or it is of another version."""
     try:
         file = _file(course.root / FOLDER / "last", exercise)
         if file.stat().st_size > MOST_BYTES:

@@ -223,7 +223,7 @@ def test_diff_without_a_failure_says_so(passed: Path) -> None:
     file.write_text(json.dumps(report))
     done = tiny.run_course(passed, "diff", "1")
     assert done.returncode == 2
-    assert "of another version" in done.stderr
+    assert "there is no failure to show: run `course check 01` first" in done.stderr
 
 
 # Where a learner is.
