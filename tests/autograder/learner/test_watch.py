@@ -210,7 +210,7 @@ def test_what_cannot_be_read_is_waited_for(gone: str, watching: Watching) -> Non
         file.unlink()
         if gone == "link":
             file.symlink_to(watching.course / "course.toml")
-    shown = watching.frame("waiting until")
+    shown = watching.frame("it can be read")
     assert f"{tiny.FILES[0]} {'is a link' if gone == 'link' else 'is missing'}" in shown
     if gone == "folder":
         (watching.course / "elsewhere").rename(folder)
