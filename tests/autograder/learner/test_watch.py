@@ -295,7 +295,7 @@ def test_a_key_for_a_command_that_refuses_ends_nothing(watching: Watching) -> No
     [
         ("def running_mean(:\n", "Look for a bracket, a quote or a colon", "is none of them"),
         ("import numpyy\n", "The imports of the stub are enough.", "is none of them"),
-        (tiny.mean_with("while True: pass"), "Look for a loop that never ends", "is none of them"),
+        (tiny.mean_with("while True: pass"), "A `while` needs a line that ends it.", "is none of them"),
         ((tiny.ROOT / "exercises" / tiny.FILES[0]).read_text("utf-8"), "how to begin", "Nothing fails yet"),
         (tiny.MEAN, "there is nothing to hint at", "Every check passes"),
         (None, "`course reset 01` restores the stub", "There is no result yet"),
