@@ -264,9 +264,9 @@ def test_a_name_that_is_missing_has_no_hints_but_advice(course: Path) -> None:
     done = tiny.run_course(course, "hint", "1")
     assert (done.returncode, done.stderr) == (0, "")
     said = " ".join(done.stdout.split())
-    assert "rename it if that is the one. Compare names and sizes with those in the stub." in said
+    assert "rename it if that is the one. See line 1 of ex01_running_mean.py. Compare names and sizes" in said
     why = json.loads(tiny.run_course(course, "hint", "1", "--json", "-").stdout)
-    assert (why["hint"], len(why["why"])) == (None, 2)
+    assert (why["hint"], len(why["why"])) == (None, 3)
 
 
 def test_there_is_no_hint_for_what_passes(course: Path) -> None:
