@@ -296,11 +296,21 @@ test_right_dtypes, test_right_device = RIGHT.dtypes(id="right_dtypes"), RIGHT.de
 
 
 def test_what_is_wrong_is_printed_one_sentence_a_line_and_the_exit_is_1(course: Path) -> None:
-    (course / SOLUTION).unlink()
+    file = course / SOLUTION
+    source = file.read_text("utf-8")
+    file.write_text(source.replace("return ", "return -"), "utf-8")
     done = tiny.run_course(course, "validate", "1")
     assert done.returncode == 1
-    assert done.stdout.splitlines()[-1].startswith("1 problem: ")
-    assert SOLUTION.split("/")[1] in done.stdout
+    *problems, last = done.stdout.splitlines()
+    assert " problem" in last
+    assert [line for line in problems if line.startswith(f"{tiny.FIRST}: ")], done.stdout
+
+
+def test_a_missing_solution_is_named_before_anything_runs(course: Path) -> None:
+    (course / SOLUTION).unlink()
+    done = tiny.run_course(course, "validate", "1")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"{SOLUTION} is missing" in done.stderr
 
 
 def test_a_proof_of_nothing_says_so(course: Path) -> None:
