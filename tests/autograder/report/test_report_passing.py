@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from rich.cells import cell_len
 from rich.console import Console
+from rich.style import Style
 
 from autograder.report.glyphs import ASCII, UNICODE, Glyphs
 from autograder.report.layout import Page
@@ -134,6 +135,8 @@ def test_shades_are_ascii_where_the_glyphs_are() -> None:
 
 
 def test_cells_of_a_picture_set_both_colours() -> None:
+    Style.parse.cache_clear()
+    Style._add.cache_clear()  # rich keeps how a style was written to the first terminal, whatever its colours
     for exercise in (examples.PICTURES, examples.WAVES_PASS):
         text = "\n".join(shown(exercise, on_terminal(colors="truecolor")))
         cells = [codes for codes in re.findall(r"\x1b\[([\d;]*)m▀", text) if "8;2;" in codes]
