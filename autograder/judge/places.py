@@ -198,7 +198,7 @@ _RENAMED = re.compile(r"found (\w+)(?:\.(\d+))?.*: rename")
 
 
 def functions_of(survey: Survey | None) -> Callable[[int], str | None]:
-    """Return a function that names the innermost function of a line, as far as the survey tells."""
+    """Return a function that names the last function that begins at or before a line; None before the first."""
     starts = sorted((lines[0], name) for name, lines in (survey.places if survey else {}).items() if lines)
 
     def function(line: int) -> str | None:
