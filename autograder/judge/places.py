@@ -5,7 +5,7 @@ One that raises something else has the `raise` statement.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from autograder.checks import Check, Raises
 from autograder.results import Place
@@ -83,10 +83,9 @@ def raise_statement(
     statements = _statements(source, type_)
     found = [at for at, texts in statements.items() if _has(message, texts) and (texts or len(statements) == 1)]
     owner = (check.of or "").split(".")[0]
-    own = {at: of.name for at in found for of in survey.functions if of.line <= at <= of.end}
-    within = [at for at in found if own.get(at, "").split(".")[0] == owner]
+    within = [at for at in found if (function_at(survey, at) or "").split(".")[0] == owner]
     lines_left = within if len(found) > 1 else found
-    return Place(file, lines_left[0], own.get(lines_left[0])) if len(lines_left) == 1 else None
+    return Place(file, lines_left[0], function_at(survey, lines_left[0])) if len(lines_left) == 1 else None
 
 
 def _raised(outcome: Outcome) -> tuple[str, str] | None:
@@ -148,7 +147,8 @@ def definition(survey: Survey | None, check: Check, file: str, refusal: str) -> 
     """
     other = _DEFINED.search(refusal)
     if survey is not None and other is not None:
-        return _defined(survey, other[1], file)
+        lines = [function.line for function in survey.functions if function.name == other[1]]
+        return Place(file, lines[0], other[1]) if lines else None  # a class is no function
     owner = _owner(survey, check, refusal) if survey is not None else None
     if survey is None or owner is None:
         return None
@@ -162,11 +162,10 @@ def definition(survey: Survey | None, check: Check, file: str, refusal: str) -> 
     return Place(file, lines_of[0], init if init in survey.places else owner) if lines_of else None
 
 
-def _defined(survey: Survey, name: str, file: str) -> Place | None:
-    """Return the first line of a function; None for a class, of which only the lines of its methods are known."""
-    is_class = any(place.startswith(f"{name}.") for place in survey.places)
-    lines = () if is_class else survey.places.get(name, ())
-    return Place(file, lines[0], name) if lines else None
+def function_at(survey: Survey | None, line: int) -> str | None:
+    """Return the function or method that a line belongs to; None outside of all."""
+    functions = survey.functions if survey is not None else ()
+    return next((function.name for function in functions if function.line <= line <= function.end), None)
 
 
 def misplaced(survey: Survey | None, place: Place, tensor: str | None) -> Place:
@@ -195,13 +194,3 @@ If the first one is wrong, the fault may be in its class. If only a later one is
 _DEFINED = re.compile(r"it defines (\w+):")
 _RENAMED = re.compile(r"found (\w+)(?:\.(\d+))?.*: rename")
 """The class or function, and the part, that may be the wanted one by another name."""
-
-
-def functions_of(survey: Survey | None) -> Callable[[int], str | None]:
-    """Return a function that names the last function that begins at or before a line; None before the first."""
-    starts = sorted((lines[0], name) for name, lines in (survey.places if survey else {}).items() if lines)
-
-    def function(line: int) -> str | None:
-        return next((name for start, name in reversed(starts) if start <= line), None)
-
-    return function

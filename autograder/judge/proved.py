@@ -11,7 +11,7 @@ from autograder.diagnosis.judgement import Judgement
 from autograder.edits.text import Edit
 from autograder.judge.budget import Budget
 from autograder.judge.marking import Marking
-from autograder.judge.places import functions_of
+from autograder.judge.places import function_at
 from autograder.judge.proving import Hung, Judged, Proof, Search, can_be_proved, named
 from autograder.judge.suspects import clues_of, plain_text, suspected_lines
 from autograder.results import ExerciseResult, Place
@@ -43,9 +43,9 @@ def with_proofs(
     A line that was found in another way stays where it is proved too, with all that is known of it. A known mistake
     gives what is observed alone, so an edit that mends that check is more than a divergence of values.
     """
-    functions = functions_of(judgement.trials.survey if judgement.trials is not None else None)
+    survey = judgement.trials.survey if judgement.trials is not None else None
     several = len({proof.line for proof in proofs}) > 1
-    apart = len({functions(proof.line) for proof in proofs}) > 1
+    apart = len({function_at(survey, proof.line) for proof in proofs}) > 1
     raising = {verdict.check.id for verdict in judgement.verdicts if several and verdict.status == "error"}
     diagnosed = {verdict.check.id: verdict.diagnosis.place for verdict in judgement.verdicts if verdict.diagnosis}
     mistakes, found = named(judgement), dict(locations)
@@ -62,7 +62,7 @@ def with_proofs(
             mistake = first or known.first_mistake
             found[check] = replace(known, proved=is_proved, first_mistake=mistake, is_one_of_several=one_of_several)
         elif known is None or (not known.is_known and (proof.is_whole or check in mistakes)):
-            there = Place(judgement.exercise.file, proof.line, functions(proof.line))
+            there = Place(judgement.exercise.file, proof.line, function_at(survey, proof.line))
             is_same = own is not None and (own.file, own.line) == (there.file, there.line)
             found[check] = Location(
                 own if own is not None and is_same else there,

@@ -14,17 +14,11 @@ from tests.support import tiny
 FILE = "ex03_blocks.py"
 CHECK = replace(tiny.SUITE.checks[tiny.FIRST][0], of="Stack")
 SURVEY = Survey(
-    {
-        "pile": (30, 31),
-        "Block": (5, 9),
-        "Block.__init__": (2,),
-        "Block.forward": (5, 9),
-        "Stack": (20, 25),
-        "Stack.__init__": (12,),
-    },
+    {"Block": (5, 9), "Block.__init__": (2,), "Block.forward": (5, 9), "Stack": (20, 25), "Stack.__init__": (12,)},
     (),
     (),
     (("Block", "self.inner", 4), ("Stack", "self.blocks", 14), ("Stack", "self.norm", 15)),
+    (Function("Stack.__init__", 12, 13, 16, 0), Function("pile", 30, 31, 31, 0)),
 )
 
 

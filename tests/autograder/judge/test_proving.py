@@ -29,6 +29,7 @@ from autograder.judge.suspects import clues_of, plain_text, suspected_lines
 from autograder.messages.locations import Divergence, State, decides
 from autograder.messages.misconceptions import MORE
 from autograder.messages.statuses import NothingRead
+from autograder.protocol.functions import Function
 from autograder.report.location import PROVED, location_of
 from autograder.results import ExerciseResult, Place, Report, Status
 from autograder.runner.outcomes import Survey
@@ -53,7 +54,7 @@ def checks(*statuses: Status, bonus: Collection[int] = ()) -> Judgement:
         for at, status in enumerate(statuses)
     ]
     failing = {(verdict.check.id, 1) for verdict in verdicts if verdict.status != "pass"}
-    survey = Survey({"f": (1, 2), "g": (3, 4)}, (), (), (), ())
+    survey = Survey({}, (), functions=(Function("f", 1, 2, 2, 0), Function("g", 3, 4, 4, 0)))
     trials = Trials({}, failing, AnswerKey({}, ()), lambda *_: {}, SOURCE.encode(), survey)
     return Judgement(EXERCISE, tuple(verdicts), trials)
 
