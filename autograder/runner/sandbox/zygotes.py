@@ -182,6 +182,7 @@ class Zygote:
             child.end(event["status"], event["cpu_seconds"])
 
     def _read_log(self, stream: IO[bytes]) -> None:
-        with contextlib.suppress(OSError, ValueError):
+        """Keep the start of the zygote's log and close it at its end; runs in a thread of its own."""
+        with stream, contextlib.suppress(OSError):
             while part := os.read(stream.fileno(), 1 << 12):
                 self._log.extend(part[: max(0, KEPT_LOG - len(self._log))])

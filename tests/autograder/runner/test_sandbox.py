@@ -301,6 +301,20 @@ def test_no_process_is_left_behind() -> None:
     assert not Path(f"/proc/{started.pid}").exists()
 
 
+@confines
+def test_the_log_of_a_zygote_is_closed() -> None:
+    zygote = Zygote.start(Launch(outer=True), {"plan": []})
+    started = zygote._channel.process
+    assert isinstance(started, subprocess.Popen)
+    zygote.close()
+    assert started.stderr is not None
+    for _ in range(2000):
+        if started.stderr.closed:
+            break
+        time.sleep(0.01)
+    assert started.stderr.closed
+
+
 def test_without_any_means_it_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
     def start(self: Launch, channel: int) -> None:
         raise PermissionError(13, "Permission denied")
