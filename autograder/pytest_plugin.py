@@ -121,10 +121,11 @@ def failure_report(result: CheckResult) -> str:
     """Return why a check failed, and the first hint."""
     from autograder.report.failure_text import failure_text
     from autograder.report.failure_view import failure_view
+    from autograder.report.states import check_state
 
     view = failure_view(result)
     hints = [f"{label}: {hint}" for label, hint in view.hints]
-    return "\n".join([f"{view.state.word}: {view.title}", failure_text(view), *hints])
+    return "\n".join([f"{check_state(result).word}: {view.title}", failure_text(view), *hints])
 
 
 class CourseSession:

@@ -18,7 +18,7 @@ from autograder.judge.verdict import Verdicts
 from autograder.results import ExerciseResult, Status
 from autograder.runner.outcomes import Fault, Outcome, WorkerFailure
 from autograder.runner.run import Parts
-from autograder.runner.runner import EnvironmentProblem, GraderProblem, Plan, Run, Runner
+from autograder.runner.runner import CourseProblem, EnvironmentProblem, GraderProblem, Plan, Run, Runner
 from autograder.runner.timeouts import Timeouts, of_edited
 from autograder.submission import Submission
 from autograder.submission.submission import digest
@@ -312,7 +312,7 @@ class Marking:
             return replace(judgement, prints=run.prints.get(exercise.id, {}))
         except Exception as error:
             text = str(error) if isinstance(error, GraderProblem) else f"{type(error).__name__}: {error}"
-            return verdicts.grader_error(text)
+            return verdicts.grader_error(text, of_course=isinstance(error, CourseProblem))
 
 
 def _has(judgement: Judgement, *statuses: Status) -> bool:

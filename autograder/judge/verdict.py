@@ -98,12 +98,13 @@ class Verdicts:
 
         return self._all_alike("held", _of_structure(NothingRead()))
 
-    def grader_error(self, text: str) -> Judgement:
-        """Judge an exercise on which the kit itself failed."""
+    def grader_error(self, text: str, *, of_course: bool = False) -> Judgement:
+        """Judge an exercise on which the kit itself failed, or a file `of_course`."""
         from autograder.diagnosis.diagnosis import Diagnosis
-        from autograder.messages.statuses import GraderFailed
+        from autograder.messages.statuses import CourseFileWrong, GraderFailed
 
-        return self._all_alike("grader_error", Diagnosis("exception", GraderFailed(text)))
+        fact = CourseFileWrong(text) if of_course else GraderFailed(text)
+        return self._all_alike("grader_error", Diagnosis("exception", fact))
 
     def _all_alike(self, status: Status, diagnosis: "Diagnosis") -> Judgement:
         verdicts = (Verdict(check, status, 0, self._most(check), diagnosis) for check in self.checks.values())

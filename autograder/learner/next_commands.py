@@ -35,12 +35,15 @@ def restore_command(exercise: Exercise) -> Command:
 def after_check(course: Course, report: "Report", progress: Progress) -> list[Command]:
     """Return what to do after a check of your own exercises: fix the first failure, or move on."""
     from autograder.report.exercise_summary import shown_first
+    from autograder.report.states import COURSE_PROBLEM, state_of
 
     failing = shown_first(report)
     if failing is None:
         return _after_pass(course, report, progress)
     exercise = course.exercise(failing.id)
     again = f"course check {exercise.number}"
+    if state_of(failing) is COURSE_PROBLEM:
+        return [(f"course validate {exercise.number}", "for the author: shows the problem again"), (again, "try again")]
     if failing.status == "grader_error":
         return [(again, "try again"), ("course doctor", "look for a problem on this machine")]
     return _after_failure(course, exercise, failing, progress, again)

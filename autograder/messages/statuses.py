@@ -69,6 +69,17 @@ class GraderFailed(Fact):
         return Wording("The grader itself failed; this is not your fault", asks=self.reason, whole=True)
 
 
+class CourseFileWrong(Fact):
+    """A file that the author of the course wrote is wrong."""
+
+    reason: str
+
+    id = "course_file"
+
+    def wording(self) -> Wording:
+        return Wording("A file of this course is wrong; this is not your fault", asks=self.reason, whole=True)
+
+
 class EarlierUnwritten(Fact):
     """The code uses another file that is not written yet."""
 

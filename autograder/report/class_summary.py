@@ -8,7 +8,7 @@ from autograder.report.exercise_summary import held_sentence, notes, number, stu
 from autograder.report.failure_view import failure_view
 from autograder.report.printable import one_line
 from autograder.report.quantities import plural, points
-from autograder.report.states import STATES
+from autograder.report.states import state_of
 from autograder.results.model import Report
 
 
@@ -72,6 +72,6 @@ def _reasons(report: Report) -> list[str]:
         faulty = [check for check in exercise.checks if check.status == "grader_error"]
         if faulty or exercise.status == "grader_error":
             messages = [one_line(" ".join(failure_view(check).detail)) for check in faulty if check.finding]
-            problem = f"{number(exercise.id)} {exercise.title}: {STATES['grader_error'].word}"
+            problem = f"{number(exercise.id)} {exercise.title}: {state_of(exercise).word}"
             reasons.append(": ".join([problem, *messages[:1]]))
     return reasons + notes(report)

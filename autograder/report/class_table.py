@@ -8,7 +8,7 @@ from autograder.report.class_summary import ClassSummary, summarize
 from autograder.report.exercise_summary import number, student, total_of
 from autograder.report.layout import SECONDARY, Page, blocks, breadth, columns
 from autograder.report.quantities import points
-from autograder.report.states import IN_PROGRESS, STATES, state_of
+from autograder.report.states import COURSE_PROBLEM, IN_PROGRESS, STATES, state_of
 from autograder.results.model import NOT_JUDGED, ExerciseResult, Report
 
 _MOST_NAMES = 5
@@ -89,7 +89,7 @@ def _sign(page: Page, exercise: ExerciseResult | None) -> Text:
 def _legend(page: Page, reports: Sequence[Report], short: bool) -> list[Text]:
     """Return the meaning of the marks, or of the short words that differ from the whole word."""
     used = {state_of(exercise) for report in reports for exercise in report.exercises}
-    states = [state for state in (*STATES.values(), IN_PROGRESS) if state in used]
+    states = [state for state in (*STATES.values(), COURSE_PROBLEM, IN_PROGRESS) if state in used]
     if short:
         meanings = [f"{state.short} {state.word.lower()}" for state in states if state.short != state.word]
     else:

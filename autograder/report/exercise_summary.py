@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from autograder.report.printable import one_line
 from autograder.report.quantities import listed, ordinal, plural, points, points_of, seconds
-from autograder.report.states import STATES, state_of
+from autograder.report.states import shown_as, state_of
 from autograder.results.model import CheckResult, ExerciseResult, Finding, Report, Status
 
 _MOST_CHARACTERS = 1000  # of a message: more than any renderer shows, and quick to lay out
@@ -25,7 +25,7 @@ def spoken(identifier: str) -> str:
 def message_of(status: Status, finding: Finding | None) -> str:
     """Return the message of a failure. A problem of the grader never blames the student."""
     if finding is None or status == "grader_error" or not finding.message:
-        return STATES[status].meaning
+        return shown_as(status, finding).meaning
     return one_line(finding.message[:_MOST_CHARACTERS])
 
 

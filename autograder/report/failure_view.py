@@ -12,7 +12,7 @@ from autograder.report.exercise_summary import checks_pass, message_of
 from autograder.report.location import Location, function_of, location_of
 from autograder.report.printable import one_line, printable
 from autograder.report.prints import PrintPart, print_parts
-from autograder.report.states import STATES, State
+from autograder.report.states import COURSE_PROBLEM, STATES, state_of
 from autograder.report.todo_view import TodoView
 from autograder.results.model import CheckResult, ExerciseResult, Finding, PrintOutput, Status
 
@@ -59,11 +59,6 @@ class FailureView:
     prints: tuple[PrintPart, ...]
     hints: tuple[tuple[str, str], ...]
     next_commands: tuple[Command, ...]
-
-    @property
-    def state(self) -> State:
-        """How the status is shown."""
-        return STATES[self.status]
 
     @property
     def message(self) -> str:
@@ -147,7 +142,12 @@ def _has_run(check: CheckResult) -> bool:
 
 
 def have_run(exercise: ExerciseResult) -> bool:
-    """Say whether any check of an exercise has run: none does if its file is missing, or cannot be read or imported."""
+    """Say whether any check of an exercise has run: none does if its file is missing, or cannot be read or imported.
+
+    None runs if a file of the course is wrong, either.
+    """
+    if state_of(exercise) is COURSE_PROBLEM:
+        return False
     first = exercise.first_failure
     passes = any(check.status == "pass" for check in exercise.checks)
     return first is None or passes or exercise.status == "grader_error" or _has_run(first)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from autograder.results.model import CheckResult, ExerciseResult, Status
+from autograder.results.model import CheckResult, ExerciseResult, Finding, Status
 
 Mark = Literal["passed", "failed", "waiting", "problem"]
 
@@ -44,16 +44,36 @@ STATES: dict[Status, State] = {
     ),
 }
 
+COURSE_PROBLEM = State(
+    "COURSE PROBLEM",
+    "COURSE",
+    "problem",
+    "yellow",
+    "A file of this course is wrong, so your code was not judged. Only the author of the course can mend it.",
+)
 NOT_RUN = State("NOT RUN", "SKIP", "waiting", "bright_black", "An earlier check was stopped, so this one was not run.")
 IN_PROGRESS = State("IN PROGRESS", "PART", "waiting", "cyan", "A part is written, and another part is not yet.")
 
 
 def check_state(check: CheckResult) -> State:
-    """Return how the status of a check is shown: one that was left out after others were stopped did not run."""
-    is_left_out = check.finding is not None and check.finding.id == "not_run"
-    return NOT_RUN if is_left_out else STATES[check.status]
+    """Return how the status of a check is shown."""
+    return shown_as(check.status, check.finding)
+
+
+def shown_as(status: Status, finding: Finding | None) -> State:
+    """Return how a status with this finding is shown."""
+    match (status, finding.id if finding else ""):
+        case _, "not_run":
+            return NOT_RUN  # left out after others were stopped
+        case "grader_error", "course_file":
+            return COURSE_PROBLEM
+    return STATES[status]
 
 
 def state_of(exercise: ExerciseResult) -> State:
     """Return how the status of an exercise is shown: one that is written in part, without a failure, is in progress."""
-    return IN_PROGRESS if exercise.in_progress else STATES[exercise.status]
+    if exercise.in_progress:
+        return IN_PROGRESS
+    first = exercise.checks[0] if exercise.checks else None
+    is_of_course = exercise.status == "grader_error" and first is not None and check_state(first) is COURSE_PROBLEM
+    return COURSE_PROBLEM if is_of_course else STATES[exercise.status]

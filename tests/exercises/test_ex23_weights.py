@@ -138,7 +138,7 @@ NEEDS_READ = {"of": "read_safetensors", "judge": Raises(), "trials": 1, "require
 
 @check("a file without its last bytes is refused", points=1, **NEEDS_READ)
 def test_cut_off(impl, given):
-    return refused(impl, given)(-3)
+    return refused(impl, given)(-4)  # one whole number: torch itself refuses a part of one with a ValueError
 
 
 @check("a file that ends in its header is refused", points=1, **NEEDS_READ)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from autograder.instructor.gradebook.feedback import check_text, notes
 from autograder.instructor.gradebook.graded import Exporter, ExportError, Graded, Mark, handed_in_at
 from autograder.report.printable import one_line
-from autograder.report.states import STATES
+from autograder.report.states import STATES, state_of
 from autograder.results import CheckResult, ExerciseResult
 from autograder.submission.files import printable
 from autograder.submission.names import Clue
@@ -74,7 +74,7 @@ def _results(graded: Graded, mark: Mark, seen: Seen) -> dict[str, Any]:
         for part, check in enumerate(exercise.checks, 1)
     ]
     failing = (exercise for exercise in exercises if exercise.status == "grader_error")
-    failed = [f"{exercise.title}: {STATES['grader_error'].meaning}" for exercise in failing]
+    failed = [f"{exercise.title}: {state_of(exercise).meaning}" for exercise in failing]
     lines = [UNFINISHED, *failed] if mark.failed else [STATES["held"].meaning] if mark.held else notes(mark)
     score = {} if mark.score is None else {"score": mark.score / 100}
     seconds = sum(check.seconds for exercise in exercises for check in exercise.checks)

@@ -24,7 +24,7 @@ from autograder.report.html import Command, exercise_card, hint_card, note_card,
 from autograder.report.plain import exercise_sentences, fact, next_sentences
 from autograder.report.printable import ended
 from autograder.report.quantities import points, points_of
-from autograder.report.states import state_of
+from autograder.report.states import COURSE_PROBLEM, state_of
 from autograder.report.todo_view import todo_view
 from autograder.report.why import WhyPage, sentences_of_page
 from autograder.results import ExerciseResult, Report, Todo
@@ -159,6 +159,8 @@ def _next(course: Course, exercise: Exercise, progress: Progress, result: Exerci
             return [("status()", "every exercise passes")]
         book = notebook_file(course, following)
         return [(book.name if book.is_file() else following.file, f"on to {following.number} {following.title}")]
+    if state_of(result) is COURSE_PROBLEM:
+        return [(again, "try again, when the author has mended the course")]
     if result.status == "grader_error":
         return [(again, "try again"), ("course doctor", "in a terminal: look for a problem on this machine")]
     if result.in_progress or result.status in ("not_started", "missing"):

@@ -692,3 +692,14 @@ def test_what_answers_at_once_loads_nothing_heavy(command: str, failed: Path) ->
     )
     loaded = done.stdout.splitlines()[-1]
     assert not [each for each in heavy if f"'{each}'" in loaded]
+
+
+@pytest.mark.worker
+def test_a_wrong_solution_is_a_problem_of_the_course_and_not_of_the_kit(course: Path) -> None:
+    solution = course / "solutions" / tiny.FILES[0]
+    solution.write_text(solution.read_text() + "\nraise KeyError('boom')\n")
+    done = tiny.run_course(course, "check", "1", "--plain")
+    assert done.returncode == 4
+    assert "COURSE PROBLEM. Exercise 01" in done.stdout
+    assert f"the solution {tiny.FILES[0]} cannot be imported: KeyError: 'boom'" in done.stdout
+    assert "Next: course validate 01" in done.stdout
