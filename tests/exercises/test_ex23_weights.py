@@ -113,13 +113,14 @@ def test_read_shapes(impl, given):
     shapes = {"number": (), "one": (1,), "empty": (0, K), "empty too": (T, 0, 2), "row": (1, T)}
     tensors = {name: drawn(given, "F32", *shape) for name, shape in shapes.items()}
     tensors["empty numbers"] = drawn(given, "I16", 0, T)
-    data = file_of(given, tensors)
-    return by_name(impl.read_safetensors(data))
+    alone = file_of(given, {"empty and alone": drawn(given, "F32", 0, K)})
+    return by_name({**impl.read_safetensors(file_of(given, tensors)), **impl.read_safetensors(alone)})
 
 
 @check("the caller may write into the tensors", points=1, of="read_safetensors")
 def test_read_writable(impl, given):
-    data = file_of(given, {"w": drawn(given, "F32", *given.sizes("T K")), "v": drawn(given, "F32", 3)})
+    byte = given.integers(200, 240, 1).to(given.torch.uint8)  # Python keeps one object for all equal bytes
+    data = file_of(given, {"w": drawn(given, "F32", *given.sizes("T K")), "v": drawn(given, "F32", 3), "byte": byte})
     tensors = impl.read_safetensors(data)
     for tensor in tensors.values():
         tensor += 1
@@ -193,6 +194,13 @@ def test_written_shapes(impl, given):
     T, K = given.sizes("T K")
     shapes = {"number": (), "empty": (0, K), "empty too": (T, 0), "row": (1, T)}
     return parsed(impl.write_safetensors({name: drawn(given, "F32", *shape) for name, shape in shapes.items()}))
+
+
+@check("a tensor on another device is written", points=1, of="write_safetensors", requires_any=("written",))
+def test_written_device(impl, given):
+    tensor = drawn(given, "F32", *given.sizes("T K"))
+    with given.another_device() as device:
+        return parsed(impl.write_safetensors({"w": tensor.to(device)}))
 
 
 @check("metadata are written, and only if there are any", points=1, of="write_safetensors")
@@ -422,14 +430,15 @@ def test_unused(impl, given):
 
 
 def faulty(given, name, fault):
-    """Return a Llama with one tensor that is missing, misspelt or of another shape, in its second layer."""
+    """Return a Llama with one tensor that is missing, misspelt, too long or too short, in its second layer."""
     tensors = llama(given)
     full = f"model.layers.1.self_attn.{name}.weight"
     tensor = tensors.pop(full)
     if fault == "misspelt":
         tensors[full.replace("_proj", "_project")] = tensor
-    elif fault == "reshaped":
-        tensors[full] = given.normal(tensor.size(0) + 1, tensor.size(1))
+    elif fault != "missing":
+        rows = tensor.size(0) + {"too long": 1, "too short": -2}[fault]
+        tensors[full] = given.normal(rows, tensor.size(1))
     return tensors
 
 
@@ -443,25 +452,32 @@ def test_missing(impl, given):
     return given.raises(lambda: impl.load_weights(model, faulty(given, "v_proj", "misspelt")), "v_proj")
 
 
+@check("a file without head and embedding is refused", points=1, **NEEDS_LOADED)
+def test_missing_embedding(impl, given):
+    model, tensors = model_of(given), llama(given, head=False)
+    del tensors["model.embed_tokens.weight"]
+    return given.raises(lambda: impl.load_weights(model, tensors))  # the message may name either
+
+
 @check("a tensor of another shape is refused, with both shapes", points=2, **NEEDS_LOADED)
 def test_shapes(impl, given):
     G, K, D = given.sizes("G K D")
     model = model_of(given)
-    tensors = faulty(given, "v_proj", "reshaped")
+    tensors = faulty(given, "v_proj", "too long")
     return given.raises(lambda: impl.load_weights(model, tensors), "v_proj", G * K, G * K + 1, D)
 
 
 @check("a wrong number of rows in the queries is refused, too", points=1, **NEEDS_LOADED)
 def test_query_shapes(impl, given):
     D = given.size("D")
-    tensors, model = faulty(given, "q_proj", "reshaped"), model_of(given)
-    return given.raises(lambda: impl.load_weights(model, tensors), "q_proj", D, D + 1)
+    tensors, model = faulty(given, "q_proj", "too short"), model_of(given)
+    return given.raises(lambda: impl.load_weights(model, tensors), "q_proj", D, D - 2)
 
 
 @check("after an error the model is as before", points=2, of="load_weights")
 def test_unchanged(impl, given):
     model, seen = model_of(given), {}
-    for fault in ("missing", "reshaped"):
+    for fault in ("missing", "too long"):
         before = held(model)
         error = given.raises(lambda fault=fault: impl.load_weights(model, faulty(given, "v_proj", fault)))
         change = {name: now - before[name] for name, now in held(model).items()}

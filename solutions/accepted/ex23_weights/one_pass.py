@@ -102,6 +102,8 @@ def changed(ours, tensor, layout, heads, kv_heads):
         count = heads if "q_proj" in ours else kv_heads if "k_proj" in ours else 0
         result = tensor.clone()
         size = len(tensor) // count if count else 0
+        if size % 2:
+            return result  # its shape is wrong
         for head in range(count):
             rows = tensor[head * size : (head + 1) * size]
             result[head * size : (head + 1) * size : 2] = rows[: size // 2]
