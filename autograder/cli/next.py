@@ -57,7 +57,7 @@ def _show(screen: Screen, course: Course, progress: Progress, exercise: Exercise
     for paragraph in lesson:
         screen.text(paragraph)
     screen.gap()
-    failures = len(progress.of(exercise).levels)
+    failures = sum(not key.startswith("todo:") for key in progress.of(exercise).levels)  # the rest are first steps
     seen = f", {plural(failures, 'failure')} seen so far" if failures else ""
     minutes = f", about {exercise.minutes} min" if exercise.minutes else ""
     screen.text(f"{points(exercise.points)} points{minutes}{seen}")

@@ -4,20 +4,21 @@ import re
 from dataclasses import replace
 from typing import overload
 
+from autograder.diagnosis.causes import cause_of
 from autograder.diagnosis.diagnosis import Diagnosis
 from autograder.messages import exceptions as facts
-from autograder.messages.library_errors import reason, values_expected
+from autograder.messages.library_errors import attribute_lacked, reason, values_expected
 from autograder.messages.locations import Line
 from autograder.messages.statuses import WorkerEnded
 from autograder.protocol.source_text import lines_of
 from autograder.results import Evidence, Place
-from autograder.runner.outcomes import Fault, WorkerFailure
+from autograder.runner.outcomes import Fault, Survey, WorkerFailure
 
 
-def of_fault(fault: Fault, file: str, source: bytes) -> Diagnosis:
+def of_fault(fault: Fault, file: str, source: bytes, survey: Survey | None = None) -> Diagnosis:
     """Diagnose an exception: the last line of the learner's that ran, and the library's own words.
 
-    The line is of the exercise's own file, if any of its functions was running.
+    The line is of the exercise's own file, if any of its functions was running. `survey` is that of this file.
     """
     deepest = fault.frames[-1] if fault.frames else None
     place = next((frame for frame in reversed(fault.frames) if frame.file == file), deepest)
@@ -37,7 +38,10 @@ def of_fault(fault: Fault, file: str, source: bytes) -> Diagnosis:
     rows = tuple((name, "", value) for of, name, value in fault.values if place is not None and of == place.file)
     title = facts.TENSORS if all(value.startswith("(") for _, _, value in rows) else facts.VALUES  # a shape and a dtype
     evidence = Evidence(title, rows=rows) if rows else None
-    return Diagnosis("exception", _raised(fault, deepest, place), quoted=fault.message, place=place, evidence=evidence)
+    raised = _raised(fault, deepest, place)
+    if (cause := cause_of(fault, deepest, file, source, survey)) is not None:
+        raised = replace(raised, cause=cause)
+    return Diagnosis("exception", raised, quoted=fault.message, place=place, evidence=evidence)
 
 
 _LINE = re.compile(r"\bline (\d+)\b")
@@ -88,6 +92,8 @@ def _of_misfit(fault: Fault) -> Diagnosis:
         return Diagnosis("structure", fact, quoted=fault.message)
     if fault.type == "TypeError":
         return Diagnosis("structure", facts.SignatureWrong(), quoted=fault.message)
+    if (lacked := attribute_lacked(fault.message)) is not None:
+        return Diagnosis("structure", facts.AttributeLacking(*lacked), quoted=fault.message)
     return Diagnosis("exception", facts.ResultUnusable(fault.type), quoted=fault.message)
 
 

@@ -192,7 +192,11 @@ def _site(diagnosis: Diagnosis, source: Source, location: Location | None) -> _S
     if location is None or divergence is None:
         certain = diagnosis.misconception is None if location is None else proved or location.is_known
         return _Site(place_in(cells, place), lines, certain=certain, proved=proved)
-    agreeing, text = divergence.agreeing, label(divergence)
+    agreeing = divergence.agreeing
+    # Beside the sentence of a known mistake, a value that another line makes too would be a second finding.
+    is_second = divergence.state is State.MISUSED and diagnosis.misconception is not None
+    text = None if is_second else label(divergence)
+    place = replace(place, column=None, end=None) if is_second else place
     if location.is_origin and divergence.number is not None:
         agreeing = tuple(line for line in agreeing if line < place.line)
         text = origin_label(divergence.number[0], line_in(cells, place, divergence.place.line), divergence)

@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 
 from autograder.checks import Check, Raises
+from autograder.messages.library_errors import attribute_lacked, values_expected
 from autograder.results import Place
 from autograder.runner.outcomes import Fault, Observed, Outcome, Survey
 
@@ -28,8 +29,11 @@ def place_of(
     refused = next((fault for fault in faults if fault.kind == "structure"), None)
     if refused is not None:
         return definition(survey, check, file, refused.message)
-    misused = any(not fault.frames and "NoneType" in fault.message for fault in faults)
-    return without_return(survey, check, file) if misused else None
+    misused = [fault.message for fault in faults if not fault.frames and not fault.at_import]
+    if any("NoneType" in message for message in misused):
+        return without_return(survey, check, file)
+    is_returned = any(values_expected(message) or attribute_lacked(message) for message in misused)
+    return return_line(survey, check, file) if is_returned else None
 
 
 def return_line(survey: Survey | None, check: Check, file: str) -> Place | None:
@@ -147,8 +151,14 @@ def definition(survey: Survey | None, check: Check, file: str, refusal: str) -> 
     """
     other = _DEFINED.search(refusal)
     if survey is not None and other is not None:
-        lines = [function.line for function in survey.functions if function.name == other[1]]
-        return Place(file, lines[0], other[1]) if lines else None  # a class is no function
+        names = {other[1], f"{refusal.split()[0]}.{other[1]}"}  # a function or class, or a method
+        lines = [function.line for function in survey.functions if function.name in names]
+        if lines:  # a class is no function, and an attribute is neither
+            return Place(file, lines[0], other[1])
+        if "defines" in other[0]:
+            return None
+    if "no method" in refusal:
+        return None  # no line is wrong
     owner = _owner(survey, check, refusal) if survey is not None else None
     if survey is None or owner is None:
         return None
@@ -191,6 +201,6 @@ _PARAMETER = re.compile(r"\bparameter (\w+)(?:\.(\d+))?")
 
 If the first one is wrong, the fault may be in its class. If only a later one is wrong, it is in the list.
 """
-_DEFINED = re.compile(r"it defines (\w+):")
+_DEFINED = re.compile(r"it (?:defines|has) (\w+):")
 _RENAMED = re.compile(r"found (\w+)(?:\.(\d+))?.*: rename")
 """The class or function, and the part, that may be the wanted one by another name."""

@@ -7,13 +7,14 @@ from autograder.checks.trials import Key
 from autograder.comparison.compare import passes
 from autograder.course import Exercise
 from autograder.diagnosis.diagnosis import Location
-from autograder.diagnosis.judgement import Judgement
+from autograder.diagnosis.judgement import Judgement, Verdict
 from autograder.edits.text import Edit
 from autograder.judge.budget import Budget
 from autograder.judge.marking import Marking
 from autograder.judge.places import function_at
 from autograder.judge.proving import Hung, Judged, Proof, Search, can_be_proved, named
 from autograder.judge.suspects import clues_of, plain_text, suspected_lines
+from autograder.messages.exceptions import Raised
 from autograder.results import ExerciseResult, Place
 from autograder.runner.outcomes import WorkerFailure
 from autograder.runner.run import EnvironmentProblem, GraderProblem
@@ -49,7 +50,8 @@ def with_proofs(
     raising = {verdict.check.id for verdict in judgement.verdicts if several and verdict.status == "error"}
     diagnosed = {verdict.check.id: verdict.diagnosis.place for verdict in judgement.verdicts if verdict.diagnosis}
     mistakes, found = named(judgement), dict(locations)
-    for proof, check in [(one, check) for one in proofs for check in one.checks]:
+    unset = {verdict.check.id for verdict in judgement.verdicts if _is_unset(verdict)}
+    for proof, check in [(one, check) for one in proofs for check in one.checks if check not in unset]:
         known, own, first = found.get(check), diagnosed.get(check), proof.known
         one_of_several = several
         if check in raising:  # the exception is a fact, and the second edit may only restore what the first one removed
@@ -72,6 +74,12 @@ def with_proofs(
                 is_one_of_several=one_of_several,
             )
     return found
+
+
+def _is_unset(verdict: Verdict) -> bool:
+    """Whether no line sets the attribute that a check needs: an edit where it is read only works around that."""
+    fact = verdict.diagnosis.fact if verdict.diagnosis is not None else None
+    return isinstance(fact, Raised) and fact.id == "unset_attribute"
 
 
 @dataclass(frozen=True)

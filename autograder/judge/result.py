@@ -96,7 +96,13 @@ def _hints(judgement: Judgement, verdict: Verdict, location: "Location | None") 
 
 def _is_complete(diagnosis: "Diagnosis | None") -> bool:
     """Whether the sentence about names and calls says what to change: a check's hints are about its numbers."""
-    from autograder.messages.exceptions import NoneGiven, SignatureWrong, StructureWrong
+    from autograder.messages import exceptions as facts
 
-    complete = NoneGiven, SignatureWrong, StructureWrong
+    complete = (
+        facts.AttributeLacking,
+        facts.CountReturned,
+        facts.NoneGiven,
+        facts.SignatureWrong,
+        facts.StructureWrong,
+    )
     return diagnosis is not None and (diagnosis.kind == "forbidden" or isinstance(diagnosis.fact, complete))

@@ -163,7 +163,7 @@ class Verdicts:
 
                     return outcome.status, of_death(outcome)
                 case Fault():
-                    return self._of_fault(outcome, trials.source)
+                    return self._of_fault(outcome, trials)
         if not _fails(check, trials.failing):
             return "pass", None
         from autograder.diagnosis.differences import Trial, of_difference
@@ -180,7 +180,7 @@ class Verdicts:
     def _sizes(self, check: Check, trial: int) -> Mapping[str, int]:
         return sizes_of(self.suite.course.sizes_of(self.exercise), self.seed, self.exercise.id, check.id, trial)
 
-    def _of_fault(self, fault: Fault, source: bytes) -> tuple[Status, "Diagnosis | None"]:
+    def _of_fault(self, fault: Fault, trials: Trials) -> tuple[Status, "Diagnosis | None"]:
         place = fault.frames[-1] if fault.frames else None
         if fault.kind == "todo" and place is not None:
             if place.file == self.exercise.file:
@@ -195,7 +195,7 @@ class Verdicts:
         if is_out_of_memory(fault):
             exceeded = MemoryExceeded(fault.type, self.suite.course.limits.memory_mib)
             return "memory", Diagnosis("exception", exceeded, place=place)
-        diagnosis = of_fault(fault, self.exercise.file, source)
+        diagnosis = of_fault(fault, self.exercise.file, trials.source, trials.survey)
         return ("fail" if diagnosis.kind in ("structure", "device") else "error"), diagnosis
 
     def _made(self, check: Check, trials: Trials, status: Status, diagnosis: "Diagnosis | None") -> Verdict:

@@ -83,7 +83,8 @@ def _advice(course: Course, exercise: Exercise, standing: Standing) -> list[str]
     place = finding.get("place") or {}
     what = str(finding.get("message") or STATES[failure["status"]].meaning)
     where = [f"See line {place['line']} of {place['file']}."] if place.get("line") and place.get("cell") is None else []
-    return [what, *where, advice(failure["status"], str(finding.get("kind")), str(finding.get("id")), what)]
+    kind, id_, quoted = (str(finding.get(name) or "") for name in ("kind", "id", "detail"))
+    return [what, *where, advice(failure["status"], kind, id_, what, quoted)]
 
 
 def failure_texts(course: Course, exercise: Exercise, standing: Standing) -> tuple[str, tuple[str, ...]]:

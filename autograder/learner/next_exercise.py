@@ -10,6 +10,9 @@ from autograder.learner.progress.events import Event, now
 MOST_BYTES = 256 << 10
 """The lesson is at the top: a larger file is not read to its end."""
 
+_LINK = re.compile(r"\[([^\]]+)\]\([^)\s]+\)")
+"""A link of Markdown; its text is enough on a terminal."""
+
 _MARKUP = str.maketrans("", "", "*`$")
 _BRACES = re.compile(r"(?:\\\w+|(?<=_)|(?<=\^))\{(\w+)\}")
 _SYMBOLS = {r"\cdot": "·", r"\times": "×", r"\sqrt": "√"}
@@ -61,7 +64,7 @@ def lesson_paragraphs(course: Course, exercise: Exercise) -> list[str]:
     body = [line for line in prose if not line.startswith("#")]
     while body and not body[0]:
         body.pop(0)
-    paragraph = _without_latex(" ".join(takewhile(bool, body))).translate(_MARKUP)
+    paragraph = _LINK.sub(r"\1", _without_latex(" ".join(takewhile(bool, body)))).translate(_MARKUP)
     if paragraph.endswith(":"):  # a formula or a table follows in the lesson, and not here
         paragraph = f"{paragraph[:-1]}."
     return [paragraph] if paragraph else []

@@ -229,7 +229,8 @@ def notices(rows: Sequence[ExerciseRow]) -> list[str]:
     stale = [row.exercise.number for row in rows if row.recheck]
     sentences = []
     if broken:
-        sentences.append(f"Broken since: {', '.join(broken)}. A pass still counts. Make them pass again.")
+        which = f"Broken since they passed: {', '.join(broken)}."
+        sentences.append(f"{which} They still count as passed, but earn the points of today's code.")
     if stale:
         sentences.append(f"The checks of {', '.join(stale)} have changed since your last run. Check them again.")
     return sentences

@@ -14,26 +14,46 @@ _BY_ID: Mapping[str, str] = {
     "ImportError": "Check the spelling of the names behind `import`. The imports of the stub are enough.",
     "NameError": "Python does not know that name. Compare its spelling with the line that assigns or imports it.",
     "UnboundLocalError": "That name has no value yet when the line runs. Assign it before, in every case.",
-    "AttributeError": "Compare the spelling of that name with the line of `__init__` that sets it.",
+    "AttributeError": "Check the spelling of that name, and what kind of object stands before its dot.",
+    "misspelt_attribute": "Compare the spelling of that name with the line that sets it.",
+    "unset_attribute": "Give it a value in `__init__`, with `self.` before its name.",
+    "returns_nothing": "Let that function end with `return` and its result. Without one it gives None.",
+    "type": "Read the type behind `->` in the stub. Make an object of that type from your values, and return it.",
+    "count": "Read what the stub returns, and in which order. Your `return` needs the same values.",
     "SystemExit": "Remove that call: a function ends with `return`.",
 }
+_OF_CAUSES = ("misspelt_attribute", "unset_attribute", "returns_nothing")
 _BRACKETS = re.compile(r"closed|unmatched|unterminated|does not match|expected|invalid syntax|EOF|comma")
 """Python's words where a bracket, a quote or a colon is missing or too many."""
 
 _OF_BRACKETS = "Look for a bracket, a quote or a colon that is missing or too many, there or in the line above."
 _OF_SYNTAX = "Python cannot read that line, and ran nothing of your file. Compare it with the stub."
+_BY_TEXT: Mapping[str, str] = {
+    "before Module.__init__() call": "Begin `__init__` with `super().__init__()`, with its brackets.",
+    "Boolean value of Tensor": "Write `a & b` for two masks: `a and b` asks for one truth value.",
+    "view size is not compatible": "Write `reshape` in place of `view`: it copies the numbers where it has to.",
+    "'NoneType' object": "A function without `return` gives None. Find out where that value comes from.",
+}
+"""By a part of the library's own text."""
+
 _OF_EXCEPTION = "Print the shapes of what stands in that line. The next check shows what your code prints."
 _OF_A_CALL = "Write that part yourself, with the operations of the lesson."
 _OF_STRUCTURE = "Compare names and sizes with those in the stub. An attribute needs `self.` before its name."
 _OTHERWISE = "Change just that, and check again."
 
 
-def advice(status: str, kind: str, id_: str, message: str) -> str:
-    """Return what to look at, for a check with this status and a finding of this kind, which says `message`."""
+def advice(status: str, kind: str, id_: str, message: str, quoted: str = "") -> str:
+    """Return what to look at, for a check with this status and a finding of this kind, which says `message`.
+
+    `quoted` is the text of the library that raised an exception.
+    """
     if status in _BY_STATUS:
         return _BY_STATUS[status]
     if id_ == "SyntaxError":
         return _OF_BRACKETS if _BRACKETS.search(message) else _OF_SYNTAX
-    if kind == "exception":
-        return _BY_ID.get(id_, _OF_EXCEPTION)
+    if kind == "exception" and id_ not in _OF_CAUSES:
+        known = next((step for part, step in _BY_TEXT.items() if part in quoted), None)
+        return known or _BY_ID.get(id_, _OF_EXCEPTION)
+    if id_ in _BY_ID:
+        return _BY_ID[id_]
     return {"forbidden": _OF_A_CALL, "structure": _OF_STRUCTURE}.get(kind, _OTHERWISE)

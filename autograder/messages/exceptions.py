@@ -1,6 +1,7 @@
 """Exceptions in a learner's code, and calls that it must not make."""
 
-from dataclasses import field
+from dataclasses import dataclass, field
+from typing import Literal
 
 from autograder.messages.locations import Line
 from autograder.messages.wording import Fact, Wording, opened
@@ -11,11 +12,31 @@ VALUES = "the values in that line's function"
 """The titles of what stood in the code when it raised: tensors with their shapes, or plain values."""
 
 
+@dataclass(frozen=True)
+class Cause:
+    """Why an exception was raised, where the code shows it: its id, the name in the code, and a name beside it.
+
+    An attribute is unset in a class, or another attribute has nearly its name. A function returns nothing.
+    """
+
+    id: Literal["unset_attribute", "misspelt_attribute", "returns_nothing"]
+    name: str
+    beside: str = ""
+
+    def words(self) -> str:
+        """Return the cause as a clause."""
+        return {
+            "unset_attribute": f"no line of {self.beside} sets `self.{self.name}`",
+            "misspelt_attribute": f"no line sets `self.{self.name}`, but one sets `self.{self.beside}`",
+            "returns_nothing": f"{self.name}() returns nothing",
+        }[self.id]
+
+
 class Raised(Fact):
     """The code raised an exception, in a function or at import.
 
     `file` is named where it is not the one shown, `line` where another line than that one is shown. `reason` says in
-    plain words why a library raises it.
+    plain words why a library raises it, and `cause` why the code makes it do so.
     """
 
     type: str
@@ -24,17 +45,19 @@ class Raised(Fact):
     file: str | None = None
     line: Line | None = None
     reason: str = field(default="", compare=False)
+    cause: Cause | None = field(default=None, compare=False)
 
     @property
     def id(self) -> str:
-        return self.type
+        return self.cause.id if self.cause is not None else self.type
 
     def wording(self) -> Wording:
         where = f" in {self.function}()" if self.function else ""
         where += f" of {self.file}" if self.function and self.file else ""
         where = " while it was imported" if self.at_import else where
         line = f", in {self.line}" if self.line else ""
-        also = (self.reason,) if self.reason else ()
+        why = self.cause.words() if self.cause is not None else self.reason
+        also = (why,) if why else ()
         return Wording(f"Your code raised {self.type}{where}{line}", also, whole=True)
 
 
@@ -131,6 +154,19 @@ class CountReturned(Fact):
         count = f"one value or more than {self.expected}" if self.more else f"fewer than {self.expected} values"
         says = f"Your code returned {count}, where {self.expected} are expected"
         return Wording(says, ("return what the stub names, in its order",), whole=True)
+
+
+class AttributeLacking(Fact):
+    """A check got an object of a type that lacks what the check reads."""
+
+    type: str
+    attribute: str
+
+    id = "type"
+
+    def wording(self) -> Wording:
+        says = f"Your code gives a {self.type} where an object with `{self.attribute}` is needed"
+        return Wording(says, ("return the type that the stub names",), whole=True)
 
 
 class MemoryExceeded(Fact):

@@ -34,7 +34,7 @@ _REASONS: tuple[tuple[str, Words], ...] = (
     (r"shape '\[(.+?)\]' is invalid for input of size (\d+)", _view),
     (
         r"view size is not compatible with input tensor's size and stride",
-        "`view` needs the numbers in memory in their order, and a transpose changes that order",
+        "`view` needs the numbers in memory in their order, and a transpose changes that order; `reshape` does not",
     ),
     (
         r"[Ee]xpected (?:object of )?scalar type (\w+) but (?:found|got) (?:scalar type )?(\w+)",
@@ -55,7 +55,7 @@ _REASONS: tuple[tuple[str, Words], ...] = (
     ),
     (
         r"Boolean value of Tensor with more than one value is ambiguous",
-        "a condition needs one truth value, and gets a tensor of several",
+        "`and`, `or` and `if` need one truth value; `&` and `|` combine tensors element by element",
     ),
     (
         r"a leaf Variable that requires grad is being used in an in-place operation",
@@ -96,6 +96,8 @@ _REASONS: tuple[tuple[str, Words], ...] = (
         r"a call of \1() does not pass \2",
     ),
     (r"'NoneType' object (?:is not|has no)", "a value is None where an object is needed"),
+    (r"cannot assign \w+ before Module\.__init__\(\) call", "`super().__init__()` has to be called before that line"),
+    (r'Module \[(\w+)\] is missing the required "forward" function', r"the class \1 has no method forward"),
     (
         r"not enough values to unpack \(expected (\d+), got (\d+)\)",
         r"\1 values are unpacked, and there are \2",
@@ -119,3 +121,18 @@ def values_expected(message: str) -> int | None:
     """Return how many values a result should have had, if Python says that it has another number of them."""
     found = _UNPACKED.match(message)
     return int(found[1]) if found else None
+
+
+_LACKED = re.compile(r"'([\w.]+)' object has no attribute '(\w+)'")
+_NONE = re.compile(r"'NoneType' object (?:is not|has no)")
+
+
+def attribute_lacked(message: str) -> tuple[str, str] | None:
+    """Return the type of the object and the attribute that Python did not find in it, if it says so."""
+    found = _LACKED.match(message)
+    return (found[1], found[2]) if found else None
+
+
+def is_about_none(message: str) -> bool:
+    """Whether Python says that a value is None where an object is needed."""
+    return _NONE.match(message) is not None

@@ -13,7 +13,7 @@ Blocked = Literal["mask", "inf"]
 def _relation(of: Blocked, says: str, asks: str = "") -> Wording:
     if of == "mask":
         return Wording(says, (), asks, "some of them")
-    return Wording(f"-inf at other places: {says}", (), asks, "where -inf is expected")
+    return Wording(f"-inf at other places: {says}", (), asks, "where only one of the two is -inf")
 
 
 class Inverted(Fact):

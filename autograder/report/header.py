@@ -14,8 +14,11 @@ from autograder.report.states import NOT_RUN, State, check_state, state_of
 from autograder.report.todo_view import todo_view
 from autograder.results.model import CheckResult, ExerciseResult
 
-WAITING = "not judged yet"
-"""What the mark says of a TODO, and of a check that was not run or needs another one."""
+UNJUDGED = "not judged yet"
+"""What the mark says of a TODO, and of a check that was not run."""
+
+REQUIRES = "waits for another check"
+"""What it says of a check that counts as soon as another one passes."""
 
 _SHORTEST_RUN = 3  # fewer checks of one state are named, not counted
 
@@ -34,7 +37,7 @@ def top_lines(page: Page, exercise: ExerciseResult) -> list[Text]:
     marks = _marks(page, exercise) if have_run(exercise) and exercise.status != "not_started" else []
     lines = [*marks, *_todo_lines(page, exercise)]
     if any(page.glyphs.waiting in line.plain.split() for line in lines):
-        legend = page.text(f"{page.glyphs.waiting} {WAITING}", SECONDARY)
+        legend = page.text(f"{page.glyphs.waiting} {_meaning(exercise)}", SECONDARY)
         explained = Text.assemble(count, ", ", legend)
         if apart(title, explained, page.width):
             count = explained
@@ -43,6 +46,12 @@ def top_lines(page: Page, exercise: ExerciseResult) -> list[Text]:
     together = apart(title, count, page.width)
     head = [together] if together else [*page.wrap(title, 0), *(page.wrap(count) if count else [])]
     return [*head, *(Text.assemble("  ", line) for line in lines), *part_lines(page, exercise)]
+
+
+def _meaning(exercise: ExerciseResult) -> str:
+    """Return what the mark of what waits means in this exercise."""
+    waiting = {check.status for check in exercise.checks if check_state(check).mark == "waiting"}
+    return REQUIRES if waiting == {"waits"} and todo_view(exercise) is None else UNJUDGED
 
 
 def _todo_lines(page: Page, exercise: ExerciseResult) -> list[Text]:

@@ -111,7 +111,7 @@ def _circumstance(status: Status, finding: Finding) -> str:
     if finding.evidence is None and finding.kind != "pattern" and not finding.label:
         return ""
     if _begins_with(finding, "def"):
-        return WITHOUT_RETURN if finding.id == "none" else SILENT
+        return {"none": WITHOUT_RETURN, "raises": SILENT}.get(finding.id, "")
     if _begins_with(finding, "raise"):
         return RAISED
     return RETURNED if _returns(finding) else "set here"

@@ -31,6 +31,9 @@ CLASS_ORDER = type.__dict__["__mro__"].__get__
 CLASS_DICT = type.__dict__["__dict__"].__get__
 """Read the name, the bases and the contents of a class past its metaclass, which a student may have written."""
 
+SHORTEST_BUILTIN = 4
+"""Letters of a name that may be a misspelt function of Python's: `var` is no slip for `vars`."""
+
 NO_SOURCES: Mapping[str, bytes] = MappingProxyType({})
 
 
@@ -77,16 +80,30 @@ def _kind(error: BaseException, own_files: Collection[str]) -> str:
 
 
 def _missing(error: BaseException, own_files: Collection[str]) -> str | None:
-    """Return a sentence about the attribute that a check looked up in an object of a student's class, in vain."""
-    if type(error) is not AttributeError or type(error.name) is not str:
+    """Return a sentence about what a check looked up in an object of a student's class, in vain."""
+    what, owner, name = "attribute", None, None
+    if type(error) is AttributeError:
+        owner, name = error.obj, error.name
+    elif type(error) is NotImplementedError and (owner := _without_forward(error)) is not None:
+        what, name = "method", "forward"
+    if type(name) is not str:
         return None
-    own = [CLASS_DICT(kind) for kind in CLASS_ORDER(type(error.obj))]
+    own = [CLASS_DICT(kind) for kind in CLASS_ORDER(type(owner))]
     own = [contents for contents in own if _file(contents) in own_files]
     if not own:
         return None
-    near = nearest(error.name, [*_names(error.obj), *(name for contents in own for name in contents)])
+    near = nearest(name, [*_names(owner), *(key for contents in own for key in contents)])
     hint = f"; it has {near}: rename it if that is the one" if near else ""
-    return f"{CLASS_NAME(type(error.obj))} has no attribute {error.name}{hint}"
+    return f"{CLASS_NAME(type(owner))} has no {what} {name}{hint}"
+
+
+def _without_forward(error: NotImplementedError) -> object:
+    """Return the module that was called and has no forward; None if another thing raised this."""
+    traceback = error.__traceback__
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    is_torch = traceback is not None and traceback.tb_frame.f_code.co_name == "_forward_unimplemented"
+    return traceback.tb_frame.f_locals.get("self") if traceback is not None and is_torch else None
 
 
 def _file(contents: Mapping[str, Any]) -> str | None:
@@ -130,9 +147,34 @@ def _message(error: BaseException) -> str:
     try:
         if isinstance(error, SyntaxError):
             return cut(str(error.msg), FAULT_MESSAGE)
-        return cut(ADDRESS.sub("0x…", str(error)[:FAULT_MESSAGE]), FAULT_MESSAGE)
+        return cut(ADDRESS.sub("0x…", str(error)[:FAULT_MESSAGE]) + _suggestion(error), FAULT_MESSAGE)
     except BaseException:
         return "(its message cannot be shown)"
+
+
+def _suggestion(error: BaseException) -> str:
+    """Return the name that was probably meant, in the words of Python's own traceback, or nothing."""
+    if not isinstance(error, AttributeError | NameError) or type(error.name) is not str:
+        return ""
+    near = nearest(error.name, _names_at(error))
+    return f". Did you mean: '{near}'?" if near else ""
+
+
+def _names_at(error: AttributeError | NameError) -> list[str]:
+    """Return the names that there were: of the object before the dot, or where a name was looked up."""
+    if isinstance(error, AttributeError):
+        own = (name for kind in CLASS_ORDER(type(error.obj)) for name in CLASS_DICT(kind))
+        names = [*_names(error.obj), *own]
+    else:
+        traceback = error.__traceback__
+        while traceback is not None and traceback.tb_next is not None:
+            traceback = traceback.tb_next
+        frame = traceback.tb_frame if traceback is not None else None
+        names = [*frame.f_locals, *frame.f_globals] if frame is not None else []
+        if frame is not None and len(str(error.name)) >= SHORTEST_BUILTIN:
+            names += frame.f_builtins
+    public = [name for name in names if type(name) is str and not name.startswith("_")]
+    return sorted(public, key=lambda name: not name.endswith("_"))  # of `add_` and `add`, the last one is proposed
 
 
 def _walk(

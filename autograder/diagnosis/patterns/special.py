@@ -77,7 +77,8 @@ def _minus_infinity(case: Case) -> Iterator[Pattern]:
     sample = Sample(expected, ("-inf", str(int(expected.sum())), str(int(yours.sum()))))
     if yours.any():
         if not np.array_equal(yours, expected):
-            yield from (Pattern(relation, sample) for relation in relations(yours, expected, case, "inf"))
+            apart = Sample(yours != expected, sample.row)
+            yield from (Pattern(relation, apart) for relation in relations(yours, expected, case, "inf"))
         return
     there = case.yours[expected]
     rest = bool(np.isfinite(case.yours[~expected]).all())

@@ -116,7 +116,8 @@ def test_a_result_without_hints_is_not_called_unchecked(begun: Course, status: s
 
 def test_the_beginning_of_a_lesson_announces_nothing_that_is_not_shown(begun: Course) -> None:
     exercise = begun.exercises[0]
-    (begun.exercises_dir / exercise.file).write_text("# # ex01\n#\n# A mean. Its *formula*:\n#\n# $$m$$\n", "utf-8")
+    lesson = "# # ex01\n#\n# A [mean](https://en.wikipedia.org/wiki/Mean). Its *formula*:\n#\n# $$m$$\n"
+    (begun.exercises_dir / exercise.file).write_text(lesson, "utf-8")
     assert lesson_paragraphs(begun, exercise) == ["A mean. Its formula."]
 
 

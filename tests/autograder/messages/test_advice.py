@@ -19,6 +19,10 @@ from autograder.messages.advice import advice
         ("memory", "exception", "MemoryError", "stopped", "axis"),
         ("fail", "forbidden", "torch.softmax", "must not be used", "yourself"),
         ("fail", "structure", "structure", "has no parameter w", "`self.`"),
+        ("fail", "structure", "type", "gives a tuple", "`->`"),
+        ("error", "exception", "AttributeError", "Your code raised AttributeError", "before its dot"),
+        ("error", "exception", "unset_attribute", "no line sets `self.a`", "Give it a value"),
+        ("error", "exception", "returns_nothing", "f() returns nothing", "`return`"),
         ("fail", "pattern", "value", "differs", "check again"),
     ],
 )
@@ -26,3 +30,15 @@ def test_each_kind_of_failure_has_advice_that_is_about_it(
     status: str, kind: str, id_: str, message: str, about: str
 ) -> None:
     assert about in advice(status, kind, id_, message)
+
+
+@pytest.mark.parametrize(
+    ("quoted", "about"),
+    [
+        ("cannot assign module before Module.__init__() call", "`super().__init__()`"),
+        ("Boolean value of Tensor with more than one value is ambiguous", "`a & b`"),
+        ("'NoneType' object is not subscriptable", "gives None"),
+    ],
+)
+def test_the_library_s_own_text_decides_on_the_advice(quoted: str, about: str) -> None:
+    assert about in advice("error", "exception", "AttributeError", "Your code raised it", quoted)

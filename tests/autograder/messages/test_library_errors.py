@@ -38,7 +38,7 @@ RAISING: list[tuple[Callable[[], object], str]] = [
     ),
     (lambda: nn.Embedding(3, 2)(torch.tensor([3])), "an id is looked up that has no row in the table"),
     (lambda: x.sum(dim=3), "axis 3 does not exist: the tensor has axes -3 to 2"),
-    (lambda: bool(x), "a condition needs one truth value, and gets a tensor of several"),
+    (lambda: bool(x), "`and`, `or` and `if` need one truth value; `&` and `|` combine tensors element by element"),
     (lambda: weight.add_(1), "a parameter is changed in place while its gradient is recorded"),
     (changed_in_place, "a value that the backward pass needs was changed in place"),
     (lambda: x.sum().backward(), "`backward` starts from a value that no gradient flows to"),

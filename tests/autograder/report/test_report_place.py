@@ -118,7 +118,8 @@ def test_a_return_is_called_one() -> None:
 
 def test_a_function_that_should_raise_is_said_to_raise_nothing() -> None:
     place = replace(at(None, None), line=20)
-    assert "raises nothing" in pointing(place, kind="pattern")[0]
+    assert "raises nothing" in pointing(place, kind="pattern", id="raises")[0]
+    assert "nothing" not in pointing(place, kind="pattern")[0], "a default value that is wrong, for example"
 
 
 def test_ascii_has_a_caret_too() -> None:

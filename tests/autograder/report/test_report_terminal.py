@@ -19,7 +19,7 @@ from rich.text import Text
 
 from autograder.cli.screen import Screen
 from autograder.report.glyphs import ASCII, UNICODE, Glyphs, glyphs_for
-from autograder.report.header import WAITING, top_lines
+from autograder.report.header import REQUIRES, UNJUDGED, top_lines
 from autograder.report.layout import Page, next_lines
 from autograder.report.printable import one_line, printable, wrapped
 from autograder.report.terminal import make_console, render_class, render_exercise, render_report
@@ -366,4 +366,7 @@ def test_the_mark_of_what_cannot_be_checked_yet_is_explained() -> None:
     for name, exercise in examples.EXERCISES.items():
         lines = [line.plain for line in top_lines(page, exercise)]
         is_marked = any("  · " in line for line in lines)
-        assert any(line.endswith((f", · {WAITING}", f"  (· {WAITING})")) for line in lines) == is_marked, name
+        ends = [
+            f"{before}· {said}{after}" for said in (UNJUDGED, REQUIRES) for before, after in ((", ", ""), ("  (", ")"))
+        ]
+        assert any(line.endswith(tuple(ends)) for line in lines) == is_marked, name

@@ -112,3 +112,30 @@ def test_an_attribute_of_a_library_s_object_is_none() -> None:
     with pytest.raises(AttributeError) as raised:
         getattr(torch.zeros(2), name)
     assert describe(raised.value, ["ex01_a.py"])["kind"] == "other"
+
+
+def said(statement: str) -> str:
+    """Return the message of an exception that a line of the student's raises."""
+    names: dict[str, Any] = {"__name__": "ex01_a", "torch": torch, "variance": 1.0}
+    with pytest.raises((AttributeError, NameError)) as raised:
+        exec(compile(statement, "ex01_a.py", "exec"), names)
+    return str(describe(raised.value, ["ex01_a.py"])["message"])
+
+
+def test_a_misspelt_name_gets_a_suggestion_as_in_python_itself() -> None:
+    assert said("torch.nn.Embeding(3, 4)").endswith("has no attribute 'Embeding'. Did you mean: 'Embedding'?")
+    assert said("torch.zeros(2).transpos(0, 1)").endswith("Did you mean: 'transpose'?")
+    assert said("varianze").endswith("Did you mean: 'variance'?")
+    assert said("pritn(1)").endswith("Did you mean: 'print'?")
+    assert said("var") == "name 'var' is not defined"
+
+
+def test_a_module_without_forward_lacks_a_method() -> None:
+    names: dict[str, Any] = {"__name__": "ex01_a", "torch": torch}
+    source = "class Layer(torch.nn.Module):\n    def foward(self, x):\n        return x\n"
+    exec(compile(source, "ex01_a.py", "exec"), names)
+    with pytest.raises(NotImplementedError) as raised:
+        names["Layer"]()(torch.zeros(2))
+    fault = describe(raised.value, ["ex01_a.py"])
+    says = "Layer has no method forward; it has foward: rename it if that is the one"
+    assert (fault["kind"], fault["message"]) == ("structure", says)
