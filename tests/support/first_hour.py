@@ -73,6 +73,12 @@ UNCLOSED = (TABLE, "nn.Embedding(vocab_size, d_model")
 SWAPPED = (TABLE, "nn.Embedding(d_model, vocab_size)")
 NO_ROOT = ("math.sqrt(d_model)", "d_model")
 RENAMED = ("class InputEmbeddings", "class InputEmbedding")
+NO_SUPER = ("super().__init__()", "super().__init__")
+MISSPELT = ("def forward(", "def foward(")
+MISREAD = ("nn.Embedding(vocab", "nn.Embeding(vocab")
+UNSET = ("        self.scale = math.sqrt(d_model)\n", "")
+NO_RETURN = ("    return table\n", "    table\n")
+AND = ("return padding & look_ahead", "return padding and look_ahead")
 OTHER_SLICE = ("self.pe[:, :length]", "self.pe[:length]")
 NO_SLICE = ("self.pe[:, :length]", "self.pe")
 INVERTED = ("torch.tril(everywhere)", "torch.triu(everywhere)")
@@ -84,6 +90,7 @@ MERGED = ("heads.transpose(1, 2).flatten(2)", "heads.reshape(query.shape)")
 BY_FOLDER = ("from ex05_attention", "from exercises.ex05_attention")
 
 CHECK_1 = ("course check 1",)
+HINTED_1 = ("course check 1", "course hint 1")
 FIRST = {"01": written("01")}
 FIFTH = {"05": written("05")}
 
@@ -120,6 +127,12 @@ MISTAKES = (
     Situation("ex01-renamed-attribute", {"01": written("01").replace("self.embedding", "self.table")}, CHECK_1),
     Situation("ex01-hints", first(UNSCALED), ("course check 1", "course hint", "course hint", "course hint --now")),
     Situation("ex01-time-out", first(SLEEPS), CHECK_1),
+    Situation("ex01-no-super", first(NO_SUPER), HINTED_1),
+    Situation("ex01-misspelt-forward", first(MISSPELT), HINTED_1),
+    Situation("ex01-misspelt-layer", first(MISREAD), HINTED_1),
+    Situation("ex01-unset-attribute", first(UNSET), HINTED_1),
+    Situation("ex02-no-return", {**FIRST, "02": changed("02", NO_RETURN)}, ("course check 2", "course hint")),
+    Situation("ex04-and", {"04": changed("04", AND)}, ("course check 4", "course hint")),
     Situation("ex01-exit", first(EXITS), CHECK_1),
     Situation("ex02-exception", {**FIRST, "02": changed("02", OTHER_SLICE)}, ("course check 2",)),
     Situation("ex02-missing-slice", {**FIRST, "02": changed("02", NO_SLICE)}, ("course check 2",)),
