@@ -22,6 +22,9 @@ from autograder.results import ExerciseResult
 NOTE_LINES = 2
 FEWEST_LINES = 12
 
+BEFORE_EDIT = "of the code before your edit"
+"""What the line below a verdict says of it, until there is a new one."""
+
 TYPED = {"j": DOWN, "k": UP, " ": PAGE_DOWN, "b": PAGE_UP}
 """Letters that do what a key without a letter does."""
 
@@ -46,6 +49,7 @@ class Cockpit(Screen):
         self._state = ""
         self._done = ""
         self._is_busy = False
+        self._is_old = False
         self._note = ""
         self._size: tuple[int, int] | None = None
         self._room = 1
@@ -59,10 +63,12 @@ class Cockpit(Screen):
         """Show which files are watched, and the last result, until there is a new one."""
         self._opening = opening_sentences(self.course, file, needed, standing)
         self.shown = self._verdict = self._panel = None
+        self._is_old = False
         self._begin("checking")
 
     def saved(self, files: Sequence[str], *, again: bool) -> None:
         """Show at once that a file was saved. The last verdict stays until there is a new one."""
+        self._is_old = self._verdict is not None
         what = files[0] if len(files) == 1 else f"{len(files)} files"
         self._begin(f"{what} changed, {'starting over' if again else 'checking'}")
 
@@ -160,8 +166,9 @@ class Cockpit(Screen):
         self._first = min(self._first, max(len(body) - self._room, 0))
         self._first = max(self._first, 0)
         shown = body[self._first : self._first + self._room]
-        if len(body) > self._room:
-            foot[0] = self._rule(page, f"lines {self._first + 1} to {self._first + len(shown)} of {len(body)}: space")
+        where = f"lines {self._first + 1} to {self._first + len(shown)} of {len(body)}: space"
+        words = [BEFORE_EDIT] if self._is_old else []
+        foot[0] = self._rule(page, ", ".join([*words, *([where] if len(body) > self._room else [])]))
         lines = [*shown, *[Text()] * (self._room - len(shown)), *foot]
         with self.console.capture() as captured:
             page.show(page.cut(line, columns) for line in lines[:rows])
@@ -172,7 +179,7 @@ class Cockpit(Screen):
     def _begin(self, state: str, *, busy: bool = True) -> None:
         self._state, self._is_busy, self._note = state, busy, ""
         if not busy:
-            self._panel, self._first = None, 0
+            self._panel, self._first, self._is_old = None, 0, False
         self.draw()
 
     def _show_panel(self, lines: list[Text] | None) -> None:

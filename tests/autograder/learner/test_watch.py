@@ -18,6 +18,7 @@ if sys.platform == "win32":
     pytest.skip("needs a pseudo-terminal", allow_module_level=True)
 
 from autograder.learner.progress import read_progress
+from autograder.learner.watch.cockpit import BEFORE_EDIT
 from tests.support.watching import FRAME_BEGIN, Watching, saved
 
 pytestmark = pytest.mark.worker
@@ -84,9 +85,12 @@ def test_the_first_screen_has_the_last_result_and_the_exercise_is_checked_at_onc
 @pytest.mark.smoke
 def test_a_save_is_seen_checked_and_remembered(watching: Watching) -> None:
     watching.save(WRONG)
-    assert "PASS" in watching.frame(f"{tiny.FILES[0]} changed, checking"), "the last verdict stays"
+    old = watching.frame(f"{tiny.FILES[0]} changed, checking")
+    assert "PASS" in old, "the last verdict stays"
+    assert BEFORE_EDIT in old
     verdict = watching.verdict()
     assert "The running sum is not divided" in verdict
+    assert BEFORE_EDIT not in verdict
     assert re.search(r"checked in \d+(\.\d+)? s, at \d\d:\d\d:\d\d +0 of 2 done", verdict)
     standing = read_progress(tiny.course_at(watching.course)).standings[tiny.FIRST]
     assert (standing.status, standing.ever_passed) == ("fail", True)
