@@ -83,10 +83,15 @@ def _canvas(graded: Graded, mark: Mark, upload: canvas.Upload | None) -> tuple[s
     return f"{_letters(mark.row.name)}_{upload.user}_{upload.file}_feedback{kind}", data
 
 
+def _names_in(archive: Path) -> list[str]:
+    with zipfile.ZipFile(archive) as opened:
+        return opened.namelist()
+
+
 def _uploads(graded: Graded, into: Path) -> dict[str, canvas.Upload]:
     """Return the attachment of each student that the page replaces: the last one of the best type."""
     try:
-        names = [file.name for file in into.iterdir()] if into.is_dir() else zipfile.ZipFile(into).namelist()
+        names = [file.name for file in into.iterdir()] if into.is_dir() else _names_in(into)
     except (OSError, zipfile.BadZipFile):
         wanted = "the submissions.zip that Canvas gave you, or the folder with its files"
         raise ExportError(f"{printable(into)} cannot be read, expected {wanted}; download it again") from None

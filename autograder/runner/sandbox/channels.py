@@ -92,6 +92,10 @@ class SocketChannel:
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
 
+    def release(self) -> None:
+        """Close the socket, on which nobody receives."""
+        self._socket.close()
+
 
 _PRESTARTED: dict[Launch, SocketChannel] = {}
 
@@ -109,7 +113,7 @@ def prestarted_zygote(launch: Launch) -> Iterator[None]:
             left.process.kill()
             left.process.communicate()
             ending.forget(left.process)
-            left.close()
+            left.release()
 
 
 def pair() -> tuple[socket.socket, socket.socket]:
