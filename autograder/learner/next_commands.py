@@ -1,11 +1,12 @@
 """The commands to run next: after a check, a hint, an explanation or a refusal."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from autograder.course import Course, Exercise
+from autograder.course.model import Activity
 from autograder.learner.progress import Progress
 from autograder.submission.own_work import NOTEBOOKS
 
@@ -100,10 +101,19 @@ def _after_pass(course: Course, report: "Report", progress: Progress) -> list[Co
         exercise = course.exercise(report.exercises[0].id)
         if (course.solutions_dir / exercise.file).is_file():
             commands.append((f"course solution {exercise.number}", "compare with the reference solution"))
+        commands += [(f"course play {activity.id}", activity.title) for activity in _ready(course, progress, exercise)]
     current = progress.current(course)
     if current is not None:
         commands.append(("course next", f"on to {current.number} {current.title}"))
     return commands
+
+
+def _ready(course: Course, progress: Progress, exercise: Exercise) -> Iterator[Activity]:
+    """Yield the activities that use an exercise, and for which every exercise passes."""
+    for activity in course.play:
+        used = [needed for id_ in activity.needs for needed in course.with_all_needs(course.exercise(id_))]
+        if exercise in used and all(progress.of(needed).passes_now for needed in used):
+            yield activity
 
 
 def after_submission(course: Course, report: "Report", submission: Path) -> list[Command]:

@@ -95,6 +95,15 @@ def figures(course: Path, *arguments: str) -> dict[str, object]:
 
 
 @pytest.mark.worker
+def test_a_pass_says_what_can_be_played_now(playing: Path) -> None:
+    needed = f'needs = ["{tiny.FIRST}", "{tiny.SECOND}"]\n\n[play'
+    tiny.replaced(playing / "course.toml", 'needs = ["ex01_running_mean"]\n\n[play', needed)
+    assert "course play" not in tiny.run_course(playing, "check", "1", "--plain").stdout
+    (playing / "exercises" / tiny.FILES[1]).write_text(tiny.POWER, "utf-8")
+    done = tiny.run_course(playing, "check", "2", "--plain")
+    assert "Next: course play grow" in done.stdout
+
+
 def test_it_ends_quietly_if_nobody_reads_its_output(playing: Path) -> None:
     reader, writer = os.pipe()
     os.close(reader)
