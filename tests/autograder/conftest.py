@@ -1,5 +1,6 @@
 """What the engine's tests share: the tiny course, its answer keys, copies of it, a browser, and a guard of markers."""
 
+import os
 import shutil
 import signal
 import sys
@@ -17,6 +18,9 @@ from autograder.runner.sandbox.isolation import Isolation
 from tests.support import accessibility, tiny
 from tests.support.browser import CHROMIUM, Browser, browser
 from tests.support.forks import forking
+
+# Two processes of tests, whose threads wait for each other in turns, take a hundred times as long as with one thread.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 STARTS_WORKERS = {"forking_runner", "forks", "grader", "key_cache", "runner"}
 STARTS_BROWSER = {"axe", "chromium"}

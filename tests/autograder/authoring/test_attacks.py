@@ -44,6 +44,7 @@ def test_every_class_is_an_attack_or_held_by_a_test_that_is_there() -> None:
         assert f"def {name}(" in (tiny.REPOSITORY / file).read_text("utf-8")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("attack", WHOLE.attacks, ids=lambda attack: attack.name)
 def test_an_attack_is_a_program_in_an_honest_one(attack: Attack) -> None:
     ast.parse(attack.text)

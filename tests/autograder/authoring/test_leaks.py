@@ -45,6 +45,7 @@ def sentence(gate: Gate, name: str, data: bytes | str) -> str:
     return found[0].sentence if found else ""
 
 
+@pytest.mark.long
 def test_what_is_handed_out_on_purpose_passes(gate: Gate) -> None:
     for folder in ("exercises", "tests"):
         assert gate.leaks(files_in(tiny.ROOT / folder)) == []

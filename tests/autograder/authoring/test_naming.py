@@ -150,6 +150,7 @@ def test_what_is_no_patch_is_told(source: str | bytes, sentence: str) -> None:
         patches_of(SOLUTION, source, ["Part"])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("exercise", COURSE.exercises, ids=lambda exercise: exercise.id)
 def test_every_misconception_of_the_course_can_be_made_again_from_its_program(exercise: Exercise) -> None:
     solution = (COURSE.solutions_dir / exercise.file).read_text("utf-8")

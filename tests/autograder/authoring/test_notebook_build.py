@@ -5,7 +5,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import pytest
 
 from autograder.authoring.notebooks import ROOM, SETUP, notebook_of_text, stale_notebooks
@@ -89,6 +88,8 @@ def test_the_notebooks_of_the_course_are_up_to_date() -> None:
 
 @pytest.mark.parametrize("file", books(), ids=lambda file: file.stem)
 def test_each_notebook_is_valid_has_nothing_of_the_solution_and_is_no_work(file: Path) -> None:
+    import nbformat  # it takes seconds to load
+
     book = nbformat.reads(file.read_text("utf-8"), as_version=4)
     nbformat.validate(book)
     assert len({cell.id for cell in book.cells}) == len(book.cells)

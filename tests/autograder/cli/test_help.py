@@ -45,6 +45,7 @@ def test_the_program_lists_every_command_in_one_line(
     assert max(map(len, lines)) <= 80
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("command", DOCUMENTED)
 def test_a_command_says_what_it_does_and_what_each_option_does(
     command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

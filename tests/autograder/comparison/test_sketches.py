@@ -36,6 +36,7 @@ def kept(found: Sketch | None) -> Sketch | None:
     return again
 
 
+@pytest.mark.long
 @settings(deadline=None, max_examples=300)
 @given(
     some.sampled_from([(3,), (16,), (17,), (5, 7), (3, 7, 12), (2, 3, 5, 18)]),

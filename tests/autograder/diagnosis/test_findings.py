@@ -418,6 +418,7 @@ def odd(random: np.random.Generator, shape: tuple[int, ...]) -> Any:
     return kinds[random.integers(len(kinds))]
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("error")
 def test_no_result_is_so_odd_that_it_has_no_finding() -> None:
     random = np.random.default_rng(9)

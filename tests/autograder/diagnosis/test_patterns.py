@@ -31,6 +31,7 @@ PLAIN = ("value", "special", "shape", "dtype")
 """The ids of findings that know no pattern."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("each", ZOO, ids=lambda each: each.name)
 def test_a_wrong_result_is_called_what_it_is(each: Wrong) -> None:
     found = finding_of(each)

@@ -33,6 +33,7 @@ def programs() -> set[str]:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("old", "new"),
     [

@@ -76,6 +76,7 @@ def parsed() -> set[str]:
     return {ast.dump(ast.parse(text)) for text in texts(MODULE) if _is_python(text)}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("old", "new"),
     [
@@ -174,6 +175,7 @@ def parsed_words() -> set[str]:
     return {ast.dump(ast.parse(text)) for text in texts(WORDS) if _is_python(text)}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("old", "new"),
     [
@@ -226,6 +228,7 @@ class Stack:
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("old", "new"),
     [
@@ -320,6 +323,7 @@ def test_a_program_that_python_refuses_has_no_edits() -> None:
         repairs("def f(:", [], 10)
 
 
+@pytest.mark.long
 @settings(max_examples=20, deadline=None)
 @given(some.sampled_from([MODULE, tiny.MEAN, tiny.POWER]), some.lists(some.integers(-5, 60), max_size=4))
 def test_an_edit_changes_one_short_part_of_the_text(source: str, lines: list[int]) -> None:

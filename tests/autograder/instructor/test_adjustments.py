@@ -132,6 +132,7 @@ decisions = st.lists(
 )
 
 
+@pytest.mark.long
 @bounded
 @given(scores, decisions, st.integers(0, 2), st.sampled_from([(), ("ex04_d",)]), st.randoms())
 def test_marks_equal_a_plain_computation_in_any_order_of_rows(

@@ -204,6 +204,7 @@ def test_the_command_says_what_it_did_and_exits_with_4_where_a_score_has_no_plac
     assert (tmp_path / "canvas.csv").read_bytes() == CANVAS.encode(), "the file that was exported stays"
 
 
+@pytest.mark.long
 @bounded
 @given(
     st.lists(st.lists(cells, min_size=2, max_size=4), min_size=1, max_size=5),

@@ -170,6 +170,7 @@ def names_both(sentences: Sequence[str], one: Files, other: Files) -> bool:
     return any(named(sentence, one) and named(sentence, other) for sentence in sentences)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("pack", LAYOUTS)
 @bounded(60)
 @given(seeds)

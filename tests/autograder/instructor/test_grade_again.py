@@ -129,6 +129,7 @@ def test_a_change_of_the_same_length_a_moment_ago_is_seen(taught: Class) -> None
     assert taught.grade() == [("bob", tiny.FIRST), ("bob", tiny.SECOND)], "both were written at the same time"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("file", "old", "new", "again"),
     [
@@ -202,6 +203,7 @@ def test_force_keeps_nothing_of_those_that_are_named(taught: Class) -> None:
     assert taught.grade(seed=6) == BOTH
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "damage", ["", "{}", "[1]", "null", '{"run": 1}', "\udcff", "half", "score", "student", "gone"]
 )
@@ -222,6 +224,7 @@ def test_a_report_that_is_damaged_changed_or_of_somebody_else_is_made_again(taug
     assert file.read_text("utf-8") == whole
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("damage", ["gone", "empty", "garbage", "half", "other", "folder"])
 def test_an_index_that_is_damaged_is_made_from_the_reports(taught: Class, damage: str) -> None:
     index = taught.out / "index.sqlite"

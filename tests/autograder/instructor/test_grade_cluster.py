@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,10 @@ import pytest
 from autograder.course.suite import suite_digest
 from tests.support import tiny
 
-pytestmark = pytest.mark.slow(seconds=40)
-
-pytest.importorskip("distributed")
+pytestmark = [
+    pytest.mark.slow(seconds=40),
+    pytest.mark.skipif(find_spec("distributed") is None, reason="pip install -e '.[cluster]'"),
+]
 
 STUDENTS = 6
 SEED = str(tiny.COURSE.seed)

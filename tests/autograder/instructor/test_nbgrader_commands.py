@@ -11,10 +11,10 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -25,9 +25,11 @@ from autograder.submission.notebook import read_notebook
 from autograder.submission.own_work import stubs_of
 from tests.support import tiny
 
-pytestmark = [pytest.mark.nbgrader, pytest.mark.worker]
-
-api = pytest.importorskip("nbgrader.api", reason="pip install -e '.[nbgrader]'")
+pytestmark = [
+    pytest.mark.nbgrader,
+    pytest.mark.worker,
+    pytest.mark.skipif(find_spec("nbgrader") is None, reason="pip install -e '.[nbgrader]'"),
+]
 
 ASSIGNMENT = "a01"
 FIRST, SECOND = tiny.COURSE.exercises
@@ -91,6 +93,8 @@ def environment(folder: Path) -> dict[str, str]:
 
 
 def marks(folder: Path) -> dict[str, dict[str, float]]:
+    from nbgrader import api
+
     with api.Gradebook(f"sqlite:///{folder}/gradebook.db") as gradebook:
         return {
             submission.student.id: {book.name: book.grades[0].auto_score for book in submission.notebooks}
@@ -161,6 +165,7 @@ damaged = st.fixed_dictionaries(
 @bounded
 @given(st.lists(damaged, max_size=5).map(lambda cells: json.dumps({"cells": cells}).encode()) | st.binary(max_size=9))
 def test_any_file_becomes_a_notebook_that_nbgrader_takes(data: bytes) -> None:
+    import nbformat
     from nbgrader.nbgraderformat import MetadataValidator
 
     from autograder.instructor.gradebook.nbgrader_parts import Released, repaired
@@ -374,6 +379,8 @@ def test_points_that_change_after_the_class_was_collected_keep_what_was_submitte
 
 
 def test_what_a_person_entered_in_nbgrader_comes_in_once(tmp_path: Path, key_cache: Path) -> None:
+    from nbgrader import api
+
     course = tiny.copied(tmp_path / "course", key_cache)
     tiny.handed_in(tmp_path / "hand_in" / "ada", tiny.mean_with("return x.cumsum(dim=-1)"), tiny.POWER_ALONE)
     url = f"sqlite:///{course}/gradebook.db"

@@ -80,6 +80,7 @@ def test_a_time_that_clocks_show_twice_or_never_is_the_later() -> None:
     assert to_utc(datetime(2026, 3, 29, 2, 30), BERLIN) == datetime(2026, 3, 29, 1, 30, tzinfo=UTC)
 
 
+@pytest.mark.long
 @bounded
 @given(policies, offsets, scores)
 def test_days_are_the_least_by_which_the_deadline_was_met(policy: Policy, offset: timedelta, score: int) -> None:
@@ -93,6 +94,7 @@ def test_days_are_the_least_by_which_the_deadline_was_met(policy: Policy, offset
     assert days == 0 or (before is not None and first + offset > before)
 
 
+@pytest.mark.long
 @bounded
 @given(policies, moments, moments, scores)
 def test_who_hands_in_later_is_never_better_off(policy: Policy, one: datetime, other: datetime, score: int) -> None:
@@ -103,6 +105,7 @@ def test_who_hands_in_later_is_never_better_off(policy: Policy, one: datetime, o
     assert 0 <= first.penalty <= second.penalty <= score
 
 
+@pytest.mark.long
 @bounded
 @given(policies, moments, scores, scores)
 def test_more_points_are_never_worth_less(policy: Policy, at: datetime, one: int, other: int) -> None:
@@ -112,6 +115,7 @@ def test_more_points_are_never_worth_less(policy: Policy, at: datetime, one: int
     )
 
 
+@pytest.mark.long
 @bounded
 @given(policies, moments, scores, st.integers(0, 100))
 def test_an_extension_of_days_is_a_later_due_date_and_never_hurts(
@@ -124,6 +128,7 @@ def test_an_extension_of_days_is_a_later_due_date_and_never_hurts(
     assert late_penalty(extended, "ada", at, score).penalty <= late_penalty(policy, "ada", at, score).penalty
 
 
+@pytest.mark.long
 @bounded
 @given(policies, offsets, scores)
 def test_the_penalty_is_the_exact_one_to_the_nearest_hundredth_a_half_for_the_student(

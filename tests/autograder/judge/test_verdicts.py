@@ -297,6 +297,7 @@ VALUES = some.recursive(
 )
 
 
+@pytest.mark.long
 @settings(derandomize=True, max_examples=300, deadline=None)
 @given(VALUES, VALUES)
 def test_any_answer_to_any_check_is_judged_without_an_accident(yours: Value, other: Value) -> None:
@@ -331,6 +332,7 @@ def suite_with(shares: list[float], points: int, bonus: list[float]) -> Suite:
 SHARES = some.floats(0.01, 1000) | some.integers(1, 12).map(float)
 
 
+@pytest.mark.long
 @settings(derandomize=True, max_examples=400, deadline=None)
 @given(some.lists(SHARES, min_size=1, max_size=20), some.integers(1, 10_000), some.lists(SHARES, max_size=2))
 def test_the_points_of_the_checks_add_up_and_none_is_off_by_a_whole_hundredth(

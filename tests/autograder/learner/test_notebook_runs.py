@@ -10,9 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import pytest
-from nbclient import NotebookClient
 
 from autograder.authoring.notebooks import notebook_of_text
 from autograder.course import Course, Exercise, read_course
@@ -76,6 +74,9 @@ def written_course(root: Path) -> Course:
 
 def run(course: Course, exercise: Exercise, *texts: str) -> list[dict[str, Any]]:
     """Run the cells of notebooks one after the other in one kernel, and return what the last cells that check show."""
+    import nbformat
+    from nbclient import NotebookClient
+
     folder = notebook_file(course, exercise).parent
     book = nbformat.v4.new_notebook()
     for text in texts:
@@ -140,6 +141,8 @@ def test_an_unwritten_notebook_is_not_started_and_scores_nothing(outcomes: Mappi
 
 
 def test_a_notebook_runs_as_it_was_handed_out_and_says_that_nothing_is_written(tmp_path: Path) -> None:
+    import nbformat
+
     course = copied(tmp_path / "course")
     forgetting = nbformat.writes(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(FORGET)]))
     texts = [notebook_file(course, exercise).read_text("utf-8") for exercise in SOLVED]

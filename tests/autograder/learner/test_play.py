@@ -104,6 +104,7 @@ def test_a_pass_says_what_can_be_played_now(playing: Path) -> None:
     assert "Next: course play grow" in done.stdout
 
 
+@pytest.mark.worker
 def test_it_ends_quietly_if_nobody_reads_its_output(playing: Path) -> None:
     reader, writer = os.pipe()
     os.close(reader)

@@ -34,6 +34,7 @@ def chatter_on(stage: Any, **others: Any) -> Chatter:
     return Chatter(stage, vocab, merges, {**arguments, **others})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("window", [None, 5])
 def test_the_solutions_pass_every_check_before_training(window: int | None) -> None:
     with standing_on(SOLUTIONS, SMALL) as stage:
@@ -71,6 +72,7 @@ def test_the_memory_of_the_cache_is_that_of_its_heads() -> None:
         assert not stage.faults
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("misconception", "exercise"),
     [

@@ -13,6 +13,7 @@ ALPHABET = sorted({*TEXT, "z"})
 IDS = [ALPHABET.index(each) for each in TEXT]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("share", SHARES)
 def test_the_chances_of_all_letters_sum_to_one_after_any_context(share: float) -> None:
     rival = NGramModel(IDS, len(ALPHABET), share=share)

@@ -113,10 +113,12 @@ def looked_at(translate: Any, sources: dict[str, bytes]) -> Any:
         return stage
 
 
+@pytest.mark.long
 def test_a_correct_model_passes_every_check(translate: Any) -> None:
     assert len(looked_at(translate, SOLUTIONS)) == 4
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", VARIANTS)
 def test_an_accepted_variant_passes_every_check(translate: Any, name: str) -> None:
     assert len(looked_at(translate, variant(name))) == 4

@@ -292,6 +292,7 @@ def looked_at(sources: dict[str, bytes], **sizes: int) -> Any:
         return stage
 
 
+@pytest.mark.long
 def test_a_model_with_the_shortest_window_is_examined_too() -> None:
     from play.write import MADE_WITH
 
@@ -397,6 +398,7 @@ def test_samples_continue_lines_of_any_text(held_out: str, half: str, line: str)
     assert _samples(writer, Source("text", "", held_out)) == [(half, "", None), (line, "", None)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sources", [SOLUTIONS, *map(variant, VARIANTS)], ids=["solutions", *VARIANTS])
 def test_a_correct_model_passes_every_check(sources: dict[str, bytes]) -> None:
     assert len(looked_at({**SOLUTIONS, **sources})) == 3
@@ -442,6 +444,7 @@ SENT_BACK = {
 """Misconceptions, and the exercise that a look at an untrained model goes back to where nobody checked it before."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("misconception", SENT_BACK)
 def test_a_model_that_is_not_right_is_sent_back_to_its_exercise(misconception: str) -> None:
     with pytest.raises(FaultyExercise) as raised:

@@ -134,6 +134,7 @@ def test_a_kit_without_programs_says_who_chooses_them(tmp_path: Path) -> None:
         draw(own, own.exercises[0], level=1, seed=None, on_progress=ignored)
 
 
+@pytest.mark.long
 def test_only_programs_of_named_exercises_go_into_a_kit() -> None:
     gate = Gate(secrets_of(tiny.COURSE))
     text = PROGRAMS.to_json().encode()

@@ -232,6 +232,7 @@ def test_without_walls_the_marks_are_those_of_plain_processes(tmp_path: Path) ->
     assert table[0][0]["score"] == "100.00"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("count", [6, 14])
 def test_the_speed_is_measured_on_the_first_exercises_of_the_course(
     benchmark: Callable[[str], ModuleType], tmp_path: Path, count: int

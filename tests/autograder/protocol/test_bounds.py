@@ -78,6 +78,7 @@ BEYOND: dict[str, Callable[[dict[str, Any]], object]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("more", BEYOND)
 def test_a_trace_that_is_longer_than_any_worker_sends_is_refused(more: str) -> None:
     data = copy.deepcopy(trace())
@@ -92,6 +93,7 @@ def test_a_trace_of_a_solution_may_have_fingerprints_of_slices() -> None:
     assert read_trace(data).steps[0].prints == (0, MOST_PRINTS)
 
 
+@pytest.mark.long
 def test_what_is_recorded_of_any_program_is_read() -> None:
     def deep(depth: int) -> torch.Tensor:
         if depth:
@@ -217,6 +219,7 @@ def test_a_fault_that_is_longer_than_any_worker_sends_is_refused(more: dict[str,
         read_fault({**FAULT, **more})
 
 
+@pytest.mark.long
 def test_the_syntax_of_any_file_arrives_as_a_survey() -> None:
     returns = "    return x\n" * 40
     functions = "".join(f"def f{each}(x):\n{returns}" for each in range(300))

@@ -107,6 +107,7 @@ def test_a_deep_or_a_long_program_is_surveyed_where_it_can_be_compiled(kind: str
     survey(DEEP[kind](depth).encode())
 
 
+@pytest.mark.long
 @bounded(500)
 @given(seeds, some.integers(0, 8), some.sampled_from(SOURCES))
 def test_a_program_with_any_edits_is_surveyed_where_it_can_be_compiled(seed: int, edits: int, source: bytes) -> None:

@@ -85,6 +85,7 @@ def refused(data: bytes, limits: Limits = SMALL) -> str:
     return str(caught.value)
 
 
+@pytest.mark.long
 @steady
 @given(values.filter(lambda value: value is not None), some.integers(1, 50))
 def test_a_value_comes_back_as_it_was_sent_however_the_pipe_cuts_it(value: Any, most: int) -> None:
@@ -103,6 +104,7 @@ def test_several_frames_follow_each_other_and_then_there_is_none() -> None:
     assert [read_frame(read, SMALL) for _ in range(3)] == ["one", ["two"], None]
 
 
+@pytest.mark.long
 @steady
 @given(
     some.binary(max_size=200) | some.builds(write_frame, values.filter(lambda value: value is not None)), some.data()
@@ -265,6 +267,7 @@ def test_a_text_that_no_file_can_hold_becomes_one_that_can() -> None:
     assert next(iter(by_key)).encode("utf-8")
 
 
+@pytest.mark.long
 @steady
 @given(values.filter(lambda value: value is not None), some.data())
 def test_a_frame_with_bytes_changed_is_a_value_or_a_protocol_error(value: Any, data: some.DataObject) -> None:
@@ -274,6 +277,7 @@ def test_a_frame_with_bytes_changed_is_a_value_or_a_protocol_error(value: Any, d
     read_or_refused(bytes(frame))
 
 
+@pytest.mark.long
 @steady
 @given(values.filter(lambda value: value is not None), some.data())
 def test_a_frame_with_parts_cut_out_or_doubled_is_a_value_or_a_protocol_error(
@@ -297,6 +301,7 @@ json_values = some.recursive(
 )
 
 
+@pytest.mark.long
 @steady
 @given(json_values, some.binary(max_size=16))
 @example({"array": ["bool", [], "cpu", 0, 1]}, b"\x02")
@@ -318,6 +323,7 @@ def read_or_refused(data: bytes) -> None:
         read_frame(reader(data), SMALL)
 
 
+@pytest.mark.long
 def test_nothing_in_the_engine_imports_pickle_or_what_unpickles() -> None:
     unpickling = {"pickle", "cPickle", "_pickle", "dill", "cloudpickle", "shelve", "marshal", "joblib"}
     for file in sorted((tiny.REPOSITORY / "autograder").rglob("*.py")):

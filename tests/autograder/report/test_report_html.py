@@ -164,6 +164,7 @@ def test_hostile_text_is_text(name: str) -> None:
         assert "\u202e" not in each
 
 
+@pytest.mark.long
 @bounded
 @given(st.text(max_size=40))
 def test_any_text_keeps_the_elements_of_a_card(text: str) -> None:

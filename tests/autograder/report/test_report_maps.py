@@ -141,6 +141,7 @@ def test_from_30_lines_on_there_are_maps() -> None:
     assert "▀" in shown(on_terminal(height=36, colors="truecolor"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", examples.EXERCISES)
 @pytest.mark.parametrize("colors", ["256", "truecolor"])
 def test_with_maps_a_failure_is_at_most_34_lines(name: str, colors: str) -> None:

@@ -121,6 +121,7 @@ def test_an_exercise_is_at_most_34_lines_at_80_columns(name: str) -> None:
     assert len(shown(name).splitlines()) <= 34
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("width", [40, 47, 60, 80, 100, 200])
 @pytest.mark.parametrize("name", [*examples.EXERCISES, "report", "class"])
 def test_no_line_is_wider_than_the_terminal_or_ends_in_space(name: str, width: int) -> None:
@@ -252,6 +253,7 @@ def test_colour_is_forced_on_and_off(monkeypatch: pytest.MonkeyPatch, color: boo
     assert ("\x1b[1;31m" in stream.getvalue()) is colored
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("encoding", ["cp1252", "cp437", "ascii", "latin-1", "utf-8"])
 def test_no_encoding_makes_any_example_fail(encoding: str, monkeypatch: pytest.MonkeyPatch) -> None:
     raw = io.BytesIO()

@@ -82,6 +82,7 @@ def test_the_whole_evidence_in_sentences_is_as_read() -> None:
     assert_as_read("diff-mask-plain", diff("mask", plain=True))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["fail", "mask", "error", "timeout", "memory", "shape", "ids", "grader-problem"])
 def test_evidence_of_any_failure_fits_the_page(name: str) -> None:
     for width in (40, 60, 80, 120):

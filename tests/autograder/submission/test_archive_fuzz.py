@@ -77,6 +77,7 @@ def sound_or_refused(path: Path, content: bytes) -> None:
     assert all(sentence.isprintable() for sentence in messages)
 
 
+@pytest.mark.long
 @bounded
 @given(changes)
 def test_a_zip_with_wrong_bytes_is_read_or_refused(zip_path: Path, wrong: list[tuple[int, int]]) -> None:
@@ -98,6 +99,7 @@ def test_bytes_before_the_end_of_a_zip_are_read_or_refused(zip_path: Path, junk:
     sound_or_refused(zip_path, junk + ZIP[-22:])
 
 
+@pytest.mark.long
 @bounded
 @given(st.lists(st.tuples(st.text(min_size=1, max_size=30).filter(lambda name: "\0" not in name), st.integers())))
 def test_a_zip_with_any_names_and_attributes_is_read_or_refused(zip_path: Path, entries: list[tuple[str, int]]) -> None:

@@ -129,6 +129,7 @@ def test_a_sound_sample_is_read(folder: Path, sample: str) -> None:
     assert read_submission(put(folder, sample, SAMPLES[sample]()), FILES, CAPS).sources
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sample", SAMPLES)
 @bounded(400)
 @given(seed=seeds, changes=some.integers(1, 6))
@@ -229,6 +230,7 @@ def plant(random: Random, folder: Path, links: Sequence[Path], depth: int = 0) -
                         made.bind(str(path))
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.name != "posix", reason="pipes, sockets and any names there are on POSIX alone")
 @bounded(200)
 @given(seeds)

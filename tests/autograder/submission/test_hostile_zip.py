@@ -77,6 +77,7 @@ def test_a_bomb_that_says_its_size_is_not_unpacked(tmp_path: Path) -> None:
         assert noted(read(path), f"{ONE} has 67,108,864 bytes")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("size", [0, 10, LIMIT])
 def test_a_bomb_that_hides_its_size_is_cut_off(tmp_path: Path, size: int) -> None:
     path = patched(zipped(tmp_path / "eve.zip", {ONE: bytes(64 << 20)}), 22, 24, struct.pack("<I", size))

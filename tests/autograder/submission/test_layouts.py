@@ -429,6 +429,7 @@ def test_a_stamp_is_equal_as_long_as_nothing_changes_and_changes_with_all_that_i
     assert one(folder).stamp() != third
 
 
+@pytest.mark.long
 @links
 def test_a_stamp_ends_on_hostile_folders_and_opens_nothing(tmp_path: Path) -> None:
     folder = laid_out(tmp_path / "class", {f"ada/{ONE}": b"one"})

@@ -179,6 +179,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.long
 @bounded
 @given(st.dictionaries(keys, JSON, max_size=4) | JSON | st.builds(lambda cells: {"cells": cells}, st.lists(JSON)))
 def test_any_json_is_read_or_refused(data: Any) -> None:

@@ -147,6 +147,7 @@ def test_a_forbidden_call_is_refused_by_whatever_way(refusals: dict[str, Any], w
     assert str(refusals[way]) in NAMES
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore:.*torch.jit.trace.*:DeprecationWarning")
 def test_a_compiled_graph_fails_by_it() -> None:
     graph = torch.jit.trace(lambda x: torch.group_norm(x, 1), X)  # type: ignore[no-untyped-call]
@@ -155,6 +156,7 @@ def test_a_compiled_graph_fails_by_it() -> None:
     assert torch.equal(graph(X), torch.group_norm(X, 1))
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("refusals")
 @pytest.mark.parametrize("way", WAYS)
 def test_afterwards_all_is_as_before(way: str) -> None:
@@ -179,6 +181,7 @@ def ways_found() -> list[Way]:
     return [Way(kind, module, tuple(path), number) for kind, module, path, number in map(json.loads, lines)]
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("way", ways_found(), ids=lambda way: way.name)
 def test_a_way_that_the_search_found_is_refused(way: Way) -> None:

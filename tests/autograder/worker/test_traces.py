@@ -126,6 +126,7 @@ def traces(trial: st.DrawFn) -> Trace:
     return read_trace(trace_data(steps))
 
 
+@pytest.mark.long
 @bounded(200)
 @given(traces(), traces())
 def test_any_two_traces_can_be_held_against_each_other(one: Trace, other: Trace) -> None:
