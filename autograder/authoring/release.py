@@ -153,7 +153,7 @@ def _public_toml(course: Course) -> bytes:
     except TableError as error:
         raise ReleaseError(f"{file}: {error}") from error
     zone = [f'time_zone = "{course.grading.zone}"'] if course.grading and dated else []
-    rules = [*zone, *([f"bonus = {json.dumps(bonus)}"] if bonus else [])]
+    rules = [*zone, *([f"bonus = {json.dumps(bonus)}"] if bonus and len(bonus) < len(taken) else [])]
     tables = [["[grading]", *rules]] if rules else []
     tables += [_public_assignment(one) for one in dated]
     return "\n".join([text, *("\n".join([*table, ""]) for table in tables)]).encode()
