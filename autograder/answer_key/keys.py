@@ -72,7 +72,7 @@ class Keys:
     def get(self, exercise: Exercise) -> AnswerKey:
         """Return the key of an exercise; raises `GraderProblem` when it cannot be made."""
         sources = self._solutions(exercise)
-        self._catalogue(exercise, sources)  # a mistake in it is a problem even where the key is stored
+        self._catalogue(exercise, sources, parse=False)  # a mistake in it is a problem even where the key is stored
         key = self._stored(self._file(exercise, sources, ".key"), exercise)
         return key if key is not None else self._made(exercise)[0]
 
@@ -169,10 +169,12 @@ class Keys:
         except OSError as error:
             raise CourseProblem(f"the solution {error.filename} cannot be read: {error.strerror}") from error
 
-    def _catalogue(self, exercise: Exercise, sources: Mapping[str, bytes]) -> tuple[WrongProgram, ...]:
+    def _catalogue(
+        self, exercise: Exercise, sources: Mapping[str, bytes], *, parse: bool = True
+    ) -> tuple[WrongProgram, ...]:
         file = self.suite.course.solutions_dir / "misconceptions" / f"{exercise.id}.toml"
         try:
-            return read_catalogue(file, sources[exercise.file].decode("utf-8"))
+            return read_catalogue(file, sources[exercise.file].decode("utf-8"), parse=parse)
         except (CatalogueError, UnicodeDecodeError) as error:
             raise CourseProblem(str(error)) from error
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
-from autograder.checks.judges import Judge, Same
+from autograder.checks.judges import Dropout, Judge, Like, Raises, Same
 
 Probe = Callable[[Any, Any], Any]
 """A function `(impl, given)` that runs an implementation on the inputs of a trial and returns an observation."""
@@ -101,6 +101,8 @@ def check(
         raise DeclarationError(
             f"check {title!r}: requires_any is the text {requires_any!r}, expected a tuple of checks"
         )
+    if problem := _judge_problem(judge):
+        raise DeclarationError(f"check {title!r}: {problem}")
 
     def declare(probe: Probe) -> Probe:
         name = probe.__name__
@@ -113,6 +115,15 @@ def check(
         return probe
 
     return declare
+
+
+def _judge_problem(judge: object) -> str:
+    """Return why a judge cannot be used: it is no judge, or its name without its parentheses."""
+    if isinstance(judge, type):
+        return f"judge is the class {judge.__name__}, expected {judge.__name__}() with its parentheses"
+    if judge is None or isinstance(judge, Same | Like | Raises | Dropout) or callable(judge):
+        return ""
+    return f"judge is {judge!r}, expected a judge like Same() or Raises(), or a function (yours, expected)"
 
 
 def picture(title: str, *, rows: str = "", columns: str = "") -> Callable[[Probe], Probe]:

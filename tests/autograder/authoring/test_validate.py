@@ -132,9 +132,9 @@ def test_a_misconception_that_is_refused_is_reported_with_the_reason(course: Pat
 
 def test_a_group_that_only_one_of_its_members_declares_is_told(course: Path) -> None:
     tiny.replaced(course / CATALOGUE, 'same_as = ["mean-of-last-count"]\n', "")
-    assert problems_after(course) == [
-        f"{course / CATALOGUE}: mean-of-last-count: same_as names mean-divided-by-length, which names it not"
-    ]
+    line = (course / CATALOGUE).read_text("utf-8").splitlines().index("[mean-of-last-count]") + 1
+    where = f"{course / CATALOGUE}, line {line}: mean-of-last-count"
+    assert problems_after(course) == [f"{where}: same_as names mean-divided-by-length, which names it not"]
 
 
 @pytest.mark.parametrize(
@@ -162,6 +162,7 @@ def test_a_group_that_only_one_of_its_members_declares_is_told(course: Path) -> 
             "its explanation does not say what the course has instead",
         ),
         ("[mean-axis-fixed]", "[mean-axis-fixed", "Expected ']'"),
+        ("replace = 'x.cumsum(dim=0)'", "replace = 'x.cumsum((dim=0)'", "the solution is no Python (line 19: "),
     ],
 )
 def test_a_bank_that_cannot_be_read_is_told_by_name(course: Path, old: str, new: str, sentence: str) -> None:
