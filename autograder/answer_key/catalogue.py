@@ -52,6 +52,7 @@ def read_catalogue(file: Path, solution: str, *, parse: bool = True) -> tuple[Wr
     entries = _entries(file)
     problems = [(id_, sentence) for id_, entry in entries.items() for sentence in _problems(entry, solution, parse)]
     problems += [(id_, f"same_as names {other}, which names it not") for id_, other in _one_sided(entries)]
+    problems += [(id_, f"has the name of {other}; give each a name of its own") for id_, other in _same_names(entries)]
     _raise(file, problems)
     return tuple(
         WrongProgram(
@@ -182,6 +183,8 @@ def _syntax_problems(entry: Any, solution: str) -> Iterable[str]:
 
 def _patch_problems(entry: Any, program: str, word: str) -> Iterable[str]:
     """Yield what is wrong with the patches of a program; `word` is what to call it."""
+    if isinstance(entry, dict) and "patches" in entry and {"find", "replace"} & set(entry):
+        yield "has find or replace beside patches, which has no effect; keep one of them"
     try:
         patches = _patches(entry)
     except (KeyError, TypeError, AttributeError):
@@ -208,3 +211,14 @@ def _one_sided(entries: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
         for other in _same_as(entry) if isinstance(entry, dict) else ():
             if id_ not in _same_as(entries.get(other, {})):
                 yield id_, other
+
+
+def _same_names(entries: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    """Yield the id of each entry whose name an earlier one has, and the id of that one."""
+    first: dict[str, str] = {}
+    for id_, entry in entries.items():
+        name = entry.get("name") if isinstance(entry, dict) else None
+        if isinstance(name, str):
+            if name in first:
+                yield id_, first[name]
+            first.setdefault(name, id_)

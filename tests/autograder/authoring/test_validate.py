@@ -162,6 +162,12 @@ def test_a_group_that_only_one_of_its_members_declares_is_told(course: Path) -> 
             "its explanation does not say what the course has instead",
         ),
         ("[mean-axis-fixed]", "[mean-axis-fixed", "Expected ']'"),
+        (
+            'name = "the counts begin at 0"',
+            'name = "the running sum is not divided"',
+            "has the name of mean-not-divided",
+        ),
+        ("replace = 'x.cumsum(dim=0)'", "replace = 'x.cumsum(dim=0)'\npatches = []", "has find or replace beside"),
         ("replace = 'x.cumsum(dim=0)'", "replace = 'x.cumsum((dim=0)'", "the solution is no Python (line 19: "),
     ],
 )
