@@ -250,10 +250,14 @@ def _exercise_problems(
     checks = [check.id for check in suite.checks[exercise.id]]
     kinds = {check.id: check.kind for check in suite.checks[exercise.id]}
     remedy = f"; `course mutate {exercise.number} --standard` adds one"
+    catalogue = suite.course.solutions_dir / "misconceptions" / f"{exercise.id}.toml"
     problems = [
         f"{exercise.id}: no misconception fails the check {check}{remedy if kinds[check] else ''}"
         for check in survivors
     ]
+    if survivors and not catalogue.exists():
+        name = catalogue.relative_to(suite.course.root)
+        problems = [f"{exercise.id}: {name} is missing; write a misconception there for each check"]
     hinted = {check.id for check in suite.checks[exercise.id] if check.hints} | set(exercise.hints)
     problems += [f"{exercise.id}: the check {check} has no hints" for check in checks if check not in hinted]
     problems += [

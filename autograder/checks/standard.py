@@ -173,10 +173,12 @@ class StandardChecks:
 
     def _declared(self, kind: str, title: str, probe: Probe, given: Mapping[str, Any]) -> Probe:
         options = {"of": self.of, **given}
+        frame = sys._getframe(2)  # of the file with the checks, which called the method of this kind
         probe.__name__ = f"{PREFIX}{options.pop('id', kind)}"
+        probe.__names__ = frame.f_globals  # type: ignore[attr-defined]
         declared: Check = check(title, **options)(probe).__check__  # type: ignore[attr-defined]
-        line = sys._getframe(2).f_lineno  # of the file with the checks, which called the method of this kind
-        probe.__check__ = replace(declared, hints=HINTS[kind], kind=kind, line=line)  # type: ignore[attr-defined]
+        mine = replace(declared, hints=HINTS[kind], kind=kind, line=frame.f_lineno)
+        probe.__check__ = mine  # type: ignore[attr-defined]
         return probe
 
 

@@ -302,6 +302,36 @@ test_right_dtypes, test_right_device = RIGHT.dtypes(id="right_dtypes"), RIGHT.de
     assert device.startswith("the check device: the solution returns a tensor on the CPU for an input elsewhere; see")
 
 
+@pytest.mark.parametrize(
+    ("result", "sentence"),
+    [
+        ("None", 'returns None in every trial; return what the code computes, or {"result": None} if None is right'),
+        ('{"a": [{1, 2}]}', "returns an object of the type set, which cannot be compared; return sorted(...) of it"),
+        (
+            "[0] * 1001",
+            "returns a collection of more than 1000 parts or 8 levels, which cannot be compared; return its",
+        ),
+    ],
+)
+def test_a_check_that_returns_no_data_is_one_problem(course: Path, result: str, sentence: str) -> None:
+    file = course / "tests" / "exercises" / f"test_{tiny.FIRST}.py"
+    more = f"""
+
+@check("something", of="running_mean")
+def test_something(impl, given):
+    return {result}
+"""
+    line = len(file.read_text("utf-8").splitlines()) + 3
+    [found] = with_checks(course, more)
+    assert found.startswith(f"the check something (test_{tiny.FIRST}.py, line {line}) {sentence}")
+
+
+def test_a_missing_catalogue_is_one_problem(course: Path) -> None:
+    (course / CATALOGUE).unlink()
+    missing = f"{CATALOGUE} is missing; write a misconception there for each check"
+    assert problems_after(course) == [missing]
+
+
 def test_what_is_wrong_is_printed_one_sentence_a_line_and_the_exit_is_1(course: Path) -> None:
     file = course / SOLUTION
     source = file.read_text("utf-8")

@@ -70,6 +70,12 @@ def test_a_solution_that_is_no_python_is_named_with_its_line(root: Path) -> None
     assert problems(root) == [f"{what}, is no Python (line 2: invalid syntax); correct it"]
 
 
+def test_a_variant_that_is_no_python_is_named_once_with_its_line(root: Path) -> None:
+    (root / "solutions" / "accepted" / tiny.FIRST / "loop.py").write_text("x = (\n")
+    what = f"solutions/accepted/{tiny.FIRST}/loop.py, an accepted variant of {tiny.FIRST}"
+    assert problems(root) == [f"{what}, is no Python (line 1: '(' was never closed); correct it"]
+
+
 @pytest.mark.parametrize(
     "command",
     [
