@@ -2,7 +2,7 @@
 
 import ast
 import tomllib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,15 +44,16 @@ class CatalogueError(Exception):
     """A catalogue that cannot be used; the message has a sentence for every mistake in it."""
 
 
-def read_catalogue(file: Path, solution: str) -> tuple[WrongProgram, ...]:
-    """Read a catalogue and prove that each of its patches fits the solution; a missing file is an empty catalogue."""
+def read_catalogue(file: Path, solution: str, *, parse: bool = True) -> tuple[WrongProgram, ...]:
+    """Read a catalogue and prove that each of its patches fits the solution; a missing file is an empty catalogue.
+
+    Each wrong program must be Python, too. Without `parse` that is not proved, which saves time.
+    """
     entries = _entries(file)
-    problems = [
-        f"{file}: {id_}: {sentence}" for id_, entry in entries.items() for sentence in _problems(entry, solution)
-    ]
-    problems += [f"{file}: {id_}: same_as names {other}, which names it not" for id_, other in _one_sided(entries)]
-    if problems:
-        raise CatalogueError("\n".join(problems))
+    problems = [(id_, sentence) for id_, entry in entries.items() for sentence in _problems(entry, solution, parse)]
+    problems += [(id_, f"same_as names {other}, which names it not") for id_, other in _one_sided(entries)]
+    problems += [(id_, f"has the name of {other}; give each a name of its own") for id_, other in _same_names(entries)]
+    _raise(file, problems)
     return tuple(
         WrongProgram(
             id_,
@@ -74,15 +75,26 @@ def read_ported(file: Path, program: str, known: Collection[str]) -> dict[str, s
     A missing file has none. Raises `CatalogueError`.
     """
     entries = _entries(file)
-    problems = [f"{file}: {id_}: no misconception has this id" for id_ in entries if id_ not in known]
+    problems = [(id_, "no misconception has this id") for id_ in entries if id_ not in known]
     problems += [
-        f"{file}: {id_}: {sentence}"
-        for id_, entry in entries.items()
-        for sentence in _patch_problems(entry, program, "program")
+        (id_, sentence) for id_, entry in entries.items() for sentence in _patch_problems(entry, program, "program")
     ]
-    if problems:
-        raise CatalogueError("\n".join(problems))
+    _raise(file, problems)
     return {id_: _applied(_patches(entry), program) for id_, entry in entries.items()}
+
+
+def _raise(file: Path, problems: Iterable[tuple[str, str]]) -> None:
+    """Raise `CatalogueError` for problems of misconceptions, by id, if there are any."""
+    if listed := list(problems):
+        lines = file.read_text("utf-8").splitlines()
+        raise CatalogueError("\n".join(f"{file}{_line_of(lines, id_)}: {id_}: {sentence}" for id_, sentence in listed))
+
+
+def _line_of(lines: Sequence[str], id_: str) -> str:
+    """Return where the table of a misconception begins, as it follows the name of a file."""
+    headers = {f"[{id_}]", f'["{id_}"]'}
+    at = next((at for at, line in enumerate(lines, 1) if line.partition("#")[0].strip() in headers), None)
+    return f", line {at}" if at is not None else ""
 
 
 def _entries(file: Path) -> Mapping[str, Any]:
@@ -136,7 +148,7 @@ def _same_as(entry: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(entry.get("same_as", ()))
 
 
-def _problems(entry: Any, solution: str) -> Iterable[str]:
+def _problems(entry: Any, solution: str, parse: bool) -> Iterable[str]:
     if not isinstance(entry, dict):
         yield "is no table; write [id] above its name, explanation, hint, find and replace"
         return
@@ -156,11 +168,23 @@ def _problems(entry: Any, solution: str) -> Iterable[str]:
     unknown = set(entry) - known
     if unknown:
         yield f"has {', '.join(sorted(unknown))}, which means nothing here"
-    yield from _patch_problems(entry, solution, "solution")
+    unfit = list(_patch_problems(entry, solution, "solution"))
+    yield from unfit or (_syntax_problems(entry, solution) if parse else ())
+
+
+def _syntax_problems(entry: Any, solution: str) -> Iterable[str]:
+    """Yield why a wrong program is no Python, with the line in the solution to which the patch leads."""
+    try:
+        ast.parse(_applied(_patches(entry), solution))
+    except (SyntaxError, ValueError) as error:
+        where = f"line {error.lineno}: {error.msg}" if isinstance(error, SyntaxError) else str(error)
+        yield f"with its replace, the solution is no Python ({where}); correct its replace"
 
 
 def _patch_problems(entry: Any, program: str, word: str) -> Iterable[str]:
     """Yield what is wrong with the patches of a program; `word` is what to call it."""
+    if isinstance(entry, dict) and "patches" in entry and {"find", "replace"} & set(entry):
+        yield "has find or replace beside patches, which has no effect; keep one of them"
     try:
         patches = _patches(entry)
     except (KeyError, TypeError, AttributeError):
@@ -187,3 +211,14 @@ def _one_sided(entries: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
         for other in _same_as(entry) if isinstance(entry, dict) else ():
             if id_ not in _same_as(entries.get(other, {})):
                 yield id_, other
+
+
+def _same_names(entries: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    """Yield the id of each entry whose name an earlier one has, and the id of that one."""
+    first: dict[str, str] = {}
+    for id_, entry in entries.items():
+        name = entry.get("name") if isinstance(entry, dict) else None
+        if isinstance(name, str):
+            if name in first:
+                yield id_, first[name]
+            first.setdefault(name, id_)

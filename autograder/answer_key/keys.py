@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from autograder.answer_key.catalogue import CatalogueError, WrongProgram, marks_of, owners_of, patched, read_catalogue
 from autograder.answer_key.model import AnswerKey, Misconception, from_record, to_record
+from autograder.answer_key.observable import observation_problem
 from autograder.answer_key.outcomes import Outcomes
 from autograder.answer_key.outcomes import from_record as outcomes_from_record
 from autograder.answer_key.outcomes import to_record as outcomes_to_record
@@ -72,7 +73,7 @@ class Keys:
     def get(self, exercise: Exercise) -> AnswerKey:
         """Return the key of an exercise; raises `GraderProblem` when it cannot be made."""
         sources = self._solutions(exercise)
-        self._catalogue(exercise, sources)  # a mistake in it is a problem even where the key is stored
+        self._catalogue(exercise, sources, parse=False)  # a mistake in it is a problem even where the key is stored
         key = self._stored(self._file(exercise, sources, ".key"), exercise)
         return key if key is not None else self._made(exercise)[0]
 
@@ -169,10 +170,12 @@ class Keys:
         except OSError as error:
             raise CourseProblem(f"the solution {error.filename} cannot be read: {error.strerror}") from error
 
-    def _catalogue(self, exercise: Exercise, sources: Mapping[str, bytes]) -> tuple[WrongProgram, ...]:
+    def _catalogue(
+        self, exercise: Exercise, sources: Mapping[str, bytes], *, parse: bool = True
+    ) -> tuple[WrongProgram, ...]:
         file = self.suite.course.solutions_dir / "misconceptions" / f"{exercise.id}.toml"
         try:
-            return read_catalogue(file, sources[exercise.file].decode("utf-8"))
+            return read_catalogue(file, sources[exercise.file].decode("utf-8"), parse=parse)
         except (CatalogueError, UnicodeDecodeError) as error:
             raise CourseProblem(str(error)) from error
 
@@ -241,13 +244,21 @@ class Keys:
                 failed = {"": f"the solution {exercise.file} cannot be imported: {_reason(outcome)}"}
                 break
             if not isinstance(outcome, Observed) and id_ not in failed:
-                check = next(check for check in self.suite.checks[exercise.id] if check.id == id_)
-                line = (isinstance(outcome, Fault) and outcome.probe_line) or check.line
-                where = f"{self.suite.course.checks_file(exercise).name}, line {line}"
-                failed[id_] = f"the solution of {exercise.id} fails the check {id_} ({where}): {_reason(outcome)}"
+                line = outcome.probe_line if isinstance(outcome, Fault) else None
+                where = f"the check {id_} ({self._where(exercise, id_, line)})"
+                failed[id_] = f"the solution of {exercise.id} fails {where}: {_reason(outcome)}"
+        values = {at: outcome.value for at, outcome in outcomes.items() if isinstance(outcome, Observed)}
+        for id_ in {id_: None for id_, _ in values}:
+            if problem := observation_problem(value for at, value in values.items() if at[0] == id_):
+                failed.setdefault(id_, f"the check {id_} ({self._where(exercise, id_)}) {problem}")
         if failed:
             raise CourseProblem("\n".join(failed.values()))
-        return {at: outcome.value for at, outcome in outcomes.items() if isinstance(outcome, Observed)}
+        return values
+
+    def _where(self, exercise: Exercise, check: str, line: int | None = None) -> str:
+        """Return the file of a check and a line in it, that of its declaration unless another one is given."""
+        declared = next(one for one in self.suite.checks[exercise.id] if one.id == check)
+        return f"{self.suite.course.checks_file(exercise).name}, line {line or declared.line}"
 
 
 def traces_of(check: Check, record: Any) -> "Mapping[Key, Trace]":

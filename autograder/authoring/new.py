@@ -130,13 +130,17 @@ def _id(course: Course, name: str) -> str:
     numbers = {exercise.number: exercise.id for exercise in course.every}
     following = int(max(numbers, default="00")) + 1
     exercise_id = name if re.match(r"ex\d", name) else f"ex{following:02d}_{name}"
-    if not ID.fullmatch(exercise_id) or keyword.iskeyword(exercise_id[5:]):
-        raise UsageError(
-            f"{name!r} is not the name of an exercise; expected small letters, digits and _, like cache or ex15_cache"
-        )
+    if not ID.fullmatch(exercise_id):
+        expected = "expected small letters, digits and _, like averages or ex99_averages"
+        raise UsageError(f"{name!r} is not the name of an exercise; {expected}")
+    if keyword.iskeyword(exercise_id[5:]):
+        raise UsageError(f"{exercise_id[5:]} is a keyword of Python, so no function can have this name; choose another")
     if exercise_id[2:4] in numbers:
         taken = f"the number {exercise_id[2:4]} belongs to {numbers[exercise_id[2:4]]}"
         raise UsageError(f"{taken}; write only {exercise_id[5:]}, and it gets the next number")
+    same = next((other.id for other in course.every if other.id[5:] == name), None)
+    if same is not None:
+        raise UsageError(f"{same} has this name already; choose another, or write {exercise_id} if you want two")
     return exercise_id
 
 

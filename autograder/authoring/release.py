@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from string import Template
@@ -25,6 +26,8 @@ from autograder.submission.own_work import NOTEBOOKS
 IGNORED = "__pycache__/ *.egg-info/ .venv/ .pytest_cache/ .ipynb_checkpoints/ /submission.zip /hunt/ /arrange/"
 PART = ".part"
 """The suffix of a file that is being written."""
+
+PYCACHE = "__pycache__"
 
 PLAY = "| `course play` | trains and uses what you have built |\n"
 README = Path(__file__).with_name("student_readme.md")
@@ -153,7 +156,7 @@ def _public_toml(course: Course) -> bytes:
     except TableError as error:
         raise ReleaseError(f"{file}: {error}") from error
     zone = [f'time_zone = "{course.grading.zone}"'] if course.grading and dated else []
-    rules = [*zone, *([f"bonus = {json.dumps(bonus)}"] if bonus else [])]
+    rules = [*zone, *([f"bonus = {json.dumps(bonus)}"] if bonus and len(bonus) < len(taken) else [])]
     tables = [["[grading]", *rules]] if rules else []
     tables += [_public_assignment(one) for one in dated]
     return "\n".join([text, *("\n".join([*table, ""]) for table in tables)]).encode()
@@ -173,9 +176,12 @@ def write_kit(files: Mapping[str, bytes], folder: Path) -> None:
     The manifest is replaced first, so that an interrupted kit is recognised by it, and half-written files by their
     suffix.
     """
-    for name in _earlier(folder):
+    for name in earlier_files(folder):
         if name != MANIFEST:
             (folder / name).unlink(missing_ok=True)
+    for cache in folder.rglob(PYCACHE):
+        with suppress(OSError):  # it holds something else
+            cache.rmdir()
     for name in (MANIFEST, *files):
         file = folder / name
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -185,8 +191,11 @@ def write_kit(files: Mapping[str, bytes], folder: Path) -> None:
             part.replace(file)
 
 
-def _earlier(folder: Path) -> list[str]:
-    """Return the files of an earlier kit in a folder. Raises `ReleaseError` if the folder has other files."""
+def earlier_files(folder: Path) -> list[str]:
+    """Return the files of an earlier kit in a folder, with what Python compiled of them.
+
+    Raises `ReleaseError` if the folder has other files.
+    """
     if not folder.exists():
         return []
     if not folder.is_dir():
@@ -198,14 +207,20 @@ def _earlier(folder: Path) -> list[str]:
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         known = {}
     ours = {MANIFEST, *(f"{name}{PART}" for name in (MANIFEST, *known))}
-    strange = [name for name in names if name not in ours and known.get(name) != _digest_at(folder / name)]
+    others = [name for name in names if name not in ours and not _is_compiled(folder / name)]
+    strange = [name for name in others if known.get(name) != _digest_at(folder / name)]
     if strange:
         more = f" and {len(strange) - 1} more" if strange[1:] else ""
         raise ReleaseError(
             f"{folder} has {strange[0]}{more}, which is not from an earlier release or was changed since; "
-            "choose a new folder, or move it away (nothing was written)"
+            "choose a new folder, or move it away (nothing was written). To try a kit, run it in a copy"
         )
     return names
+
+
+def _is_compiled(file: Path) -> bool:
+    """Say whether a file is one that Python makes whenever it imports another."""
+    return file.parent.name == PYCACHE and file.suffix == ".pyc" and not file.is_symlink()
 
 
 def _digest_at(file: Path) -> str | None:

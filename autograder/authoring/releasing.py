@@ -7,7 +7,7 @@ from pathlib import Path
 from autograder.authoring.grading import OnProgress
 from autograder.authoring.leaks import Gate, Leak, files_in, files_of
 from autograder.authoring.leaks_secrets import SHORTEST_SEED, CatalogueError, StubError, grading_seed, secrets_of
-from autograder.authoring.release import ReleaseError, kit_of, write_kit
+from autograder.authoring.release import ReleaseError, earlier_files, kit_of, write_kit
 from autograder.course import Course, Exercise
 from autograder.course.hunts import HuntFile, kit_hunts
 from autograder.course.kit_files import KEY_FOLDER
@@ -58,6 +58,14 @@ def release_kit(
     except (ReleaseError, StubError, CatalogueError) as error:
         raise UsageError(str(error)) from error
     return Release(files, leaks)
+
+
+def require_folder(folder: Path) -> None:
+    """Raise `UsageError` if a kit cannot be written to a folder: a command says so before it makes any key."""
+    try:
+        earlier_files(folder)
+    except ReleaseError as error:
+        raise UsageError(str(error)) from error
 
 
 def _fit(gate: Gate, programs: HuntFile, named: Sequence[str]) -> HuntFile:

@@ -14,11 +14,17 @@ from autograder.answer_key.outcomes import Outcomes
 from autograder.authoring.empty import over_budget, points_of, problems_of, run_empty
 from autograder.authoring.grading import OnProgress, run_in_workers, with_keys
 from autograder.authoring.key_sizes import measured, problem_of, warning_of
+from autograder.authoring.oversights import (
+    catalogue_mistakes,
+    names_without_definition,
+    regions_without_todo,
+    unknown_forbidden,
+)
 from autograder.authoring.program_problems import RIGHT, twins_of, unexpected
 from autograder.authoring.programs import Kind, Program, programs_of
 from autograder.authoring.unchanging import not_following, unchanging
 from autograder.authoring.unfinished import unfinished_texts
-from autograder.course import Exercise
+from autograder.course import Course, Exercise
 from autograder.course.stubs import StubError
 from autograder.course.suite import Suite
 from autograder.diagnosis.findings import Source
@@ -82,7 +88,7 @@ class Validation:
     """The proof of a course; `ok` if there are no problems. `seconds` is wall time.
 
     `once` has the problems of mistakes that cost points twice, `excepted` the problem of the exceptions for empty
-    programs.
+    programs, `mistakes` those of the catalogues as a whole.
     """
 
     seed: int
@@ -91,12 +97,13 @@ class Validation:
     proofs: tuple[Proof, ...] = field(repr=False)
     once: tuple[str, ...] = ()
     excepted: str | None = None
+    mistakes: tuple[str, ...] = ()
 
     @property
     def problems(self) -> list[str]:
         """Return a sentence for everything that does not hold."""
         problems = [problem for exercise in self.exercises for problem in exercise.problems]
-        return [*problems, *([self.excepted] if self.excepted else []), *self.once]
+        return [*problems, *([self.excepted] if self.excepted else []), *self.mistakes, *self.once]
 
     @property
     def ok(self) -> bool:
@@ -138,7 +145,9 @@ def validate(
         on_progress(len(proofs), len(programs))
     every = suite.exercises
     exercises = tuple(_exercise_proof(suite, own, proofs, why.get(own.id), answers.get(own.id)) for own in every)
-    return Validation(seed, round(time.monotonic() - started, 3), exercises, tuple(proofs), excepted=over_budget(suite))
+    seconds = round(time.monotonic() - started, 3)
+    mistakes = tuple(catalogue_mistakes(suite))
+    return Validation(seed, seconds, exercises, tuple(proofs), excepted=over_budget(suite), mistakes=mistakes)
 
 
 def _all_programs(suite: Suite) -> tuple[list[Program], dict[str, str]]:
@@ -241,10 +250,14 @@ def _exercise_problems(
     checks = [check.id for check in suite.checks[exercise.id]]
     kinds = {check.id: check.kind for check in suite.checks[exercise.id]}
     remedy = f"; `course mutate {exercise.number} --standard` adds one"
+    catalogue = suite.course.solutions_dir / "misconceptions" / f"{exercise.id}.toml"
     problems = [
         f"{exercise.id}: no misconception fails the check {check}{remedy if kinds[check] else ''}"
         for check in survivors
     ]
+    if survivors and not catalogue.exists():
+        name = catalogue.relative_to(suite.course.root)
+        problems = [f"{exercise.id}: {name} is missing; write a misconception there for each check"]
     hinted = {check.id for check in suite.checks[exercise.id] if check.hints} | set(exercise.hints)
     problems += [f"{exercise.id}: the check {check} has no hints" for check in checks if check not in hinted]
     problems += [
@@ -256,8 +269,16 @@ def _exercise_problems(
         f"{exercise.id}: [exercises.start] names {name}, which is no TODO of the stub"
         for name in _no_todos(suite, exercise)
     ]
+    problems += [f"{exercise.id}: {sentence}" for sentence in names_without_definition(suite, exercise)]
     problems += [f"{exercise.id}: {sentence}" for sentence in problems_of(suite, exercise, families)]
     return problems
+
+
+def _warnings(course: Course, exercise: Exercise) -> Iterable[str]:
+    """Yield a sentence for everything that may be meant, and mostly is not."""
+    yield from unfinished_texts(course, exercise)
+    for sentence in (*regions_without_todo(course, exercise), *unknown_forbidden(course, exercise)):
+        yield f"{exercise.id}: {sentence}"
 
 
 def _exercise_proof(
@@ -289,6 +310,6 @@ def _exercise_proof(
         survivors=survivors,
         empty={family: points_of(suite, exercise, statuses) for family, statuses in families.items()},
         problems=tuple(problems),
-        warnings=(*filter(None, [warning_of(exercise.id, size)]), *unfinished_texts(suite.course, exercise)),
+        warnings=(*filter(None, [warning_of(exercise.id, size)]), *_warnings(suite.course, exercise)),
         key_bytes=size,
     )

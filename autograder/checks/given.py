@@ -49,7 +49,7 @@ class Given(ArrayGiven):
         if dtype in _SAME_IN_NUMPY and not (self._exact or self._traced):
             tensor = torch.from_numpy(np.asarray(values, dtype))
         else:
-            tensor = torch.as_tensor(np.asarray(values), dtype=getattr(torch, dtype))
+            tensor = torch.as_tensor(np.asarray(values), dtype=torch_dtype(dtype))
         if self._exact and tensor.is_floating_point():
             tensor = tensor.double()
         return tensor if tensor.device == self.device else tensor.to(self.device)
@@ -74,9 +74,10 @@ class Given(ArrayGiven):
 
         Raises `StructureError` where names or shapes are missing.
         """
+        named = torch_dtype(dtype)
         with torch.no_grad():
             fill(module, state)
-        wanted = torch.float64 if self._exact else getattr(torch, dtype)
+        wanted = torch.float64 if self._exact else named
         if self._traced or not _is_in_place(module, self.device, wanted):
             module.to(device=self.device, dtype=wanted)
         # What a program drew for its own first weights must not decide which elements its dropout drops.
@@ -223,6 +224,17 @@ class Given(ArrayGiven):
         result, again = call(), call()
         varies = isinstance(result, Tensor) and bool(((result - again).abs() > 0).any())
         return "other numbers in each call" if varies else result
+
+
+def torch_dtype(name: object) -> torch.dtype:
+    """Return the dtype of a name. Raises TypeError for anything else, with a sentence for the author of a check."""
+    found = getattr(torch, name, None) if isinstance(name, str) else None
+    if isinstance(found, torch.dtype):
+        return found
+    meant = (
+        f'the text "{str(name).removeprefix("torch.")}"' if isinstance(name, torch.dtype) else 'a text like "float16"'
+    )
+    raise TypeError(f"dtype is {name!r}, expected {meant}; leave dtype out for float32")
 
 
 def _copied(value: Any) -> Any:

@@ -3,10 +3,10 @@ a picture of what a finished implementation does, `@step` a step of the lesson's
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
-from autograder.checks.judges import Judge, Same
+from autograder.checks.judges import Dropout, Judge, Like, Raises, Same
 
 Probe = Callable[[Any, Any], Any]
 """A function `(impl, given)` that runs an implementation on the inputs of a trial and returns an observation."""
@@ -20,6 +20,10 @@ LONGEST_TITLE = 76
 
 LONGEST_STEP = 26
 """Characters of a step's title that leave room for two small arrays in a terminal of 80 columns."""
+
+
+DECLARED = "__declared__"
+"""The name under which a file with checks lists its probes, so that one which another name replaces is noticed."""
 
 
 class DeclarationError(ValueError):
@@ -101,6 +105,8 @@ def check(
         raise DeclarationError(
             f"check {title!r}: requires_any is the text {requires_any!r}, expected a tuple of checks"
         )
+    if problem := _judge_problem(judge):
+        raise DeclarationError(f"check {title!r}: {problem}")
 
     def declare(probe: Probe) -> Probe:
         name = probe.__name__
@@ -110,9 +116,19 @@ def check(
         line = probe.__code__.co_firstlineno
         declared = Check(id_, title, probe, points, judge or Same(), of, trials, bonus, needed, empty, line=line)
         probe.__check__ = declared  # type: ignore[attr-defined]
+        _announce(probe)
         return probe
 
     return declare
+
+
+def _judge_problem(judge: object) -> str:
+    """Return why a judge cannot be used: it is no judge, or its name without its parentheses."""
+    if isinstance(judge, type):
+        return f"judge is the class {judge.__name__}, expected {judge.__name__}() with its parentheses"
+    if judge is None or isinstance(judge, Same | Like | Raises | Dropout) or callable(judge):
+        return ""
+    return f"judge is {judge!r}, expected a judge like Same() or Raises(), or a function (yours, expected)"
 
 
 def picture(title: str, *, rows: str = "", columns: str = "") -> Callable[[Probe], Probe]:
@@ -128,6 +144,7 @@ def picture(title: str, *, rows: str = "", columns: str = "") -> Callable[[Probe
             raise DeclarationError(f"the probe {name} must be named {PICTURE_PREFIX}{name}, because it makes a picture")
         declared = Drawing(name.removeprefix(PICTURE_PREFIX), title, probe, rows, columns)
         probe.__picture__ = declared  # type: ignore[attr-defined]
+        _announce(probe)
         return probe
 
     return declare
@@ -148,9 +165,44 @@ def step(title: str, paper: str, *, inside: bool = False) -> Callable[[Probe], P
             raise DeclarationError(f"the probe {name} must be named {STEP_PREFIX}{name}, because it is a step")
         declared = Step(name.removeprefix(STEP_PREFIX), title, probe, paper, inside)
         probe.__step__ = declared  # type: ignore[attr-defined]
+        _announce(probe)
         return probe
 
     return declare
+
+
+def _announce(probe: Any) -> None:
+    """Note a probe among the names of the file that declares it: `__names__` of a standard check's probe."""
+    getattr(probe, "__names__", probe.__globals__).setdefault(DECLARED, []).append(probe)
+
+
+def declaration_problems(module: ModuleType) -> list[str]:
+    """Return a sentence for each probe of a file that another name replaces, and for each function that is no probe."""
+    named = vars(module)
+    probes = named.get(DECLARED, [])
+    kept = {id(value) for value in named.values()}
+    problems = [_loss_of(probe, named.get(probe.__name__)) for probe in probes if id(probe) not in kept]
+    for name, mark in ((PREFIX, "check"), (PICTURE_PREFIX, "picture"), (STEP_PREFIX, "step")):
+        for function in named.values():
+            is_own = isinstance(function, FunctionType) and function.__module__ == module.__name__
+            if is_own and function.__name__.startswith(name) and not hasattr(function, f"__{mark}__"):
+                line, own = function.__code__.co_firstlineno, function.__name__
+                problems.append(f"{own} (line {line}) is no {mark}: write @{mark}(...) above it, or rename it")
+    return problems
+
+
+def _loss_of(probe: Any, other: Any) -> str:
+    """Return what happens to a probe whose name another one has, or that has none."""
+    if isinstance(other, FunctionType):
+        lines = f"lines {_line_of(probe)} and {_line_of(other)}"
+        return f"two functions are named {probe.__name__} ({lines}), so the first is lost; rename one of them"
+    remedy = f"give it a name that no other one has, like {probe.__name__}_2 = ..."
+    return f"the check {probe.__name__.removeprefix(PREFIX)} (line {_line_of(probe)}) is lost; {remedy}"
+
+
+def _line_of(probe: Any) -> int:
+    declared = getattr(probe, "__check__", None)
+    return declared.line if declared is not None else int(probe.__code__.co_firstlineno)
 
 
 def checks_in(module: ModuleType) -> list[Check]:

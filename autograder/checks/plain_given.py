@@ -9,9 +9,16 @@ import string
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from autograder.checks.structure import StructureError
+from autograder.checks.structure import StructureError, nearest
 
 Item = TypeVar("Item")
+
+NEED_LIBRARIES = {
+    **dict.fromkeys(("normal", "integers", "mask", "array", "numpy"), "numpy"),
+    **dict.fromkeys(("tensor", "load", "fill", "steady", "gradients", "slope", "slopes", "bounded"), "torch"),
+    **dict.fromkeys(("trainable", "another_device", "torch", "into", "out_of", "instead"), "torch"),
+}
+"""The names that `given` has only in a course with a library."""
 
 
 class Unseen:
@@ -39,6 +46,18 @@ class PlainGiven:
         self._traced = traced
         self.device: Any = device
         self._seed_inputs()
+
+    def __getattr__(self, name: str) -> Any:
+        """Raise AttributeError with what was meant: the nearest name, or the library that the name needs."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if name in NEED_LIBRARIES and not hasattr(type(self), name):
+            library = NEED_LIBRARIES[name]
+            raise AttributeError(f'given.{name} needs {library}: write libraries = ["{library}"] into course.toml')
+        calls = [known for known in dir(type(self)) if known[0] != "_" and callable(getattr(type(self), known))]
+        near = nearest(name, calls)
+        hint = f"did you mean given.{near}?" if near else f"expected one of {', '.join(calls)}"
+        raise AttributeError(f"given has no {name}; {hint}")
 
     def _seed_inputs(self) -> None:
         self._uniform: Callable[[], float] = random.Random(self._seed).random

@@ -76,7 +76,7 @@ class StandardChecks:
         """Observe the inputs after the call."""
 
         def probe(impl: Any, given: Any) -> Any:
-            call, inputs = self.make(impl, given, "float32")
+            call, inputs = self._made(impl, given, "float32")
             call(*inputs.values())
             return {f"{name} after the call": value for name, value in inputs.items()}
 
@@ -93,7 +93,7 @@ class StandardChecks:
         """Observe the result for several dtypes; `features` is how many numbers of the last axis are compared."""
 
         def probe(impl: Any, given: Any) -> Any:
-            return {dtype: _called(*self.make(impl, given, dtype))[..., :features] for dtype in dtypes}
+            return {dtype: _called(*self._made(impl, given, dtype))[..., :features] for dtype in dtypes}
 
         return self._declared("dtypes", title, probe, {"judge": Like(), **options})
 
@@ -103,7 +103,7 @@ class StandardChecks:
         """Observe the result on another device beside the one on the CPU, and the gradients of the parameters."""
 
         def probe(impl: Any, given: Any) -> Any:
-            call, inputs = self.make(impl, given, "float32")
+            call, inputs = self._made(impl, given, "float32")
             parameters = getattr(call, "parameters", None)
 
             def run(device: Any) -> Any:
@@ -125,7 +125,7 @@ class StandardChecks:
         """Observe the result without the first axis of all inputs, and with one more."""
 
         def probe(impl: Any, given: Any) -> Any:
-            call, inputs = self.make(impl, given, "float32")
+            call, inputs = self._made(impl, given, "float32")
             return {
                 "one axis fewer": call(*(value[0].clone() for value in inputs.values())),
                 "one axis more": call(*(value[None].clone() for value in inputs.values())),
@@ -137,7 +137,7 @@ class StandardChecks:
         """Observe the result of a module in both modes, for a dropout of this rate on the result."""
 
         def probe(impl: Any, given: Any) -> Any:
-            module, inputs = self.make(impl, given, "float32")
+            module, inputs = self._made(impl, given, "float32")
             return {"eval": _called(module.eval(), inputs), "train": _called(module.train(), inputs)}
 
         return self._declared("training", title, probe, {"judge": Dropout(rate), **options})
@@ -146,7 +146,7 @@ class StandardChecks:
         """Observe the gradients of all inputs of floating-point numbers."""
 
         def probe(impl: Any, given: Any) -> Any:
-            call, inputs = self.make(impl, given, "float32")
+            call, inputs = self._made(impl, given, "float32")
             leaves = {name: x.requires_grad_() for name, x in inputs.items() if x.is_floating_point()}
             result = call(*(leaves[name].clone() if name in leaves else x for name, x in inputs.items()))
             found = given.gradients(result, *leaves.values())
@@ -158,7 +158,7 @@ class StandardChecks:
         """Observe how many numbers a module trains, how many get a gradient, and how many its state has."""
 
         def probe(impl: Any, given: Any) -> Any:
-            module, inputs = self.make(impl, given, "float32")
+            module, inputs = self._made(impl, given, "float32")
             trained = [weight for weight in module.parameters() if weight.requires_grad]
             found = given.gradients(_called(module, inputs), *trained)
             reached = sum(one.numel() for one, gradient in zip(trained, found, strict=True) if gradient is not None)
@@ -171,12 +171,26 @@ class StandardChecks:
 
         return self._declared("parameters", title, probe, options)
 
+    def _made(self, impl: Any, given: Any, dtype: str) -> tuple[Any, Mapping[str, Any]]:
+        """Return what is called, and its inputs. Raises TypeError if `make` returns something else."""
+        made = self.make(impl, given, dtype)
+        parts: Sequence[Any] = made if isinstance(made, tuple | list) else [made]
+        if len(parts) == 2 and isinstance(parts[1], Mapping):
+            return parts[0], parts[1]
+        found = " and ".join(type(part).__name__ for part in parts)
+        raise TypeError(
+            f"make of the standard checks of {self.of} returns {found}, expected what is called and a dict of "
+            f'its inputs, like `return impl.{self.of}, {{"x": x}}`'
+        )
+
     def _declared(self, kind: str, title: str, probe: Probe, given: Mapping[str, Any]) -> Probe:
         options = {"of": self.of, **given}
+        frame = sys._getframe(2)  # of the file with the checks, which called the method of this kind
         probe.__name__ = f"{PREFIX}{options.pop('id', kind)}"
+        probe.__names__ = frame.f_globals  # type: ignore[attr-defined]
         declared: Check = check(title, **options)(probe).__check__  # type: ignore[attr-defined]
-        line = sys._getframe(2).f_lineno  # of the file with the checks, which called the method of this kind
-        probe.__check__ = replace(declared, hints=HINTS[kind], kind=kind, line=line)  # type: ignore[attr-defined]
+        mine = replace(declared, hints=HINTS[kind], kind=kind, line=frame.f_lineno)
+        probe.__check__ = mine  # type: ignore[attr-defined]
         return probe
 
 

@@ -218,7 +218,7 @@ def _add_new(commands: Commands) -> None:
         "add a new exercise: its files, and its entry in course.toml",
         "The files are a small exercise that `course validate` proves. You replace it by your own.",
     )
-    parser.add_argument("name", metavar="NAME", help="a name like cache, or with its number: ex15_cache")
+    parser.add_argument("name", metavar="NAME", help="a name like averages, or with a free number: ex99_averages")
 
 
 def _add_build(commands: Commands) -> None:
@@ -277,7 +277,8 @@ def _add_mutate(commands: Commands) -> None:
     add("--draft", metavar="ID", help="add the survivor ID to the misconceptions, with texts to fill in")
     does = "add a misconception, with its texts, for each standard check that none fails"
     add("--standard", action="store_true", help=does)
-    add("--equivalent", nargs="+", metavar="ID", help="list the survivors as equivalent; needs --reason")
+    does = "list the survivors as equivalent; needs --reason; may be repeated"
+    add("--equivalent", nargs="+", action="extend", metavar="ID", help=does)
     add("--reason", metavar="TEXT", help="why no check can catch these survivors")
     add("--jobs", type=positive, metavar="N", help=JOBS)
     add("--seed", type=int, metavar="N", help="use different inputs and weights (default: the seed of course.toml)")

@@ -178,8 +178,11 @@ def _list_equivalents(course: Course, options: argparse.Namespace) -> int:
             if (catcher := kept.caught.get(mutant.id)) is not None:
                 raise UsageError(f"{mutant.id} is caught by the check {catcher}, so it is not equivalent")
         file = equivalents_file(course, own)
-        add_equivalents(file, mutants, options.reason)
-        print(f"Listed {', '.join(mutant.id for mutant in mutants)} in {file.relative_to(course.root)}")
+        before = add_equivalents(file, mutants, options.reason)
+        added = dict.fromkeys(mutant.id for mutant in mutants if mutant not in before)
+        print(f"Listed {', '.join(added)} in {file.relative_to(course.root)}")
+        if before:
+            print(f"Listed there already: {', '.join(mutant.id for mutant in before)}")
     return PASS
 
 

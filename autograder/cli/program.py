@@ -71,6 +71,7 @@ def _open_streams() -> None:
 
 
 def _report_engine_error(error: Exception) -> int:
+    from autograder.answer_key.catalogue import CatalogueError
     from autograder.course.stubs import StubError
     from autograder.course.suite import SuiteError
     from autograder.runner.runner import CourseProblem, EnvironmentProblem, GraderProblem
@@ -80,7 +81,7 @@ def _report_engine_error(error: Exception) -> int:
         return _fail(USAGE, str(error))
     if isinstance(error, EnvironmentProblem):
         return _fail(ENVIRONMENT, str(error))
-    if isinstance(error, CourseProblem | StubError | SuiteError):
+    if isinstance(error, CatalogueError | CourseProblem | StubError | SuiteError):
         return _fail(USAGE, f"a file of this course is wrong: {error}")
     if isinstance(error, GraderProblem):
         return _fail(GRADER, f"the grader itself failed: {error}")

@@ -5,7 +5,7 @@ import os
 from collections.abc import Sequence
 
 from autograder.authoring.leaks import Leak
-from autograder.authoring.releasing import examine_kit, release_kit, seed_warning
+from autograder.authoring.releasing import examine_kit, release_kit, require_folder, seed_warning
 from autograder.authoring.unfinished import unfinished_texts
 from autograder.cli.progress_line import show_keys, show_programs
 from autograder.cli.screen import warn
@@ -37,6 +37,8 @@ def release(options: argparse.Namespace) -> int:
         course = up_to(course, assignment)
     if options.take:
         course = taking(course, resolve_take(course, options.take))
+    if not options.check:
+        require_folder(options.folder)
     warn(seed_warning(course))
     for exercise in course.exercises:
         for sentence in unfinished_texts(course, exercise):

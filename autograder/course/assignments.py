@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 
 from autograder.course.grading import KEYS as GRADING
-from autograder.course.grading import as_time, grading_of
+from autograder.course.grading import as_time, grading_of, without_full_bonus
 from autograder.course.model import Assignment, Course
 from autograder.course.names import UsageError
 from autograder.course.nearest import suggestion
@@ -103,7 +103,7 @@ def _assignment(top: Section, section: Section, course: Course) -> Assignment:
     bonus = [one for one in as_texts(base.get("bonus")) or () if one in exercises]
     inherited = {**base, "bonus": bonus} if bonus else {key: base[key] for key in base if key != "bonus"}
     own = {key: section.table[key] for key in OWN_GRADING if key in section.table}
-    rules = Section({**inherited, **own}, section.path, section.label, section.problems)
+    rules = Section({**without_full_bonus(inherited, exercises), **own}, section.path, section.label, section.problems)
     grading = grading_of(rules, [exercise.id for exercise in course.every], exercises, due_elsewhere=True)
     return Assignment(
         id=id_,

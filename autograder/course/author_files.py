@@ -11,6 +11,8 @@ from autograder.course.model import Course, Exercise
 from autograder.course.names import UsageError
 from autograder.course.problems import COURSE_FILE
 
+VARIANT = "an accepted variant"
+
 
 def require_texts(course: Course, exercises: Iterable[Exercise]) -> None:
     """Raise `UsageError` with a sentence for every file of these exercises that is missing or cannot be read.
@@ -30,7 +32,7 @@ def _problems(course: Course, exercise: Exercise) -> Iterator[str]:
             continue  # only a solution must exist; the checks have a sentence of their own
         try:
             text = file.read_bytes().decode("utf-8")
-            if file == solution:
+            if file == solution or what == VARIANT:
                 compile(text, str(name), "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
         except FileNotFoundError:
             remedy = f"write it there, or take {exercise.id} out of {COURSE_FILE}"
@@ -58,4 +60,4 @@ def _files(course: Course, exercise: Exercise) -> Iterator[tuple[Path, str]]:
     yield course.part_sources_dir / exercise.file, "the source of the reference part"
     accepted = solutions / "accepted"
     variants = [*sorted((accepted / exercise.id).glob("*.py")), *sorted(accepted.glob(f"whole/*/{exercise.file}"))]
-    yield from ((file, "an accepted variant") for file in variants)
+    yield from ((file, VARIANT) for file in variants)

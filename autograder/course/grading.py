@@ -1,6 +1,6 @@
 """Read the [grading] of course.toml: when work is due, the penalty for late work, and the bonus exercises."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 from decimal import Decimal
 from itertools import pairwise
@@ -26,7 +26,15 @@ def read_grading(top: Section, ids: Sequence[str], taken: Sequence[str]) -> Grad
         return None
     section = top.section("grading")
     section.expect_keys(*KEYS)
+    if set(taken) < set(ids):
+        section = Section(without_full_bonus(section.table, taken), section.path, section.label, section.problems)
     return grading_of(section, ids, taken, due_elsewhere="assignments" in top.table)
+
+
+def without_full_bonus(table: Mapping[str, object], chosen: Sequence[str]) -> Mapping[str, object]:
+    """Return rules without `bonus` if all chosen exercises of a course are a bonus: beside no others, they count."""
+    is_full = bool(chosen) and set(as_texts(table.get("bonus")) or ()) >= set(chosen)
+    return {key: value for key, value in table.items() if key != "bonus"} if is_full else table
 
 
 def grading_of(section: Section, ids: Sequence[str], taken: Sequence[str], *, due_elsewhere: bool = False) -> Grading:

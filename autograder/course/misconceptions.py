@@ -65,9 +65,7 @@ def named_in(course: Course, exercise: Exercise, *, besides: str) -> dict[str, s
 
     Conventions are not among them.
     """
-    text = _text(course.solutions_dir / "misconceptions" / f"{exercise.id}.toml")
-    found = {name: fields for name, fields in _parsed(text).items() if isinstance(fields, dict)}
-    found = found or {
+    found = entries_of(course, exercise) or {
         name: fields
         for name, fields in _catalogue(course).items()
         if isinstance(fields, dict) and fields.get("exercise") == exercise.id
@@ -81,6 +79,12 @@ def named_in(course: Course, exercise: Exercise, *, besides: str) -> dict[str, s
         and name not in same
         and besides not in fields.get("same_as", ())
     }
+
+
+def entries_of(course: Course, exercise: Exercise) -> dict[str, dict[str, Any]]:
+    """Return the tables of an exercise's catalogue, by id; none if there is no such file, or it cannot be read."""
+    text = _text(course.solutions_dir / "misconceptions" / f"{exercise.id}.toml")
+    return {name: fields for name, fields in _parsed(text).items() if isinstance(fields, dict)}
 
 
 def catalogue(course: Course) -> dict[str, dict[str, str]]:

@@ -9,7 +9,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
 
-from autograder.checks import Check, DeclarationError, Drawing, Step, checks_in, pictures_in, steps_in
+from autograder.checks import (
+    Check,
+    DeclarationError,
+    Drawing,
+    Step,
+    checks_in,
+    declaration_problems,
+    pictures_in,
+    steps_in,
+)
 from autograder.checks.trials import Key
 from autograder.course import Course, Exercise
 from autograder.course.model import STEPS_PREFIX
@@ -191,6 +200,8 @@ def _module(file: Path) -> ModuleType:
         raise SuiteError(f"{where} cannot be imported: {type(error).__name__}: {error}") from error
     finally:
         sys.dont_write_bytecode = writes
+    if problems := declaration_problems(module):
+        raise SuiteError(f"{file}: {'; '.join(problems)}")
     return module
 
 

@@ -6,6 +6,7 @@ python -m tests.support.rules --shrink   # remove from not_yet.txt what has beco
 
 import argparse
 import ast
+import json
 import re
 import tomllib
 from collections.abc import Iterator
@@ -29,6 +30,9 @@ SPOKEN = re.compile(r"[a-z]\w* \w+ \w+", re.IGNORECASE)
 
 QUOTED = re.compile(r"\$\$.*?\$\$|\$[^$]*\$|\"[^\"]*\"|\([^()]*\)", re.DOTALL)
 """What a sentence of a lesson quotes: formulas, words of others, and sources."""
+
+PATTERN = re.compile(r"""\br(?:"[^"\n]+"|'[^'\n]+')""")
+"""A raw string of one line: a regular expression, which nobody reads as a sentence."""
 
 CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
 END = re.compile(r"[.!?:;](?=\s|$)")
@@ -178,6 +182,16 @@ def texts_of(table: dict[str, Any]) -> Iterator[tuple[str, str]]:
             yield key, value
 
 
+def lines_of_texts(source: str) -> Iterator[tuple[int, str, str]]:
+    """Yield the line, the key and the text of every sentence in a file of a course, which has them in this order."""
+    at = 0
+    for key, text in texts_of(tomllib.loads(source)):
+        # A basic string writes quotes as JSON does, a literal one as they are.
+        begins = (json.dumps(text, ensure_ascii=False)[1:-1][:40], text[:40])
+        at = next((place for begin in begins if (place := source.find(begin, at + 1)) >= 0), at)
+        yield source[:at].count("\n") + 1, key, text
+
+
 def sentences(text: str, end: re.Pattern[str] = END) -> Iterator[str]:
     """Yield the sentences of a text; code in it counts as one word."""
     plain = CODE.sub("code", text)
@@ -225,7 +239,7 @@ def _of_lesson(lesson: Path, words: list[Word]) -> Iterator[Problem]:
 def _of_program(program: Path, words: list[Word]) -> Iterator[Problem]:
     name = program.relative_to(ROOT).as_posix()
     source = program.read_text("utf-8")
-    for number, line in enumerate(source.splitlines(), 1):
+    for number, line in enumerate(PATTERN.sub("", source).splitlines(), 1):
         yield from _words(name, number, line, [word for word in words if word.everywhere])
     for number, text in messages(source):
         yield from _words(name, number, CODE.sub("code", text), [word for word in words if not word.everywhere])
@@ -259,8 +273,7 @@ def _of_functions(program: Path, methods: set[str]) -> Iterator[Problem]:
 def _of_course(file: Path, words: list[Word]) -> Iterator[Problem]:
     name = file.relative_to(ROOT).as_posix()
     source = file.read_text("utf-8")
-    for key, text in texts_of(tomllib.loads(source)):
-        number = source[: max(source.find(text[:40]), 0)].count("\n") + 1
+    for number, key, text in lines_of_texts(source):
         yield from _words(name, number, CODE.sub("code", text), words)
         if key in ("hint", "hints", "start"):
             yield from _long_sentences(name, number, text)
@@ -304,7 +317,8 @@ def main() -> None:
     if parser.parse_args().shrink:
         print(f"{shrink()} files and rules are left in {NOT_YET.relative_to(ROOT)}")
     else:
-        print(*problems(), sep="\n")
+        for problem in problems():
+            print(problem)
 
 
 if __name__ == "__main__":

@@ -106,15 +106,20 @@ def stale(
             yield entry, f"caught by {', '.join(sorted(catchers))}"
 
 
-def add_equivalents(file: Path, mutants: Iterable[Mutant], reason: str) -> None:
-    """Append an entry for each of these mutants. Raises `UsageError` for no reason, or a mutant that is listed."""
+def add_equivalents(file: Path, mutants: Iterable[Mutant], reason: str) -> list[Mutant]:
+    """Append an entry for each of these mutants that is not listed, and return those that are.
+
+    Raises `UsageError` if there is no reason, or all of them are listed.
+    """
     if len(reason.split()) < SHORTEST_REASON:
         raise UsageError(f"the reason {reason!r} is too short; say in a sentence why no check can catch it")
     listed = read_equivalents(file)
     text = file.read_text("utf-8") if file.is_file() else ""
-    for mutant in mutants:
-        if any(entry.covers(mutant) for entry in listed):
-            raise UsageError(f"{file} lists {mutant.id} already")
+    wanted = list(dict.fromkeys(mutants))
+    before = [mutant for mutant in wanted if any(entry.covers(mutant) for entry in listed)]
+    if len(before) == len(wanted):
+        raise UsageError(f"{file} lists {', '.join(mutant.id for mutant in before)} already")
+    for mutant in (mutant for mutant in wanted if mutant not in before):
         nth = f"nth = {mutant.nth}\n" if mutant.nth > 1 else ""
         texts = {"where": mutant.where, "was": mutant.was, "becomes": mutant.becomes, "reason": reason}
         quoted = {
@@ -123,6 +128,7 @@ def add_equivalents(file: Path, mutants: Iterable[Mutant], reason: str) -> None:
         text = f"{text.rstrip()}\n{_ENTRY.format(nth=nth, **quoted)}".lstrip("\n")
     file.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(file, text)
+    return before
 
 
 def _read(entry: Mapping[str, Any]) -> Iterator[Equivalent]:

@@ -8,16 +8,19 @@ from autograder.authoring.mutation.mutants import Mutant, mutants_of, patch_of
 from autograder.authoring.mutation.texts import TEXTS
 from autograder.authoring.naming import append_entry, entry_of
 from autograder.authoring.programs import programs_of
-from autograder.checks import Check
+from autograder.checks import Check, Raises
 from autograder.checks.trials import Key
 from autograder.comparison.compare import Expected, passes
 from autograder.course import Exercise
 from autograder.course.suite import Suite
 from autograder.edits.standard import OPERATORS, standard_variants
-from autograder.runner.outcomes import Outcome
+from autograder.runner.outcomes import Fault, Observed, Outcome
 from autograder.runner.runner import Runner
 
 OnProgress = Callable[[int, int], None]
+
+MAY_RAISE = frozenset({"device", "dtypes", "leading_axes"})
+"""The kinds of standard checks in which a typical mistake raises, as tensors of two devices do."""
 
 
 @dataclass(frozen=True)
@@ -41,10 +44,12 @@ def add_defaults(suite: Suite, exercise: Exercise, *, on_progress: OnProgress = 
         chosen: dict[str, Mutant] = {}
         fewest: dict[str, int] = {}
         for done, mutant in enumerate(candidates, 1):
-            failed = trier.failed(mutant.source, suite.checks[exercise.id])
+            outcomes = trier.outcomes(mutant.source, suite.checks[exercise.id])
+            failed = trier.failed(outcomes)
             for check in idle:
                 is_better = len(failed) < fewest.get(check.id, len(trier.checks) + 1)
-                if check.id in failed and OPERATORS[check.kind] == mutant.operator and is_better:
+                is_fit = OPERATORS[check.kind] == mutant.operator and not trier.only_crashes(check, outcomes)
+                if check.id in failed and is_fit and is_better:
                     chosen[check.id], fewest[check.id] = mutant, len(failed)
             on_progress(done, len(candidates))
     entries = {check.id: _add(suite, exercise, check, chosen[check.id]) for check in idle if check.id in chosen}
@@ -68,7 +73,7 @@ class _Trier:
         left = [check for check in self.checks.values() if check.kind in OPERATORS]
         wrong = [program for program in programs_of(self.suite, self.exercise) if program.kind == "misconception"]
         for program in wrong:
-            failed = self.failed(program.sources[self.exercise.file].decode("utf-8"), left)
+            failed = self.failed(self.outcomes(program.sources[self.exercise.file].decode("utf-8"), left))
             left = [check for check in left if check.id not in failed]
         return left
 
@@ -78,16 +83,32 @@ class _Trier:
         made = mutants_of(self.solution, self.exercise.number, standard_variants)
         return [mutant for mutant in made if mutant.operator in operators]
 
-    def failed(self, source: str, checks: Sequence[Check]) -> set[str]:
-        """Return the ids of the checks that a program fails."""
+    def outcomes(self, source: str, checks: Sequence[Check]) -> Mapping[Key, Outcome]:
+        """Return the outcomes of every trial of these checks for a program."""
         trials = [(check.id, trial) for check in checks for trial in range(check.trials)]
         sources = {**self.base, self.exercise.file: source.encode()}
         run = self.runner.run(sources, {self.exercise.id: trials}) if trials else None
-        outcomes = run.outcomes.get(self.exercise.id, {}) if run is not None else {}
-        return {key[0] for key in trials if key in outcomes and self._fails(key, outcomes)}
+        return run.outcomes.get(self.exercise.id, {}) if run is not None else {}
 
-    def _fails(self, key: Key, outcomes: Mapping[Key, Outcome]) -> bool:
-        return not passes(outcomes[key], self.reference[key], self.checks[key[0]].judge)
+    def failed(self, outcomes: Mapping[Key, Outcome]) -> set[str]:
+        """Return the ids of the checks that fail with these outcomes."""
+        judges = {name: check.judge for name, check in self.checks.items()}
+        pairs = outcomes.items()
+        return {key[0] for key, outcome in pairs if not passes(outcome, self.reference[key], judges[key[0]])}
+
+    def only_crashes(self, check: Check, outcomes: Mapping[Key, Outcome]) -> bool:
+        """Say whether a program teaches nothing about a check: it raises where the mistake itself raises nothing."""
+        crashes = [
+            _is_crash(outcome)
+            for (name, _), outcome in outcomes.items()
+            if not isinstance(self.checks[name].judge, Raises)  # these observe every exception
+        ]
+        return all(crashes) if check.kind in MAY_RAISE else any(crashes)
+
+
+def _is_crash(outcome: Outcome) -> bool:
+    """Say whether a trial ended without a result. A missing parameter is no crash: the message names it."""
+    return not isinstance(outcome, Observed) and not (isinstance(outcome, Fault) and outcome.kind == "structure")
 
 
 def _add(suite: Suite, exercise: Exercise, check: Check, mutant: Mutant) -> str:

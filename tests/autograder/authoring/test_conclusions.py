@@ -67,6 +67,26 @@ def value(outcome: Outcome) -> Value:
     return outcome.value
 
 
+def what_to_do(differing: set[tuple[str, str]]) -> str:
+    """Return what an author can do about checks that are known without computing, or are listed so and are not."""
+    listed = sorted(differing & (KNOWN | FORMS))
+    return "\n".join(
+        [f"{exercise}: {check} is listed in this file and needs it no more: remove it" for exercise, check in listed]
+        + [
+            f"{exercise}: a program can know the result of {check} without computing it: return the numbers that it "
+            "concludes from, draw its inputs from `given`, or name computed checks in requires_any=(...)"
+            for exercise, check in sorted(differing - KNOWN - FORMS)
+        ]
+    )
+
+
+def test_what_to_do_about_a_constant_result_is_said() -> None:
+    said = what_to_do({("ex01_embeddings", "shape"), *KNOWN})
+    assert "ex01_embeddings: a program can know the result of shape without computing it" in said
+    assert "requires_any" in said
+    assert "ex12_batching: special_tokens is listed in this file and needs it no more" in said
+
+
 @pytest.mark.worker
 def test_what_is_right_under_one_seed_is_wrong_under_another(suite: Suite, runs: list[Outcomes]) -> None:
     found = set()
@@ -76,7 +96,7 @@ def test_what_is_right_under_one_seed_is_wrong_under_another(suite: Suite, runs:
         known = {id_ for other in others for id_ in alike(checks, right, other)}
         # What is known beforehand earns nothing alone if it counts only beside a check that is not.
         found |= {(exercise.id, id_) for id_ in alone(checks, known)}
-    assert found == KNOWN
+    assert found == KNOWN, what_to_do(found ^ KNOWN)
 
 
 def made_up(sent: Value, number: float) -> Value:
@@ -104,7 +124,7 @@ def test_zeros_and_ones_pass_no_check_that_compares_numbers(
         has_numbers = sent != made_up(right, number + 1)
         if has_numbers and judge_observation(sent, Expected(right, right), check.judge) is None:
             passed.add((exercise.id, check.id))
-    assert passed == enough
+    assert passed == enough, what_to_do(passed ^ enough)
 
 
 def observed(numbers: Any, dtype: str = "float32") -> Array:

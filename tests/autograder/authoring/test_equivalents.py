@@ -7,6 +7,7 @@ import pytest
 
 from autograder.authoring.mutation.equivalents import add_equivalents, equivalents_file, read_equivalents, stale
 from autograder.authoring.mutation.mutants import Mutant, mutants_of
+from autograder.cli.parser import parse
 from autograder.course import read_course
 from autograder.course.names import UsageError
 from tests.support import tiny
@@ -32,8 +33,15 @@ def test_an_added_entry_covers_its_mutant_alone(tmp_path: Path) -> None:
     assert cast.reason == 'A "reason" that holds.'
     with pytest.raises(UsageError, match=r"lists 01-\w+ already"):
         add_equivalents(file, [CUT], "Another reason is given.")
+    assert add_equivalents(file, [CUT, MUTANTS[0], CAST], "Another reason is given.") == [CUT, CAST]
+    assert len(read_equivalents(file)) == 3
     with pytest.raises(UsageError, match="too short"):
         add_equivalents(file, [MUTANTS[0]], "because")
+
+
+def test_the_survivors_of_each_option_are_listed() -> None:
+    options = parse(["mutate", "--equivalent", "01-a", "01-b", "--equivalent", "01-c", "--reason", "It is so."])
+    assert options.equivalent == ["01-a", "01-b", "01-c"]
 
 
 def test_an_entry_of_an_operator_covers_all_that_it_makes(tmp_path: Path) -> None:

@@ -113,12 +113,26 @@ def test_a_number_that_is_taken_is_refused(tmp_path: Path) -> None:
         new_exercise(read_course(tiny.copied(tmp_path)), "ex02_third")
 
 
-@pytest.mark.parametrize("name", ["ex1_First", "EX01_first", "ex01_", "../first", "first.py", "1st", "class", ""])
+@pytest.mark.parametrize("name", ["ex1_First", "EX01_first", "ex01_", "../first", "first.py", "1st", ""])
 def test_a_name_that_will_not_do_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(UsageError, match="expected small letters, digits and _"):
         new_exercise(empty_course(tmp_path), name)
     assert not (tmp_path / "solutions").exists()
     assert (tmp_path / "course.toml").read_text("utf-8") == COURSE
+
+
+@pytest.mark.parametrize("name", ["class", "ex09_class"])
+def test_a_keyword_is_called_one(tmp_path: Path, name: str) -> None:
+    with pytest.raises(UsageError, match=r"^class is a keyword of Python, so no function can have this name; choose"):
+        new_exercise(empty_course(tmp_path), name)
+
+
+def test_a_name_that_is_taken_is_refused_unless_a_number_is_given(tmp_path: Path) -> None:
+    course = read_course(tiny.copied(tmp_path))
+    two = "ex01_running_mean has this name already; choose another, or write ex03_running_mean if you want two"
+    with pytest.raises(UsageError, match=f"^{two}$"):
+        new_exercise(course, "running_mean")
+    assert new_exercise(course, "ex03_running_mean")[0].stem == "ex03_running_mean"
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,9 @@ from autograder.answer_key.released import KitKeys, open_keys
 from autograder.authoring.key_sizes import MOST_KEY_BYTES, measured, problem_of, warning_of
 from autograder.authoring.release import ReleaseError, kit_of, write_kit
 from autograder.authoring.release_tables import TableError, without_tables
+from autograder.cli.program import run_command
 from autograder.course.kit_files import MANIFEST
+from autograder.exits import USAGE
 from autograder.judge.grader import Grader
 from autograder.runner.run import EnvironmentProblem, GraderProblem
 from autograder.runner.runner import Runner
@@ -356,6 +358,30 @@ def test_an_earlier_kit_is_replaced_and_what_anybody_changed_is_not(kit: Path, f
         write_kit(files, kit)
     assert (kit / "README.md").read_text() == "mine"
     assert (kit / "LICENSE").exists()
+
+
+def test_what_python_compiled_of_a_kit_is_removed_and_nothing_else(kit: Path, files: Kit) -> None:
+    cache = kit / "exercises" / "__pycache__"
+    cache.mkdir()
+    (cache / "ex01.cpython-311.pyc").write_bytes(b"x")
+    write_kit(files, kit)
+    assert not cache.exists()
+    cache.mkdir()
+    (cache / "notes.txt").write_text("mine")
+    with pytest.raises(ReleaseError, match=r"has exercises/__pycache__/notes.txt, which .* To try a kit, run it in a"):
+        write_kit(files, kit)
+
+
+def test_a_folder_that_is_not_free_is_named_before_any_key_is_made(
+    course: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kit = tmp_path / "kit"
+    kit.mkdir()
+    (kit / "notes.txt").write_text("mine")
+    monkeypatch.chdir(course)
+    monkeypatch.setattr("autograder.cli.release.release_kit", lambda *_, **__: pytest.fail("keys are made"))
+    assert run_command(["release", str(kit)]) == USAGE
+    assert "has notes.txt, which is not from an earlier release" in capsys.readouterr().err
 
 
 def test_a_kit_is_not_written_over_anything_else(tmp_path: Path, files: Kit) -> None:

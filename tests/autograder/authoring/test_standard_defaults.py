@@ -106,3 +106,32 @@ def test_a_check_without_a_misconception_gets_one_that_it_catches(
     monkeypatch.setattr(standard, "mutants_of", lambda *_: [])
     assert run_command(["mutate", "1", "--standard"]) == FAIL
     assert f"{tiny.FIRST}: no default misconception fails slopes; write one" in capsys.readouterr().out
+
+
+@pytest.mark.worker
+@pytest.mark.parametrize(
+    ("kind", "wrong", "is_accepted"),
+    [
+        ("inputs_kept", "x += 1", True),
+        ("inputs_kept", "x.size(-1).sub_(1)", False),
+        ("gradients", "x.nothing", False),
+        ("leading_axes", "x = x[..., : x.size(2)]", True),
+        ("device", "x.nothing", False),
+        ("leading_axes", "x.nothing", False),
+    ],
+)
+def test_a_default_never_only_crashes(
+    course: Path, monkeypatch: pytest.MonkeyPatch, kind: str, wrong: str, is_accepted: bool
+) -> None:
+    checks = course / f"tests/exercises/test_{tiny.FIRST}.py"
+    kept = "requires_any=('values',)" if kind == "inputs_kept" else ""
+    declared = CHECKS.split("test_inputs_kept")[0] + f"test_{kind} = MEAN.{kind}({kept})\n"
+    checks.write_text(checks.read_text("utf-8") + declared, "utf-8")
+    (course / f"solutions/misconceptions/{tiny.FIRST}.toml").write_text("")
+    first = tiny.MEAN.index("    count = ")
+    source = f"{tiny.MEAN[:first]}    {wrong}\n{tiny.MEAN[first:]}"
+    mutant = Mutant("01-000000", OPERATORS[kind], "running_mean", 1, "", wrong, 1, source)
+    monkeypatch.setattr(standard, "mutants_of", lambda *_: [mutant])
+    suite = tiny.suite_at(course)
+    found = add_defaults(suite, suite.course.exercise(tiny.FIRST))
+    assert bool(found.entries) == is_accepted

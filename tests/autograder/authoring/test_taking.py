@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from autograder.authoring.release import kit_of, write_kit
 from autograder.authoring.release_tables import with_take
 from autograder.course import CourseError, read_course
 from autograder.course.suite import SuiteError, load_suite
+from autograder.course.taking import taking
 from tests.support import tiny
 
 PARTS = f"""
@@ -162,3 +164,40 @@ def test_the_course_proves_what_it_takes(parted: Path) -> None:
     done = tiny.run_course(parted, "validate", "--plain")
     assert "the course holds" in done.stdout, done.stdout
     assert tiny.FIRST not in done.stdout
+
+
+def bonus_of(course: Path) -> tuple[str, ...]:
+    grading = read_course(course).grading
+    assert grading is not None
+    return grading.bonus
+
+
+BONUS = f'\n[grading]\nbonus = ["{tiny.SECOND}"]\n'
+WEEK = f'\n[[assignments]]\nid = "week1"\ntitle = "Week 1"\nexercises = ["{tiny.SECOND}"]\n'
+
+
+def test_exercises_that_are_a_bonus_count_where_no_others_are_taken(parted: Path) -> None:
+    take(parted, after=BONUS)
+    assert bonus_of(parted) == (tiny.SECOND,)
+    take(parted, "two")
+    assert bonus_of(parted) == ()
+    take(parted, "one", "two")
+    assert bonus_of(parted) == (tiny.SECOND,)
+
+
+def test_exercises_that_are_a_bonus_count_in_an_assignment_without_others(parted: Path) -> None:
+    take(parted, after=BONUS + WEEK)
+    [assignment] = read_course(parted).assignments
+    assert assignment.grading.bonus == ()
+    take(parted, after=f'bonus = ["{tiny.SECOND}"]\n')
+    with pytest.raises(CourseError, match="bonus lists every exercise"):
+        read_course(parted)
+
+
+def test_the_kit_of_bonus_exercises_alone_can_be_read(parted: Path, key_cache: Path, tmp_path: Path) -> None:
+    take(parted, after=BONUS)
+    suite = load_suite(taking(read_course(parted), ["two"]))
+    write_kit(kit_of(suite, cache=key_cache), tmp_path / "kit")
+    kit = read_course(tmp_path / "kit")
+    assert [exercise.id for exercise in kit.exercises] == [tiny.SECOND]
+    assert kit.grading is None

@@ -132,9 +132,9 @@ def test_a_misconception_that_is_refused_is_reported_with_the_reason(course: Pat
 
 def test_a_group_that_only_one_of_its_members_declares_is_told(course: Path) -> None:
     tiny.replaced(course / CATALOGUE, 'same_as = ["mean-of-last-count"]\n', "")
-    assert problems_after(course) == [
-        f"{course / CATALOGUE}: mean-of-last-count: same_as names mean-divided-by-length, which names it not"
-    ]
+    line = (course / CATALOGUE).read_text("utf-8").splitlines().index("[mean-of-last-count]") + 1
+    where = f"{course / CATALOGUE}, line {line}: mean-of-last-count"
+    assert problems_after(course) == [f"{where}: same_as names mean-divided-by-length, which names it not"]
 
 
 @pytest.mark.parametrize(
@@ -162,6 +162,13 @@ def test_a_group_that_only_one_of_its_members_declares_is_told(course: Path) -> 
             "its explanation does not say what the course has instead",
         ),
         ("[mean-axis-fixed]", "[mean-axis-fixed", "Expected ']'"),
+        (
+            'name = "the counts begin at 0"',
+            'name = "the running sum is not divided"',
+            "has the name of mean-not-divided",
+        ),
+        ("replace = 'x.cumsum(dim=0)'", "replace = 'x.cumsum(dim=0)'\npatches = []", "has find or replace beside"),
+        ("replace = 'x.cumsum(dim=0)'", "replace = 'x.cumsum((dim=0)'", "the solution is no Python (line 19: "),
     ],
 )
 def test_a_bank_that_cannot_be_read_is_told_by_name(course: Path, old: str, new: str, sentence: str) -> None:
@@ -293,6 +300,36 @@ test_right_dtypes, test_right_device = RIGHT.dtypes(id="right_dtypes"), RIGHT.de
         "the check dtypes: the solution returns float32 for float64, so it notices no other dtype; "
     )
     assert device.startswith("the check device: the solution returns a tensor on the CPU for an input elsewhere; see")
+
+
+@pytest.mark.parametrize(
+    ("result", "sentence"),
+    [
+        ("None", 'returns None in every trial; return what the code computes, or {"result": None} if None is right'),
+        ('{"a": [{1, 2}]}', "returns an object of the type set, which cannot be compared; return sorted(...) of it"),
+        (
+            "[0] * 1001",
+            "returns a collection of more than 1000 parts or 8 levels, which cannot be compared; return its",
+        ),
+    ],
+)
+def test_a_check_that_returns_no_data_is_one_problem(course: Path, result: str, sentence: str) -> None:
+    file = course / "tests" / "exercises" / f"test_{tiny.FIRST}.py"
+    more = f"""
+
+@check("something", of="running_mean")
+def test_something(impl, given):
+    return {result}
+"""
+    line = len(file.read_text("utf-8").splitlines()) + 3
+    [found] = with_checks(course, more)
+    assert found.startswith(f"the check something (test_{tiny.FIRST}.py, line {line}) {sentence}")
+
+
+def test_a_missing_catalogue_is_one_problem(course: Path) -> None:
+    (course / CATALOGUE).unlink()
+    missing = f"{CATALOGUE} is missing; write a misconception there for each check"
+    assert problems_after(course) == [missing]
 
 
 def test_what_is_wrong_is_printed_one_sentence_a_line_and_the_exit_is_1(course: Path) -> None:

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from autograder.checks.array_given import ArrayGiven
-from autograder.checks.plain_given import PlainGiven
+from autograder.checks.given import Given
+from autograder.checks.plain_given import NEED_LIBRARIES, PlainGiven
 
 
 def test_the_same_seed_gives_the_same_inputs() -> None:
@@ -58,3 +59,34 @@ def test_both_generators_begin_anew() -> None:
     first = random.random(), np.random.rand()
     given.restart_randomness()
     assert first == (random.random(), np.random.rand())
+
+
+@pytest.mark.parametrize(
+    ("given", "name", "sentence"),
+    [
+        (PlainGiven(1, {}), "real_s", "given has no real_s; did you mean given.reals?"),
+        (
+            PlainGiven(1, {}),
+            "floats",
+            "given has no floats; expected one of choice, distinct, number, numbers, raises,",
+        ),
+        (PlainGiven(1, {}), "normal", 'given.normal needs numpy: write libraries = ["numpy"] into course.toml'),
+        (ArrayGiven(1, {}), "normals", "given has no normals; did you mean given.normal?"),
+        (ArrayGiven(1, {}), "load", 'given.load needs torch: write libraries = ["torch"] into course.toml'),
+        (ArrayGiven(1, {}), "_nothing", "_nothing"),
+    ],
+)
+def test_an_unknown_input_says_what_was_meant(given: PlainGiven, name: str, sentence: str) -> None:
+    assert not hasattr(given, name)
+    with pytest.raises(AttributeError) as caught:
+        getattr(given, name)
+    assert str(caught.value).startswith(sentence)
+
+
+def test_what_needs_a_library_is_there_with_it() -> None:
+    assert all(hasattr(Given, name) for name in NEED_LIBRARIES)
+    with_numpy = {name for name, library in NEED_LIBRARIES.items() if library == "numpy"}
+    assert {name for name in NEED_LIBRARIES if hasattr(ArrayGiven, name)} == with_numpy
+    assert not [name for name in NEED_LIBRARIES if hasattr(PlainGiven, name)]
+    public = {name for name in dir(Given) if not name.startswith("_")}
+    assert public - set(dir(PlainGiven)) - {"floating"} == set(NEED_LIBRARIES)

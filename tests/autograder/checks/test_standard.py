@@ -167,3 +167,44 @@ def test_a_result_that_varies_is_put_into_words() -> None:
     assert given.steady(lambda: torch.full((2,), float(next(calls)))) == "other numbers in each call"
     assert given.steady(lambda: torch.full((2,), float("nan"))).isnan().all()
     assert given.steady(lambda: [next(calls)]) == [2], "only tensors are compared"
+
+
+@pytest.mark.parametrize(
+    ("dtype", "meant"),
+    [
+        (None, 'dtype is None, expected a text like "float16"'),
+        (torch.float16, 'dtype is torch.float16, expected the text "float16"'),
+        ("float61", "dtype is 'float61', expected a text like"),
+        ("nn", "dtype is 'nn', expected a text like"),
+        (float, "dtype is <class 'float'>, expected a text like"),
+    ],
+)
+def test_another_dtype_than_a_name_is_refused_with_what_was_meant(dtype: Any, meant: str) -> None:
+    given = Given(1, {}, "cpu")
+    calls = (
+        lambda: given.load(nn.Linear(2, 3), {"weight": (3, 2), "bias": (3,)}, dtype=dtype),
+        lambda: given.fill(nn.Linear(2, 3), {}, dtype=dtype),
+        lambda: given.tensor([1.0], dtype),
+    )
+    for call in calls:
+        with pytest.raises(TypeError) as caught:
+            call()
+        assert str(caught.value).startswith(meant)
+        assert str(caught.value).endswith("; leave dtype out for float32")
+
+
+@pytest.mark.parametrize(
+    ("result", "found"),
+    [
+        (lambda x: x, "function"),
+        ((torch.exp, torch.ones(2)), "builtin_function_or_method and Tensor"),
+        ((1, 2, 3), "int and int and int"),
+    ],
+)
+def test_a_make_without_a_dict_of_inputs_is_told_so(result: Any, found: str) -> None:
+    checks = standard_checks(of="layer", make=lambda *_: result)
+    for probe in (checks.inputs_kept(), checks.dtypes(), checks.device(), checks.gradients(), checks.training(0.5)):
+        with pytest.raises(TypeError) as caught:
+            probe(SimpleNamespace(), Given(1, {}, "cpu"))
+        assert str(caught.value).startswith(f"make of the standard checks of layer returns {found}, expected what is")
+        assert str(caught.value).endswith('like `return impl.layer, {"x": x}`')

@@ -7,7 +7,8 @@ import pytest
 from autograder.cli.program import run_command
 from autograder.course.author_files import require_texts
 from autograder.course.names import UsageError
-from autograder.exits import USAGE
+from autograder.course.suite import SuiteError
+from autograder.exits import FAIL, USAGE
 from tests.support import tiny
 
 LATIN = 'name = "ä"\n'.encode("latin-1")
@@ -69,6 +70,12 @@ def test_a_solution_that_is_no_python_is_named_with_its_line(root: Path) -> None
     assert problems(root) == [f"{what}, is no Python (line 2: invalid syntax); correct it"]
 
 
+def test_a_variant_that_is_no_python_is_named_once_with_its_line(root: Path) -> None:
+    (root / "solutions" / "accepted" / tiny.FIRST / "loop.py").write_text("x = (\n")
+    what = f"solutions/accepted/{tiny.FIRST}/loop.py, an accepted variant of {tiny.FIRST}"
+    assert problems(root) == [f"{what}, is no Python (line 1: '(' was never closed); correct it"]
+
+
 @pytest.mark.parametrize(
     "command",
     [
@@ -99,3 +106,34 @@ def test_every_command_of_an_author_says_so_and_writes_nothing(
     assert ("is missing" if is_missing else "is no text") in said.err
     assert said.out == ""
     assert files(root) == before
+
+
+@pytest.mark.worker
+@pytest.mark.parametrize("command", [["validate", "01"], ["mutate", "01", "--standard"], ["release", "kit"]])
+def test_a_misconception_that_is_no_python_is_named_with_its_line(
+    root: Path, command: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = f"solutions/misconceptions/{tiny.FIRST}.toml"
+    tiny.replaced(root / name, "replace = 'return x.cumsum(dim=-1)'", "replace = 'return (x.cumsum(dim=-1)'")
+    monkeypatch.chdir(root)
+    status = run_command(command)
+    said = capsys.readouterr()
+    sentence = f"{name}, line 1: mean-not-divided: with its replace, the solution is no Python (line 19: "
+    assert sentence in said.out + said.err
+    assert status == (FAIL if command[0] == "validate" else USAGE)
+    assert "the grader itself failed" not in said.err
+
+
+@pytest.mark.parametrize(
+    ("judge", "sentence"),
+    [
+        ('"Raises"', "judge is 'Raises', expected a judge like Same() or Raises(), or a function (yours, expected)"),
+        ("Raises", "judge is the class Raises, expected Raises() with its parentheses"),
+    ],
+)
+def test_a_judge_that_is_none_is_named_with_its_line(root: Path, judge: str, sentence: str) -> None:
+    name = f"tests/exercises/test_{tiny.FIRST}.py"
+    tiny.replaced(root / name, "judge=Raises()", f"judge={judge}")
+    with pytest.raises(SuiteError) as caught:
+        tiny.suite_at(root)
+    assert str(caught.value) == f"{root / name}, line 22: check 'an empty input is refused': {sentence}"

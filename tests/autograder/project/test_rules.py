@@ -36,6 +36,25 @@ def test_a_message_is_a_string_of_words_and_no_docstring() -> None:
     assert [text for _, text in rules.messages(source)] == [" is not there"]
 
 
+def test_a_regular_expression_is_no_sentence() -> None:
+    [word] = [word for word in rules.vocabulary() if word.find.search("he")]
+    source = 'PATTERN = r"(he|she)"\ntext = "he"\n'
+    assert word.everywhere
+    assert not word.find.search(rules.PATTERN.sub("", source.splitlines()[0]))
+    assert word.find.search(rules.PATTERN.sub("", source.splitlines()[1]))
+
+
+def test_a_text_of_a_course_has_its_own_line_though_others_begin_alike() -> None:
+    alike = "Which of the axes of your result are the positions"
+    source = (
+        f'[[exercises]]\n[exercises.hints]\na = [\n    "{alike}?",\n    "He said \\"no\\"."]\n'
+        f'[[exercises]]\n[exercises.hints]\na = ["{alike} of the text?"]\n'
+        f"[[exercises]]\n[exercises.start]\nf = ['Read \"x\" again.']\n"
+    )
+    lines = [(number, key) for number, key, _ in rules.lines_of_texts(source)]
+    assert lines == [(4, "hints"), (5, "hints"), (8, "hints"), (11, "start")]
+
+
 def test_code_in_a_sentence_counts_as_one_word() -> None:
     assert list(rules.sentences("Use `nn.Embedding(a, b)`. Add it: then `x + 1`!")) == [
         "Use code",

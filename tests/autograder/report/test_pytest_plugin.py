@@ -107,7 +107,7 @@ def test_a_check_that_cannot_run_is_a_failure(course: Path) -> None:
     done = run_pytest(course, f"{CHECKS}/test_{tiny.FIRST}.py", f"--submission={good}", "-q")
     assert done.returncode == 1
     assert "4 failed" in done.stdout
-    assert "GRADER PROBLEM" in done.stdout
+    assert "COURSE PROBLEM" in done.stdout
 
 
 @pytest.mark.parametrize(

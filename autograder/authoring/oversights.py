@@ -1,0 +1,106 @@
+"""Mistakes of an author that no program shows: names that nothing has, and names that two things have."""
+
+import importlib
+import symtable
+import sys
+from collections.abc import Iterator
+from itertools import takewhile
+from typing import Any
+
+from autograder.checks import Check
+from autograder.course import Course, Exercise
+from autograder.course.misconceptions import entries_of
+from autograder.course.nearest import nearest, suggestion
+from autograder.course.problems import COURSE_FILE
+from autograder.course.stubs import BEGIN, StubError, stub_text
+from autograder.course.suite import Suite
+from autograder.protocol.functions import outline_of
+
+_ACTS_AT_IMPORT = frozenset({"antigravity", "this", "__main__"})
+"""Modules of Python that are not imported to look for a name: one of them opens a browser."""
+
+
+def names_without_definition(suite: Suite, exercise: Exercise) -> Iterator[str]:
+    """Yield a sentence for each check whose `of` is nothing that the solution defines."""
+    source = (suite.course.solutions_dir / exercise.file).read_text("utf-8")
+    table = symtable.symtable(source, exercise.file, "exec")
+    known = [name.get_name() for name in table.get_symbols() if name.is_assigned() or name.is_imported()]
+    known += [function.name for function in outline_of(source).functions]
+    for check in suite.checks[exercise.id]:
+        if check.of is not None and check.of not in known:
+            yield _no_definition(check, exercise, known)
+
+
+def _no_definition(check: Check, exercise: Exercise, known: list[str]) -> str:
+    hint = suggestion(check.of or "", known, "expected the function or class that the result comes from")
+    return (
+        f"the check {check.id} (line {check.line}) has of={check.of!r}, which {exercise.file} does not define; {hint}"
+    )
+
+
+def regions_without_todo(course: Course, exercise: Exercise) -> Iterator[str]:
+    """Yield a sentence for each function whose solution region has no `# TODO` comment above it."""
+    try:
+        stub = stub_text(course, exercise)
+        functions = outline_of(stub).functions if stub is not None else ()
+    except (StubError, SyntaxError, ValueError):  # each has a sentence of its own
+        return
+    lines = (stub or "").splitlines()
+    for function in functions:
+        above = takewhile(lambda line: line.lstrip().startswith("#"), reversed(lines[: max(function.todo - 1, 0)]))
+        if function.todo and not any("TODO" in line for line in above):
+            comment = f"`# TODO {exercise.id[:4]}: ...`"
+            yield f"{function.name} has no comment {comment} above {BEGIN}; say there what to write"
+
+
+def unknown_forbidden(course: Course, exercise: Exercise) -> Iterator[str]:
+    """Yield a sentence for each forbidden name that its module does not have, in this version of it.
+
+    Torch is not imported here, so a name of torch is not looked up.
+    """
+    for entry in exercise.forbidden:
+        owner, _, rest = entry.partition(".")
+        is_light = owner in sys.stdlib_module_names - _ACTS_AT_IMPORT or owner in set(course.libraries) - {"torch"}
+        if rest and is_light and "*" not in rest and (problem := _missing(owner, rest)):
+            yield f"forbidden lists {entry}, and {problem}"
+
+
+def _missing(owner: str, rest: str) -> str:
+    """Return what is missing of a dotted name, with the nearest name; "" if nothing is, or no module can be loaded."""
+    found: Any = _module(owner)
+    if found is None:
+        return ""
+    name = owner
+    for part in rest.split("."):
+        following = getattr(found, part, None)
+        if following is None and not hasattr(found, part):
+            following = _module(f"{name}.{part}")
+        if following is None and not hasattr(found, part):
+            near = nearest(part, (word for word in dir(found) if not word.startswith("_")))
+            return f"{name} has no {part}" + (f"; did you mean {name}.{near}?" if near else "")
+        found, name = following, f"{name}.{part}"
+    return ""
+
+
+def _module(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except Exception:  # whatever a module raises that does not fit this machine
+        return None
+
+
+def catalogue_mistakes(suite: Suite) -> Iterator[str]:
+    """Yield a sentence for each catalogue without an exercise, and for each id of two exercises if one is proved."""
+    course = suite.course
+    ids = [exercise.id for exercise in course.every]
+    for file in sorted((course.solutions_dir / "misconceptions").glob("*.toml")):
+        if file.stem not in ids:
+            hint = suggestion(file.stem, ids, "rename the file, or remove it")
+            yield f"{file.relative_to(course.root)}: {COURSE_FILE} has no exercise {file.stem}; {hint}"
+    proved = {exercise.id for exercise in suite.exercises}
+    owner: dict[str, str] = {}
+    for exercise in course.every:
+        for id_ in entries_of(course, exercise):
+            if id_ in owner and proved & {exercise.id, owner[id_]}:
+                yield f"{exercise.id}: the misconception {id_} has the id of one of {owner[id_]}; give it another id"
+            owner.setdefault(id_, exercise.id)

@@ -1,0 +1,94 @@
+"""What `course validate` says of mistakes that no program shows: names of nothing, and names of two things."""
+
+from pathlib import Path
+
+import pytest
+
+from autograder.authoring.oversights import (
+    catalogue_mistakes,
+    names_without_definition,
+    regions_without_todo,
+    unknown_forbidden,
+)
+from autograder.authoring.validate import validate
+from autograder.course import Course, read_course
+from tests.support import tiny
+
+CATALOGUES = Path("solutions") / "misconceptions"
+
+
+def catalogue(course: Path, exercise: str = tiny.FIRST) -> Path:
+    return course / CATALOGUES / f"{exercise}.toml"
+
+
+@pytest.mark.parametrize("root", [tiny.ROOT, tiny.REPOSITORY / "examples" / "autodiff", tiny.REPOSITORY])
+def test_a_course_that_holds_has_no_oversight(root: Path) -> None:
+    suite = tiny.suite_at(root)
+    assert list(catalogue_mistakes(suite)) == []
+    for exercise in suite.exercises:
+        assert list(names_without_definition(suite, exercise)) == []
+        assert list(regions_without_todo(suite.course, exercise)) == []
+        assert list(unknown_forbidden(suite.course, exercise)) == []
+
+
+def test_a_check_of_something_else_names_the_nearest(course: Path) -> None:
+    file = course / "tests" / "exercises" / f"test_{tiny.FIRST}.py"
+    tiny.replaced(file, 'points=3, of="running_mean"', 'points=3, of="runing_means"')
+    suite = tiny.suite_at(course)
+    [found] = names_without_definition(suite, suite.course.exercise(tiny.FIRST))
+    missing = f"has of='runing_means', which {tiny.FIRST}.py does not define"
+    assert found == f"the check values (line 6) {missing}; did you mean running_mean?"
+
+
+def test_a_region_without_a_todo_is_named(course: Path) -> None:
+    solution = course / "solutions" / tiny.FILES[0]
+    text = solution.read_text("utf-8")
+    solution.write_text("\n".join(line for line in text.splitlines() if "# TODO" not in line), "utf-8")
+    suite = tiny.suite_at(course)
+    [found] = regions_without_todo(suite.course, suite.course.exercise(tiny.FIRST))
+    assert found.startswith("running_mean has no comment `# TODO ex01: ...` above ### BEGIN SOLUTION")
+
+
+def forbidding(course: Path, *names: str) -> Course:
+    listed = ", ".join(f'"{name}"' for name in names)
+    tiny.replaced(course / "course.toml", 'forbidden = ["torch.cummax"]', f"forbidden = [{listed}]")
+    return read_course(course)
+
+
+def test_a_forbidden_name_that_its_module_lacks_is_named(course: Path) -> None:
+    made = forbidding(course, "math.dits", "os.path.joinn", "math.dist", "os.path.join", "concurrent.futures.thread")
+    assert list(unknown_forbidden(made, made.exercise(tiny.FIRST))) == [
+        "forbidden lists math.dits, and math has no dits; did you mean math.dist?",
+        "forbidden lists os.path.joinn, and os.path has no joinn; did you mean os.path.join?",
+    ]
+
+
+def test_what_cannot_be_looked_up_is_no_oversight(course: Path) -> None:
+    made = forbidding(course, "torch.nothing", "math.*", "antigravity.nothing", "sorted", "syntax:for", "list.sort")
+    assert list(unknown_forbidden(made, made.exercise(tiny.FIRST))) == []
+
+
+def test_an_id_of_two_exercises_is_named(course: Path) -> None:
+    with catalogue(course, tiny.SECOND).open("a", encoding="utf-8") as stream:
+        stream.write("\n[mean-not-divided]\nname = 'another'\n")
+    shared = f"{tiny.SECOND}: the misconception mean-not-divided has the id of one of {tiny.FIRST}; give it another id"
+    assert list(catalogue_mistakes(tiny.suite_at(course))) == [shared]
+
+
+def test_a_catalogue_of_no_exercise_is_named(course: Path) -> None:
+    (course / CATALOGUES / "ex01_runing_mean.toml").write_text("", "utf-8")
+    (course / CATALOGUES / "other.toml").write_text("", "utf-8")
+    assert list(catalogue_mistakes(tiny.suite_at(course))) == [
+        f"{CATALOGUES}/ex01_runing_mean.toml: course.toml has no exercise ex01_runing_mean; did you mean {tiny.FIRST}?",
+        f"{CATALOGUES}/other.toml: course.toml has no exercise other; rename the file, or remove it",
+    ]
+
+
+@pytest.mark.worker
+def test_a_proof_contains_them(course: Path) -> None:
+    forbidding(course, "math.dits")
+    (course / CATALOGUES / "other.toml").write_text("", "utf-8")
+    suite = tiny.suite_at(course)
+    found = validate(suite, seed=suite.course.seed, jobs=1, cache=course / ".course" / "cache")
+    assert [problem for problem in found.problems if problem.startswith(f"{CATALOGUES}/other.toml")]
+    assert f"{tiny.FIRST}: forbidden lists math.dits" in found.exercises[0].warnings[-1]

@@ -1,0 +1,72 @@
+"""A check that is declared is never lost without a word, and a function named like a check is one."""
+
+from pathlib import Path
+
+import pytest
+
+from autograder.course.suite import SuiteError, with_steps
+from tests.support import tiny
+
+CHECKS = f"tests/exercises/test_{tiny.FIRST}.py"
+
+STANDARD = """
+from autograder.checks import standard_checks
+
+
+MEANS = standard_checks(of="running_mean", make=lambda impl, given, dtype: (impl.running_mean, {}))
+"""
+
+
+def problem_of(course: Path, more: str) -> str:
+    """Return the sentence about a file with more checks, from its lines on."""
+    file = course / CHECKS
+    file.write_text(f"{file.read_text('utf-8')}\n{more}", "utf-8")
+    with pytest.raises(SuiteError) as caught:
+        tiny.suite_at(course)
+    return str(caught.value).removeprefix(f"{file}: ")
+
+
+def test_a_second_function_of_one_name_is_named_with_both_lines(course: Path) -> None:
+    more = "\n@check('again')\ndef test_values(impl, given):\n    return 1\n"
+    at = len((course / CHECKS).read_text("utf-8").splitlines()) + 3
+    remedy = "so the first is lost; rename one of them"
+    assert problem_of(course, more) == f"two functions are named test_values (lines 6 and {at}), {remedy}"
+
+
+def test_a_second_picture_of_one_name_is_named_too(course: Path) -> None:
+    more = "\n@picture('again')\ndef picture_smoothed(impl, given):\n    return 1\n"
+    assert problem_of(course, more).startswith("two functions are named picture_smoothed (lines ")
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "test_slopes = MEANS.gradients()\ntest_slopes = MEANS.gradients(id='more')\n",
+        "test_slopes = MEANS.gradients()\n\n\n@check('again')\ndef test_slopes(impl, given):\n    return 1\n",
+        "MEANS.gradients()\n",
+    ],
+)
+def test_a_standard_check_without_a_name_of_its_own_is_named(course: Path, more: str) -> None:
+    at = len((course / CHECKS).read_text("utf-8").splitlines()) + len(STANDARD.splitlines()) + 2
+    remedy = "give it a name that no other one has, like test_gradients_2 = ..."
+    assert problem_of(course, STANDARD + more) == f"the check gradients (line {at}) is lost; {remedy}"
+
+
+def test_a_function_named_like_a_check_is_one(course: Path) -> None:
+    at = len((course / CHECKS).read_text("utf-8").splitlines()) + 2
+    more = "def test_helper(x):\n    return x\n"
+    remedy = "is no check: write @check(...) above it, or rename it"
+    assert problem_of(course, more) == f"test_helper (line {at}) {remedy}"
+
+
+def test_a_function_named_like_a_step_is_one(course: Path) -> None:
+    steps = course / "tests" / "exercises" / f"try_{tiny.FIRST}.py"
+    steps.write_text("def step_mean(impl, given):\n    return 1\n", "utf-8")
+    with pytest.raises(SuiteError, match=r"step_mean \(line 1\) is no step: write @step\(\.\.\.\) above it"):
+        with_steps(tiny.suite_at(course))
+
+
+def test_a_helper_of_another_file_may_have_any_name(course: Path) -> None:
+    file = course / CHECKS
+    file.write_text(f"{file.read_text('utf-8')}\nfrom contextlib import suppress as test_helper\n", "utf-8")
+    assert len(tiny.suite_at(course).checks[tiny.FIRST]) == 4
