@@ -54,6 +54,6 @@ def advice(status: str, kind: str, id_: str, message: str, quoted: str = "") -> 
     if kind == "exception" and id_ not in _OF_CAUSES:
         known = next((step for part, step in _BY_TEXT.items() if part in quoted), None)
         return known or _BY_ID.get(id_, _OF_EXCEPTION)
-    if id_ in _BY_ID:
+    if kind == "structure" and id_ in _BY_ID:
         return _BY_ID[id_]
     return {"forbidden": _OF_A_CALL, "structure": _OF_STRUCTURE}.get(kind, _OTHERWISE)
