@@ -51,9 +51,9 @@ def advice(status: str, kind: str, id_: str, message: str, quoted: str = "") -> 
         return _BY_STATUS[status]
     if id_ == "SyntaxError":
         return _OF_BRACKETS if _BRACKETS.search(message) else _OF_SYNTAX
-    if kind == "exception" and id_ not in _OF_CAUSES:
-        known = next((step for part, step in _BY_TEXT.items() if part in quoted), None)
-        return known or _BY_ID.get(id_, _OF_EXCEPTION)
+    if kind == "exception":
+        of_text = (step for part, step in _BY_TEXT.items() if part in quoted and id_ not in _OF_CAUSES)
+        return next(of_text, _BY_ID.get(id_, _OF_EXCEPTION))
     if kind == "structure" and id_ in _BY_ID:
         return _BY_ID[id_]
     return {"forbidden": _OF_A_CALL, "structure": _OF_STRUCTURE}.get(kind, _OTHERWISE)
