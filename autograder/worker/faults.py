@@ -97,11 +97,17 @@ def _missing(error: BaseException, own_files: Collection[str]) -> str | None:
     return f"{CLASS_NAME(type(owner))} has no {what} {name}{hint}"
 
 
-def _without_forward(error: NotImplementedError) -> object:
-    """Return the module that was called and has no forward; None if another thing raised this."""
+def _innermost(error: BaseException) -> TracebackType | None:
+    """Return the traceback of the frame that raised an exception."""
     traceback = error.__traceback__
     while traceback is not None and traceback.tb_next is not None:
         traceback = traceback.tb_next
+    return traceback
+
+
+def _without_forward(error: NotImplementedError) -> object:
+    """Return the module that was called and has no forward; None if another thing raised this."""
+    traceback = _innermost(error)
     is_torch = traceback is not None and traceback.tb_frame.f_code.co_name == "_forward_unimplemented"
     return traceback.tb_frame.f_locals.get("self") if traceback is not None and is_torch else None
 
@@ -125,9 +131,7 @@ def _names(value: object) -> list[str]:
 
 def _raised_by(error: BaseException, own_files: Collection[str]) -> bool:
     """Say whether a `raise` statement of the student raised it: torch raises NotImplementedErrors of its own."""
-    traceback = error.__traceback__
-    while traceback is not None and traceback.tb_next is not None:
-        traceback = traceback.tb_next
+    traceback = _innermost(error)
     if traceback is None or traceback.tb_frame.f_code.co_filename not in own_files:
         return False
     return traceback.tb_frame.f_code.co_code[traceback.tb_lasti] == RAISE
@@ -166,9 +170,7 @@ def _names_at(error: AttributeError | NameError) -> list[str]:
         own = (name for kind in CLASS_ORDER(type(error.obj)) for name in CLASS_DICT(kind))
         names = [*_names(error.obj), *own]
     else:
-        traceback = error.__traceback__
-        while traceback is not None and traceback.tb_next is not None:
-            traceback = traceback.tb_next
+        traceback = _innermost(error)
         frame = traceback.tb_frame if traceback is not None else None
         names = [*frame.f_locals, *frame.f_globals] if frame is not None else []
         if frame is not None and len(str(error.name)) >= SHORTEST_BUILTIN:
