@@ -129,10 +129,11 @@ def paragraphs(lesson: str) -> Iterator[tuple[int, str]]:
 
 def messages(source: str) -> Iterator[tuple[int, str]]:
     """Yield the line and the text of every string in a program that somebody may read, docstrings left out."""
-    tree = parsed(source)
-    silent = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in silent:
+    silent = set()
+    for node in ast.walk(parsed(source)):  # a statement comes before its value
+        if isinstance(node, ast.Expr):
+            silent.add(id(node.value))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in silent:
             yield from [(node.lineno, node.value)] if SPOKEN.search(node.value) else []
 
 
@@ -142,19 +143,22 @@ def parsed(source: str) -> ast.Module:
     return ast.parse(source)
 
 
-def definitions(source: str) -> Iterator[tuple[str | None, ast.FunctionDef | ast.AsyncFunctionDef]]:
-    """Yield every function of a program, with the name of its class: "" outside of one, None inside a function."""
+@cache
+def definitions(source: str) -> list[tuple[str | None, ast.FunctionDef | ast.AsyncFunctionDef]]:
+    """Return every function of a program, with the name of its class: "" outside of one, None inside a function."""
+    found: list[tuple[str | None, ast.FunctionDef | ast.AsyncFunctionDef]] = []
     pending: list[tuple[str | None, ast.AST]] = [("", parsed(source))]
     while pending:
         owner, parent = pending.pop()
         for node in ast.iter_child_nodes(parent):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                yield owner, node
+                found.append((owner, node))
                 pending.append((None, node))
             elif isinstance(node, ast.ClassDef) and owner is not None:
                 pending.append((f"{owner}{node.name}.", node))
-            else:
+            elif isinstance(node, ast.stmt | ast.excepthandler | ast.match_case):  # no expression holds a definition
                 pending.append((owner, node))
+    return found
 
 
 def documented_methods() -> set[str]:

@@ -6,7 +6,8 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -17,14 +18,32 @@ ENGINE = tiny.REPOSITORY / "autograder"
 FILES = sorted(ENGINE.rglob("*.py"))
 
 
-def imports(file: Path) -> Iterator[str]:
-    """Yield the dotted name of everything a file imports, `from a import b` as a.b."""
+@dataclass
+class Names:
+    """The names in a file of the engine."""
+
+    imports: list[str] = field(default_factory=list)  # dotted, `from a import b` as a.b
+    identifiers: set[str] = field(default_factory=set)
+
+
+@cache
+def names_of(file: Path) -> Names:
+    """Return the names in a file, which several tests look at."""
+    found = Names()
     for node in ast.walk(ast.parse(file.read_bytes())):
         if isinstance(node, ast.Import):
-            yield from (each.name for each in node.names)
+            found.imports += [each.name for each in node.names]
         elif isinstance(node, ast.ImportFrom):
             assert not node.level, f"{file}: imports are absolute"
-            yield from (f"{node.module}.{each.name}" for each in node.names)
+            found.imports += [f"{node.module}.{each.name}" for each in node.names]
+        names = (getattr(node, name, None) for name in ("id", "attr", "name", "arg", "asname"))
+        found.identifiers.update(name for name in names if isinstance(name, str))
+    return found
+
+
+def imports(file: Path) -> list[str]:
+    """Return the dotted name of everything a file imports."""
+    return names_of(file).imports
 
 
 def importers(part: str, of: tuple[str, ...]) -> list[str]:
@@ -139,13 +158,6 @@ def test_building_an_answer_key_loads_no_torch_either(course: Path) -> None:
     assert "torch" not in loaded(course, "validate", "1", "--json", "-")
 
 
-def identifiers(file: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(file.read_bytes())):
-        for name in ("id", "attr", "name", "arg", "asname"):
-            if isinstance(found := getattr(node, name, None), str):
-                yield found
-
-
 SUBJECT = re.compile(r"transformer|attention|embedding|encoder|head|softmax|layer_?norm|token", re.IGNORECASE)
 TENSORS = re.compile(r"softmax", re.IGNORECASE)
 PLAIN = {
@@ -169,7 +181,7 @@ def test_no_name_in_the_engine_speaks_of_the_subject_of_a_course() -> None:
         if file.name == "lines.py":  # it reads the tokens of TOML
             continue
         knows_tensors = file.relative_to(ENGINE).parts[0] in ("diagnosis", "messages")
-        names = {TENSORS.sub("", name) if knows_tensors else name for name in identifiers(file)} - PLAIN
+        names = {TENSORS.sub("", name) if knows_tensors else name for name in names_of(file).identifiers} - PLAIN
         assert [name for name in names if SUBJECT.search(name)] == [], file
 
 
