@@ -1,5 +1,6 @@
 """What the engine's tests share: the tiny course, its answer keys, copies of it, a browser, and a guard of markers."""
 
+import gc
 import os
 import shutil
 import signal
@@ -21,6 +22,9 @@ from tests.support.forks import forking
 
 # Two processes of tests, whose threads wait for each other in turns, take a hundred times as long as with one thread.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# The modules, syntax trees and tests live to the end: to look through them again and again took an eighth of the time.
+gc.set_threshold(100_000, 50, 100)
 
 STARTS_WORKERS = {"forking_runner", "forks", "grader", "key_cache", "runner"}
 STARTS_BROWSER = {"axe", "chromium"}
