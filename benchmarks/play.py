@@ -2,10 +2,11 @@
 
     python benchmarks/play.py
     python benchmarks/play.py --activity write
+    python benchmarks/play.py --activity chat
 
-Trains the solutions, two right programs that are written differently, and ten misconceptions. Each of these is played
-as it is, which has to name its exercise, and then with --anyway. Where it does not, or calls a right program wrong,
-there is no figure of it, and the status is 1. Options of the command may follow:
+Trains the solutions, two right programs that are written differently, and ten misconceptions (none for `chat`). Each
+of these is played as it is, which has to name its exercise, and then with --anyway. Where it does not, or calls a right
+program wrong, there is no figure of it, and the status is 1. Options of the command may follow:
 
     python benchmarks/play.py --only solutions masks-padding-inverted --steps 600
 """
@@ -28,6 +29,8 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 VARIANTS = ("einsum_style", "plain_style")
+ACCEPTED = ("first_variants", "second_variants")
+"""For `chat`, whose exercises have no whole styles: of every exercise its first or its second accepted variant."""
 TRANSLATE = (
     "masks-padding-inverted",
     "attention-not-scaled",
@@ -52,8 +55,8 @@ WRITE = (
     "training-softmax-twice",
     "generation-first-position",
 )
-MISCONCEPTIONS = {"translate": TRANSLATE, "write": WRITE}
-SAY = {"translate": "how are you", "write": "Mira and the blue lamp"}
+MISCONCEPTIONS = {"translate": TRANSLATE, "write": WRITE, "chat": ()}
+SAY = {"translate": "how are you", "write": "Mira and the blue lamp", "chat": "Mira and the blue lamp"}
 
 
 @dataclass(frozen=True)
@@ -77,7 +80,7 @@ def main() -> None:
     )
     with tempfile.TemporaryDirectory(prefix="course-play-") as name:
         course = _copy(Path(name))
-        for which, wrong, sources in _programs(options.only, MISCONCEPTIONS[options.activity]):
+        for which, wrong, sources in _programs(options.only, options.activity):
             folder = course / "submissions" / which
             folder.mkdir(parents=True)
             for file, source in sources.items():
@@ -122,26 +125,35 @@ def _copy(folder: Path) -> Path:
     return folder
 
 
-def _programs(only: Sequence[str] | None, wrong: Sequence[str]) -> Iterator[tuple[str, str | None, dict[str, bytes]]]:
+def _programs(only: Sequence[str] | None, activity: str) -> Iterator[tuple[str, str | None, dict[str, bytes]]]:
     """Yield the name of every program that is trained, its wrong exercise if it has one, and its files."""
     from autograder.answer_key.catalogue import patched, read_catalogue
 
+    wrong = MISCONCEPTIONS[activity]
+    variants = ACCEPTED if activity == "chat" else VARIANTS
     solutions = {file.name: file.read_bytes() for file in sorted((ROOT / "solutions").glob("ex*.py"))}
     programs = {"solutions": solutions}
     exercises: dict[str, str] = {}
     for name in VARIANTS:
         folder = ROOT / "solutions" / "accepted" / "whole" / name
         programs[name] = {file.name: file.read_bytes() for file in sorted(folder.glob("ex*.py"))}
+    for number, name in enumerate(ACCEPTED):
+        programs[name] = {file: _accepted(file)[number].read_bytes() for file in solutions}
     for file, source in solutions.items():
         text = source.decode()
         for misconception in read_catalogue(ROOT / "solutions" / "misconceptions" / file.replace(".py", ".toml"), text):
             if misconception.id in wrong:
                 programs[misconception.id] = {**solutions, file: patched(text, misconception).encode()}
                 exercises[misconception.id] = file.removesuffix(".py")
-    for name in only or ("solutions", *VARIANTS, *wrong):
+    for name in only or ("solutions", *variants, *wrong):
         if name not in programs:
             raise SystemExit(f"no program is called {name!r}; there are {', '.join(programs)}")
         yield name, exercises.get(name), programs[name]
+
+
+def _accepted(file: str) -> list[Path]:
+    """Return the accepted variants of an exercise, by name."""
+    return sorted((ROOT / "solutions" / "accepted" / file.removesuffix(".py")).glob("*.py"))
 
 
 def _played(course: Path, folder: Path, activity: str, more: Sequence[str]) -> Ended:
