@@ -13,6 +13,7 @@ program wrong, there is no figure of it, and the status is 1. Options of the com
 
 import argparse
 import json
+import math
 import os
 import platform
 import resource
@@ -30,7 +31,7 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 VARIANTS = ("einsum_style", "plain_style")
 ACCEPTED = ("first_variants", "second_variants")
-"""For `chat`, whose exercises have no whole styles: of every exercise its first or its second accepted variant."""
+"""For `chat`, whose exercises have no whole styles: the first or the second accepted variant of every exercise."""
 TRANSLATE = (
     "masks-padding-inverted",
     "attention-not-scaled",
@@ -106,7 +107,7 @@ def misjudged(ended: Ended, wrong: str | None) -> str | None:
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="How well right and wrong programs translate, or write.")
+    parser = argparse.ArgumentParser(description="How well right and wrong programs translate, write or chat.")
     parser.add_argument("--activity", choices=[*MISCONCEPTIONS], default="translate")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="only these: solutions, variants, misconceptions")
     options, rest = parser.parse_known_args()
@@ -189,7 +190,8 @@ def _show(which: str, ended: Ended) -> None:
         return
     figures = ended.figures["figures"]
     if "rival" in figures:
-        result = f"{figures['nats']:.3f} nats a character, a 5-gram model {figures['rival']:.3f}"
+        bits, rival = figures["nats"] / math.log(2), figures["rival"] / math.log(2)
+        result = f"{figures['nats']:.3f} nats or {bits:.3f} bits a character, a 5-gram model {rival:.3f} bits"
     else:
         share = {name: figures[name] / figures["asked"] for name in ("unseen", "combined")}
         result = f"unseen {share['unseen']:.1%}, combined {share['combined']:.1%} of {figures['asked']} exact"

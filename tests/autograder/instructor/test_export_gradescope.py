@@ -78,7 +78,7 @@ def validator() -> Any:
 
 def assert_valid(found: Any) -> None:
     """Say everything that Gradescope would not understand."""
-    assert [f"{each.json_path}: {each.message}" for each in validator().iter_errors(found)] == []
+    assert [f"{error.json_path}: {error.message}" for error in validator().iter_errors(found)] == []
 
 
 @pytest.fixture(scope="module")

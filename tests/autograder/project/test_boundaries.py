@@ -32,10 +32,10 @@ def names_of(file: Path) -> Names:
     found = Names()
     for node in ast.walk(ast.parse(file.read_bytes())):
         if isinstance(node, ast.Import):
-            found.imports += [each.name for each in node.names]
+            found.imports += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             assert not node.level, f"{file}: imports are absolute"
-            found.imports += [f"{node.module}.{each.name}" for each in node.names]
+            found.imports += [f"{node.module}.{alias.name}" for alias in node.names]
         names = (getattr(node, name, None) for name in ("id", "attr", "name", "arg", "asname"))
         found.identifiers.update(name for name in names if isinstance(name, str))
     return found
