@@ -5,12 +5,11 @@ checks, sizes, seed, engine and libraries give the same key. What makes one take
 checks find theirs in the cache.
 """
 
-import contextlib
-import hashlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
+from autograder.answer_key.cache import read, store
 from autograder.answer_key.catalogue import CatalogueError, WrongProgram, marks_of, owners_of, patched, read_catalogue
 from autograder.answer_key.model import AnswerKey, Misconception, from_record, to_record
 from autograder.answer_key.observable import observation_problem
@@ -23,29 +22,22 @@ from autograder.comparison.compare import Expected, passes
 from autograder.course import Exercise
 from autograder.course.digest import digest_of_parts
 from autograder.course.libraries import versions_of
-from autograder.course.storage import write_atomically
 from autograder.course.suite import Suite, engine_digest
 from autograder.edits.guides import fix_of
-from autograder.protocol import Limits, ProtocolError, Value, read_frame, write_frame
-from autograder.runner.outcomes import Fault, Observed, WorkerFailure
+from autograder.protocol import Value
+from autograder.runner.outcomes import Fault, Observed, Outcome, WorkerFailure
 from autograder.runner.run import Run
 from autograder.runner.runner import CourseProblem, Runner
+from autograder.runner.timeouts import of_own_programs
 
 if TYPE_CHECKING:
     from autograder.runner.traces import Trace
 
-KEY_LIMITS = Limits(text=64 << 20, blob=512 << 20, nodes=1_000_000)
-Kept = TypeVar("Kept")
-
-DIGEST_SIZE = 32
 MAKES_KEYS = (
     *("checks/*.py", "protocol/*.py", "worker/*.py", "runner/*.py", "answer_key/*.py", "edits/guides.py"),
     *(f"comparison/{module}.py" for module in ("arrays", "compare", "dropout", "sketches", "tensors", "tolerances")),
 )
 """The code that a key depends on: it runs the programs and decides which outcomes are wrong."""
-
-KEPT_KEYS = 6
-"""Keys of an exercise in the cache: one for each of the seeds and versions in use."""
 
 
 class Keys:
@@ -84,15 +76,15 @@ class Keys:
         """
         sources = self._solutions(exercise)
         key = self._stored(self._file(exercise, sources, ".key"), exercise)
-        outcomes = _read(self._file(exercise, sources, ".outcomes"), outcomes_from_record)
+        outcomes = read(self._file(exercise, sources, ".outcomes"), outcomes_from_record)
         return (key, outcomes) if key is not None and outcomes is not None else self._made(exercise)
 
     def _made(self, exercise: Exercise) -> tuple[AnswerKey, Outcomes]:
         """Run the catalogue, and store the key that comes of it and the outcomes in full."""
         sources = self._solutions(exercise)
         key, outcomes = self._build(exercise, sources, self._catalogue(exercise, sources))
-        _store(self._file(exercise, sources, ".key"), to_record(key))
-        _store(self._file(exercise, sources, ".outcomes"), outcomes_to_record(outcomes))
+        store(self._file(exercise, sources, ".key"), to_record(key))
+        store(self._file(exercise, sources, ".outcomes"), outcomes_to_record(outcomes))
         return key, outcomes
 
     def reference(self, exercise: Exercise) -> AnswerKey:
@@ -102,7 +94,7 @@ class Keys:
         key = self._stored(file, exercise)
         if key is None:
             key = AnswerKey(self._reference(exercise, sources), ())
-            _store(file, to_record(key))
+            store(file, to_record(key))
         return key
 
     def traces(self, exercise: Exercise, check: Check) -> "Mapping[Key, Trace]":
@@ -114,23 +106,23 @@ class Keys:
         from autograder.answer_key.trace_records import to_record as trace_to_record
 
         file = self._file(exercise, self._solutions(exercise), f".traces-{check.id}")
-        kept = _read(file, lambda record: record if traces_of(check, record) else [])
+        kept = read(file, lambda record: record if traces_of(check, record) else [])
         if kept is not None and len(kept) >= check.trials:
             return kept
         plan = {exercise.id: [(check.id, trial) for trial in range(check.trials)]}
         run = self._runner.run(self._solutions(exercise), plan, exact=self.device == "cpu", trace=True)
         traces = sorted(run.traces.get(exercise.id, {}).items())
         record = [[trial, trace_to_record(trace, exercise.file)] for (_, trial), trace in traces]
-        _store(file, record)
+        store(file, record)
         return record
 
     def known_size(self, exercise: Exercise) -> int | None:
         """Return the size in bytes that the key has in a kit; None if it was not measured for this course and seed."""
-        return _read(self._file(exercise, self._solutions(exercise), ".size"), lambda record: int(record["bytes"]))
+        return read(self._file(exercise, self._solutions(exercise), ".size"), lambda record: int(record["bytes"]))
 
     def note_size(self, exercise: Exercise, size: int) -> None:
         """Remember the size in bytes that the key has in a kit."""
-        _store(self._file(exercise, self._solutions(exercise), ".size"), {"bytes": size})
+        store(self._file(exercise, self._solutions(exercise), ".size"), {"bytes": size})
 
     def kept(self, exercise: Exercise) -> list[Path]:
         """Return the files of the cache that hold what is known of an exercise; raises `GraderProblem`."""
@@ -141,7 +133,7 @@ class Keys:
 
     def _stored(self, file: Path, exercise: Exercise) -> AnswerKey | None:
         """Return the key in a file; None if it lacks a trial, because it was made for a suite with fewer of them."""
-        key = _read(file, from_record)
+        key = read(file, from_record)
         return (
             key if key is not None and key.reference.keys() >= set(self.suite.plan([exercise])[exercise.id]) else None
         )
@@ -197,7 +189,6 @@ class Keys:
         from autograder.comparison.sketches import sketch
 
         reference = self.reference(exercise).reference
-        runner = self._runner
         solution = sources[exercise.file].decode("utf-8")
         judges = {check.id: check.judge for check in self.suite.checks[exercise.id]}
         entries, outcomes = [], {}
@@ -205,10 +196,9 @@ class Keys:
             if self.on_progress is not None:
                 self.on_progress(exercise.id, done, len(catalogue))
             program = {**sources, exercise.file: patched(solution, wrong).encode()}
-            run = runner.run(program, self.suite.plan([exercise]))
             outcomes[wrong.id] = {
                 at: outcome
-                for at, outcome in run.outcomes[exercise.id].items()
+                for at, outcome in self._outcomes(exercise, program).items()
                 if not passes(outcome, reference[at], judges[at[0]])
             }
             sketches = {at: sketch(outcome, judges[at[0]], reference[at]) for at, outcome in outcomes[wrong.id].items()}
@@ -217,6 +207,16 @@ class Keys:
             fix = fix_of(patched(solution, wrong), solution)
             entries.append(Misconception(*known, *changes, fix, wrong.any_exception))
         return AnswerKey(reference, tuple(entries)), outcomes
+
+    def _outcomes(self, exercise: Exercise, program: Mapping[str, bytes]) -> Mapping[Key, Outcome]:
+        """Run a wrong program. What takes too long runs once more, with more time: the machine may have been busy."""
+        runner = self._runner
+        outcomes = runner.run(program, self.suite.plan([exercise])).outcomes[exercise.id]
+        late = [at for at, outcome in outcomes.items() if getattr(outcome, "status", None) == "timeout"]
+        if not late:
+            return outcomes
+        again = runner.run(program, {exercise.id: late}, patience=of_own_programs(runner.limits))
+        return {**outcomes, **again.outcomes[exercise.id]}
 
     def _reference(self, exercise: Exercise, sources: Mapping[str, bytes]) -> dict[Key, Expected]:
         from autograder.answer_key.rounding import keep_draws, rounded
@@ -273,47 +273,3 @@ def _reason(outcome: Fault | WorkerFailure) -> str:
         return outcome.sentence
     place = f" ({outcome.frames[-1].file}, line {outcome.frames[-1].line})" if outcome.frames else ""
     return f"{outcome.type}: {outcome.message}{place}"
-
-
-def _read(file: Path, form: Callable[[Any], Kept]) -> Kept | None:
-    """Read a record of the cache; None where it is missing, damaged or of another form, to be made again."""
-    try:
-        data = file.read_bytes()
-    except OSError:
-        return None
-    body, digest = data[:-DIGEST_SIZE], data[-DIGEST_SIZE:]
-    if hashlib.sha256(body).digest() != digest:
-        return None
-    view = memoryview(body)
-    position = 0
-
-    def read(size: int) -> bytes:
-        nonlocal position
-        part = view[position : position + size]
-        position += len(part)
-        return bytes(part)
-
-    try:
-        return form(read_frame(read, KEY_LIMITS))
-    except (ProtocolError, LookupError, AttributeError, TypeError, ValueError):
-        return None
-
-
-def _store(file: Path, record: Value) -> None:
-    """Write a record to the cache, whole or not at all. A cache that cannot be written only costs time."""
-    body = write_frame(record)
-    with contextlib.suppress(OSError):
-        file.parent.mkdir(parents=True, exist_ok=True)
-        (file.parent / ".gitignore").write_text("*\n")
-        write_atomically(file, body + hashlib.sha256(body).digest(), mode=0o600)
-        _forget_old(file)
-
-
-def _forget_old(newest: Path) -> None:
-    """Delete all but the newest keys of an exercise."""
-    exercise = newest.name.rpartition("-")[0]
-    kept = sorted(
-        newest.parent.glob(f"{exercise}-*{newest.suffix}"), key=lambda file: file.stat().st_mtime, reverse=True
-    )
-    for file in kept[KEPT_KEYS:]:
-        file.unlink(missing_ok=True)

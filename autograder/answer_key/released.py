@@ -10,10 +10,12 @@ import lzma
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from autograder.answer_key.keys import KEY_LIMITS, MAKES_KEYS, Keys, traces_of
+from autograder.answer_key.cache import KEY_LIMITS
+from autograder.answer_key.keys import MAKES_KEYS, Keys, traces_of
 from autograder.answer_key.model import AnswerKey, from_record, reference_from_record
 from autograder.checks import Check
 from autograder.checks.trials import Key
@@ -106,16 +108,7 @@ class KitKeys(Keys):
             packed = (self.suite.course.root / name).read_bytes()
             if file_digest(packed) != self.manifest.files.get(name):
                 raise ValueError("it is not the file that the kit came with")
-            body = memoryview(lzma.decompress(packed))
-            position = 0
-
-            def read(size: int) -> bytes:
-                nonlocal position
-                part = body[position : position + size]
-                position += len(part)
-                return bytes(part)
-
-            return form(read_frame(read, KEY_LIMITS))
+            return form(read_frame(BytesIO(lzma.decompress(packed)).read, KEY_LIMITS))
         except (OSError, ProtocolError, lzma.LZMAError, LookupError, AttributeError, TypeError, ValueError) as error:
             reason = getattr(error, "strerror", None) or error
             raise GraderProblem(f"the answer key {name} cannot be read ({reason}); {ANEW}") from error

@@ -5,6 +5,7 @@ import multiprocessing
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,9 @@ from autograder.course import read_course
 from autograder.course.suite import load_suite
 from autograder.judge.grader import Grader
 from autograder.protocol import Limits, read_frame, write_frame
-from autograder.runner.runner import GraderProblem
+from autograder.runner.outcomes import WorkerFailure
+from autograder.runner.run import Run
+from autograder.runner.runner import GraderProblem, Runner
 from tests.support import tiny
 
 pytestmark = pytest.mark.worker
@@ -212,3 +215,24 @@ def test_a_submission_is_graded_alike_with_and_without_a_kept_key(key_cache: Pat
             report = grader.grade(wrong)
         reports.append([(check.status, check.finding) for each in report.exercises for check in each.checks])
     assert reports[0] == reports[1]
+
+
+def test_a_wrong_program_that_a_busy_machine_slows_down_has_its_own_results_in_the_key(
+    course: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    suite, exercise = tiny.suite_at(course), tiny.COURSE.exercise(tiny.FIRST)
+    late = WorkerFailure("timeout", "Timed out.")
+    real = Runner.run
+
+    def busy(self: Runner, sources: Any, plan: Any, **options: Any) -> Run:
+        run = real(self, sources, plan, **options)
+        wrong = sources[exercise.file] != tiny.MEAN.encode()
+        if wrong and "patience" not in options:
+            run.outcomes[exercise.id] |= {next(iter(plan[exercise.id])): late}
+        return run
+
+    with Keys(suite, seed=3, cache=tmp_path / "quiet") as keys:
+        quiet = keys.get(exercise)
+    monkeypatch.setattr(Runner, "run", busy)
+    with Keys(suite, seed=3, cache=tmp_path / "busy") as keys:
+        assert to_record(keys.get(exercise)) == to_record(quiet)
