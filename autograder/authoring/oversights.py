@@ -1,23 +1,17 @@
 """Mistakes of an author that no program shows: names that nothing has, and names that two things have."""
 
-import importlib
 import symtable
-import sys
 from collections.abc import Iterator
 from itertools import takewhile
-from typing import Any
 
 from autograder.checks import Check
 from autograder.course import Course, Exercise
 from autograder.course.misconceptions import entries_of
-from autograder.course.nearest import nearest, suggestion
+from autograder.course.nearest import suggestion
 from autograder.course.problems import COURSE_FILE
 from autograder.course.stubs import BEGIN, StubError, stub_text
 from autograder.course.suite import Suite
 from autograder.protocol.functions import outline_of
-
-_ACTS_AT_IMPORT = frozenset({"antigravity", "this", "__main__"})
-"""Modules of Python that are not imported to look for a name: one of them opens a browser."""
 
 
 def names_without_definition(suite: Suite, exercise: Exercise) -> Iterator[str]:
@@ -51,42 +45,6 @@ def regions_without_todo(course: Course, exercise: Exercise) -> Iterator[str]:
         if function.todo and not any("TODO" in line for line in above):
             comment = f"`# TODO {exercise.id[:4]}: ...`"
             yield f"{function.name} has no comment {comment} above {BEGIN}; say there what to write"
-
-
-def unknown_forbidden(course: Course, exercise: Exercise) -> Iterator[str]:
-    """Yield a sentence for each forbidden name that its module does not have, in this version of it.
-
-    Torch is not imported here, so a name of torch is not looked up.
-    """
-    for entry in exercise.forbidden:
-        owner, _, rest = entry.partition(".")
-        is_light = owner in sys.stdlib_module_names - _ACTS_AT_IMPORT or owner in set(course.libraries) - {"torch"}
-        if rest and is_light and "*" not in rest and (problem := _missing(owner, rest)):
-            yield f"forbidden lists {entry}, and {problem}"
-
-
-def _missing(owner: str, rest: str) -> str:
-    """Return what is missing of a dotted name, with the nearest name; "" if nothing is, or no module can be loaded."""
-    found: Any = _module(owner)
-    if found is None:
-        return ""
-    name = owner
-    for part in rest.split("."):
-        following = getattr(found, part, None)
-        if following is None and not hasattr(found, part):
-            following = _module(f"{name}.{part}")
-        if following is None and not hasattr(found, part):
-            near = nearest(part, (word for word in dir(found) if not word.startswith("_")))
-            return f"{name} has no {part}" + (f"; did you mean {name}.{near}?" if near else "")
-        found, name = following, f"{name}.{part}"
-    return ""
-
-
-def _module(name: str) -> Any:
-    try:
-        return importlib.import_module(name)
-    except Exception:  # whatever a module raises that does not fit this machine
-        return None
 
 
 def catalogue_mistakes(suite: Suite) -> Iterator[str]:

@@ -12,13 +12,13 @@ from autograder.answer_key.keys import Keys
 from autograder.answer_key.model import AnswerKey
 from autograder.answer_key.outcomes import Outcomes
 from autograder.authoring.empty import over_budget, points_of, problems_of, run_empty
+from autograder.authoring.forbidden_names import unknown_forbidden
 from autograder.authoring.grading import OnProgress, run_in_workers, with_keys
 from autograder.authoring.key_sizes import measured, problem_of, warning_of
 from autograder.authoring.oversights import (
     catalogue_mistakes,
     names_without_definition,
     regions_without_todo,
-    unknown_forbidden,
 )
 from autograder.authoring.program_problems import RIGHT, twins_of, unexpected
 from autograder.authoring.programs import Kind, Program, programs_of

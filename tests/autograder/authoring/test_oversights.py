@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from autograder.authoring.forbidden_names import unknown_forbidden
 from autograder.authoring.oversights import (
     catalogue_mistakes,
     names_without_definition,
     regions_without_todo,
-    unknown_forbidden,
 )
 from autograder.authoring.validate import validate
 from autograder.course import Course, read_course
@@ -21,6 +21,7 @@ def catalogue(course: Path, exercise: str = tiny.FIRST) -> Path:
     return course / CATALOGUES / f"{exercise}.toml"
 
 
+@pytest.mark.worker
 @pytest.mark.parametrize("root", [tiny.ROOT, tiny.REPOSITORY / "examples" / "autodiff", tiny.REPOSITORY])
 def test_a_course_that_holds_has_no_oversight(root: Path) -> None:
     suite = tiny.suite_at(root)
@@ -63,8 +64,17 @@ def test_a_forbidden_name_that_its_module_lacks_is_named(course: Path) -> None:
     ]
 
 
+@pytest.mark.worker
+def test_a_forbidden_name_that_torch_lacks_is_named(course: Path) -> None:
+    made = forbidding(course, "torch.nn.MultiHeadAttention", "torch.nn.functional.softmax", "torch._refs.softmax")
+    assert list(unknown_forbidden(made, made.exercise(tiny.FIRST))) == [
+        "forbidden lists torch.nn.MultiHeadAttention, and torch.nn has no MultiHeadAttention; "
+        "did you mean torch.nn.MultiheadAttention?"
+    ]
+
+
 def test_what_cannot_be_looked_up_is_no_oversight(course: Path) -> None:
-    made = forbidding(course, "torch.nothing", "math.*", "antigravity.nothing", "sorted", "syntax:for", "list.sort")
+    made = forbidding(course, "torch.*.nothing", "math.*", "antigravity.nothing", "sorted", "syntax:for", "list.sort")
     assert list(unknown_forbidden(made, made.exercise(tiny.FIRST))) == []
 
 
