@@ -25,6 +25,7 @@ from autograder.course.libraries import versions_of
 from autograder.course.suite import Suite, engine_digest
 from autograder.edits.guides import fix_of
 from autograder.protocol import Value
+from autograder.runner.ends import is_timeout
 from autograder.runner.outcomes import Fault, Observed, Outcome, WorkerFailure
 from autograder.runner.run import Run
 from autograder.runner.runner import CourseProblem, Runner
@@ -212,7 +213,7 @@ class Keys:
         """Run a wrong program. What takes too long runs once more, with more time: the machine may have been busy."""
         runner = self._runner
         outcomes = runner.run(program, self.suite.plan([exercise])).outcomes[exercise.id]
-        late = [at for at, outcome in outcomes.items() if getattr(outcome, "status", None) == "timeout"]
+        late = [at for at, outcome in outcomes.items() if isinstance(outcome, WorkerFailure) and is_timeout(outcome)]
         if not late:
             return outcomes
         again = runner.run(program, {exercise.id: late}, patience=of_own_programs(runner.limits))

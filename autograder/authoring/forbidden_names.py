@@ -6,7 +6,6 @@ takes seconds and starts threads.
 
 import importlib
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -21,7 +20,6 @@ _ACTS_AT_IMPORT = frozenset({"antigravity", "this", "__main__"})
 """Modules of Python that are not imported to look for a name: one of them opens a browser."""
 
 _HEAVY = frozenset({"torch"})
-_PACKAGE = Path(__file__).parents[2]
 
 
 def unknown_forbidden(course: Course, exercise: Exercise) -> Iterator[str]:
@@ -29,15 +27,10 @@ def unknown_forbidden(course: Course, exercise: Exercise) -> Iterator[str]:
     heavy = tuple(dict.fromkeys(name for one in course.every for name in one.forbidden if _owner(name) in _HEAVY))
     for entry in exercise.forbidden:
         owner = _owner(entry)
-        if "." not in entry or "*" in entry:
-            problem = ""
-        elif owner in _HEAVY & set(course.libraries):
-            problem = _elsewhere(heavy).get(entry, "")
-        elif owner in sys.stdlib_module_names - _ACTS_AT_IMPORT or owner in course.libraries:
-            problem = _missing(entry)
-        else:
-            problem = ""
-        if problem:
+        known = owner in sys.stdlib_module_names - _ACTS_AT_IMPORT or owner in course.libraries
+        if not known or "." not in entry or "*" in entry:
+            continue
+        if problem := _elsewhere(heavy).get(entry) if owner in _HEAVY else _missing(entry):
             yield f"forbidden lists {entry}, and {problem}"
 
 
@@ -49,9 +42,9 @@ def _owner(name: str) -> str:
 def _elsewhere(names: tuple[str, ...]) -> Mapping[str, str]:
     """Return what is missing of dotted names, by name, from another process; nothing if it fails."""
     done = subprocess.run(
-        [sys.executable, "-P", "-m", __name__],
+        [sys.executable, "-m", "autograder.authoring.forbidden_names"],
         input=json.dumps(names),
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [str(_PACKAGE), os.environ.get("PYTHONPATH")]))},
+        cwd=Path(__file__).parents[2],  # Python looks for the engine there
         capture_output=True,
         encoding="utf-8",
         check=False,
