@@ -1,7 +1,8 @@
 """What a worker does for NumPy: inputs, observations, and seeds."""
 
+import functools
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,9 @@ from autograder.worker.support import PlainSupport
 class ArraySupport(PlainSupport):
     """Support for a course with NumPy."""
 
+    def start(self) -> None:
+        fill_unset_arrays()
+
     def given(self, seed: int, sizes: Mapping[str, int], device: str, *, exact: bool, traced: bool) -> ArrayGiven:
         return ArrayGiven(seed, sizes, device, exact=exact, traced=traced)
 
@@ -27,6 +31,31 @@ class ArraySupport(PlainSupport):
         if isinstance(value, np.ndarray):
             return _array(value)
         return number_of(value)
+
+
+@functools.cache
+def fill_unset_arrays() -> None:
+    """Let `np.empty` and `np.empty_like` return NaN, or the largest integer, so that equal programs give equal numbers.
+
+    Else they return what the memory held before: often zeros, which may be the right answer by chance.
+    """
+    for name in ("empty", "empty_like"):
+        setattr(np, name, _filled(getattr(np, name)))
+
+
+def _filled(make: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(make)
+    def filled(*args: Any, **kwargs: Any) -> Any:
+        made = make(*args, **kwargs)
+        if made.dtype.kind in "fc":
+            made.fill(np.nan)
+        elif made.dtype.kind in "iu":
+            made.fill(np.iinfo(made.dtype).max)
+        elif made.dtype.kind == "b":
+            made.fill(True)
+        return made
+
+    return filled
 
 
 def number_of(value: Any) -> bool | int | float | None:

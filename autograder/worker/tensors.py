@@ -18,7 +18,7 @@ from autograder.protocol import Array, Opaque, Value
 from autograder.protocol.bounds import OBSERVATION_ELEMENTS, cut
 from autograder.protocol.values import ITEM_SIZES, MAX_AXES
 from autograder.worker import forbidden_calls, library_guard
-from autograder.worker.arrays import number_of
+from autograder.worker.arrays import fill_unset_arrays, number_of
 from autograder.worker.bans import Ban, Bans, forbid
 from autograder.worker.support import PlainSupport, Trace
 from autograder.worker.tracing import Tracing
@@ -37,6 +37,8 @@ class TensorSupport(PlainSupport):
     def start(self) -> None:
         library_guard.watch_imports()
         torch.set_num_threads(1)
+        fill_unset_arrays()
+        _fill_unset_tensors()
 
     def missing_device(self, name: str) -> str | None:
         try:
@@ -52,6 +54,7 @@ class TensorSupport(PlainSupport):
     def reset(self, seed: int) -> None:
         seed_torch(seed)
         torch.backends.mha.set_fastpath_enabled(False)
+        _fill_unset_tensors()
         np.random.seed(seed)
         super().reset(seed)
         if torch.get_default_dtype() != torch.float32:
@@ -118,6 +121,16 @@ class TensorSupport(PlainSupport):
 
     def guard(self) -> None:
         library_guard.guard_loaded()
+
+
+def _fill_unset_tensors() -> None:
+    """Let `torch.empty` return NaN, or the largest integer, so that equal programs give equal numbers.
+
+    Else it returns what the memory held before: often zeros, which may be the right answer by chance.
+    """
+    if not torch.are_deterministic_algorithms_enabled():
+        torch.use_deterministic_algorithms(True, warn_only=True)
+    torch.utils.deterministic.fill_uninitialized_memory = True  # type: ignore[attr-defined]
 
 
 def _is_own(name: str) -> bool:

@@ -572,6 +572,22 @@ def test_what_one_file_sets_for_the_process_does_not_change_the_next_verdict(gra
     assert report.score == 10000, tiny.sentences_of(tiny.result_of(report, tiny.FIRST))
 
 
+UNSET = {
+    "a tensor": "torch.empty(x.shape)",
+    "an array": "torch.from_numpy(numpy.empty(1 << 20, 'float32'))[0]",
+    "an array of integers": "torch.from_numpy(numpy.empty_like(numpy.arange(1 << 20)))[0]",
+}
+
+
+@pytest.mark.parametrize("unset", UNSET)
+def test_memory_that_was_never_set_is_no_right_answer_by_chance(brief: Grader, runner: Runner, unset: str) -> None:
+    # New memory often holds zeros.
+    returning = tiny.mean_with(f"return x.cumsum(dim=-1) / count + {UNSET[unset]}")
+    program = f"import numpy, torch\ntorch.use_deterministic_algorithms(False)\n{returning}"
+    report = graded(brief, program, runner)
+    assert tiny.check_of(report, tiny.FIRST, "values").status == "fail"
+
+
 def test_changing_the_inputs_in_place_changes_no_expectation(brief: Grader, runner: Runner) -> None:
     report = graded(brief, f"{INSIDE}x.zero_()\n    return x", runner)
     assert tiny.check_of(report, tiny.FIRST, "values").status == "fail"
