@@ -1,10 +1,10 @@
 """Run many trusted programs of the course, several at a time, with workers that are reused."""
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from pathlib import Path
-from queue import SimpleQueue
 from typing import TypeVar
 
 from autograder.answer_key.keys import Keys
@@ -23,59 +23,79 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
+@contextmanager
+def pool_of(jobs: int) -> Iterator[ThreadPoolExecutor]:
+    """Return a pool of `jobs` threads. After an error, nothing that waits in it begins."""
+    with ThreadPoolExecutor(jobs) as pool:
+        try:
+            yield pool
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
 def run_in_workers(
+    pool: Executor,
     suite: Suite,
     work: Callable[[Item, Runner], Result],
     items: Iterable[Item],
     *,
     seed: int,
-    jobs: int,
     device: str = "cpu",
 ) -> Iterator[Result]:
-    """Yield the result of `work` for each item, in order; `jobs` at a time, each with a worker of its own."""
-    runners: SimpleQueue[Runner] = SimpleQueue()
+    """Yield the result of `work` for each item, in order; as many at a time as the pool has threads.
+
+    Work begins while `items` still come. These programs are trusted, so a worker may go on from one to the next.
+    """
+    free: deque[Runner] = deque()
+    made: list[Runner] = []
 
     def run(item: Item) -> Result:
-        runner = runners.get()
+        try:
+            runner = free.pop()
+        except IndexError:
+            runner = Runner(suite, seed=seed, device=device, shared=True)
+            made.append(runner)
         try:
             return work(item, runner)
         finally:
-            runners.put(runner)
+            free.append(runner)
 
-    with ExitStack() as stack:
-        for _ in range(jobs):
-            # These programs are trusted, so a worker may go on from one to the next.
-            runners.put(stack.enter_context(Runner(suite, seed=seed, device=device, shared=True)))
-        yield from stack.enter_context(ThreadPoolExecutor(jobs)).map(run, items)
+    futures: deque[Future[Result]] = deque()
+    try:
+        futures.extend(pool.submit(run, item) for item in items)
+        while futures:
+            yield futures.popleft().result()
+    finally:
+        for future in futures:
+            future.cancel()
+        wait(futures)
+        for runner in made:
+            runner.close()
 
 
 def with_keys(
+    pool: Executor,
     suite: Suite,
     work: Callable[[Exercise, Keys], Result],
     exercises: Sequence[Exercise],
     *,
     seed: int,
-    jobs: int,
     device: str = "cpu",
     cache: Path | None = None,
     on_progress: OnProgress = lambda *_: None,
 ) -> Iterator[Result]:
-    """Yield what `work` returns of each exercise and the answer keys, in order; `jobs` at a time.
+    """Yield what `work` returns of each exercise and the answer keys, in order.
 
-    `on_progress(done, all)` is called before each. The first error ends the iteration, and no more work begins.
+    `on_progress(done, all)` is called before each.
     """
 
     def worked(exercise: Exercise) -> Result:
         with Keys(suite, seed=seed, device=device, cache=cache) as own:
             return work(exercise, own)
 
-    with ThreadPoolExecutor(jobs) as pool:
-        try:
-            for done, result in enumerate(pool.map(worked, exercises), 1):
-                on_progress(done, len(exercises))
-                yield result
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+    for done, result in enumerate(pool.map(worked, exercises), 1):
+        on_progress(done, len(exercises))
+        yield result
 
 
 def grade_each(
@@ -95,9 +115,10 @@ def grade_each(
         def grade(program: tuple[Submission, Sequence[Exercise]], runner: Runner) -> Report:
             return grader.report(*program, runner)
 
-        for done, report in enumerate(run_in_workers(suite, grade, programs, seed=seed, jobs=jobs), 1):
-            on_progress(done, len(programs))
-            yield report
+        with pool_of(jobs) as pool:
+            for done, report in enumerate(run_in_workers(pool, suite, grade, programs, seed=seed), 1):
+                on_progress(done, len(programs))
+                yield report
 
 
 def _with_needs(suite: Suite) -> Suite:

@@ -32,6 +32,15 @@ def _no_definition(check: Check, exercise: Exercise, known: list[str]) -> str:
     )
 
 
+def starts_without_todo(suite: Suite, exercise: Exercise) -> Iterator[str]:
+    """Yield a sentence for each name under which course.toml says how to begin, and that is no TODO of the stub."""
+    stub = suite.stubs.get(exercise.id)
+    todos = {function.name for function in stub.functions if function.todo} if stub is not None else set()
+    for name in exercise.start:
+        if name not in todos:
+            yield f"[exercises.start] names {name}, which is no TODO of the stub"
+
+
 def regions_without_todo(course: Course, exercise: Exercise) -> Iterator[str]:
     """Yield a sentence for each function whose solution region has no `# TODO` comment above it."""
     try:

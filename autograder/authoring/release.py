@@ -11,7 +11,7 @@ from autograder import __version__, ending
 from autograder.answer_key.keys import Keys
 from autograder.answer_key.released import file_digest
 from autograder.authoring.engine import engine_files
-from autograder.authoring.grading import OnProgress, with_keys
+from autograder.authoring.grading import OnProgress, pool_of, with_keys
 from autograder.authoring.handout import handout_of
 from autograder.authoring.key_sizes import packed, problem_of
 from autograder.authoring.release_tables import TableError, with_take, without_tables
@@ -125,10 +125,11 @@ def _keys(suite: Suite, jobs: int, cache: Path | None, on_keys: OnProgress) -> d
     with Keys(suite, seed=seed, cache=cache) as keys:
         _refuse_large({exercise.id: keys.known_size(exercise) for exercise in suite.exercises})
     files = {}
-    made = with_keys(suite, packed, suite.exercises, seed=seed, jobs=jobs, cache=cache, on_progress=on_keys)
-    for exercise, own in zip(suite.exercises, made, strict=True):
-        _refuse_large({exercise.id: sum(map(len, own.values()))})
-        files.update(own)
+    with pool_of(jobs) as pool:
+        made = with_keys(pool, suite, packed, suite.exercises, seed=seed, cache=cache, on_progress=on_keys)
+        for exercise, own in zip(suite.exercises, made, strict=True):
+            _refuse_large({exercise.id: sum(map(len, own.values()))})
+            files.update(own)
     return files
 
 

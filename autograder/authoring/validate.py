@@ -1,7 +1,7 @@
 """Prove a course: solutions get full marks, stubs and empty programs none, misconceptions are caught and named."""
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -13,12 +13,13 @@ from autograder.answer_key.model import AnswerKey
 from autograder.answer_key.outcomes import Outcomes
 from autograder.authoring.empty import over_budget, points_of, problems_of, run_empty
 from autograder.authoring.forbidden_names import unknown_forbidden
-from autograder.authoring.grading import OnProgress, run_in_workers, with_keys
+from autograder.authoring.grading import OnProgress, pool_of, run_in_workers, with_keys
 from autograder.authoring.key_sizes import measured, problem_of, warning_of
 from autograder.authoring.oversights import (
     catalogue_mistakes,
     names_without_definition,
     regions_without_todo,
+    starts_without_todo,
 )
 from autograder.authoring.program_problems import RIGHT, twins_of, unexpected
 from autograder.authoring.programs import Kind, Program, programs_of
@@ -127,22 +128,28 @@ def validate(
 ) -> Validation:
     """Run every program of the course in `jobs` workers; calls `on_progress` for programs, `on_keys` for keys."""
     started = time.monotonic()
-    programs, unreadable = _all_programs(suite)
-    sound = [exercise for exercise in suite.exercises if exercise.id not in unreadable]
-    made = with_keys(suite, _answer, sound, seed=seed, jobs=jobs, device=device, cache=cache, on_progress=on_keys)
-    by_exercise = {exercise.id: answer for exercise, answer in zip(sound, made, strict=True)}
-    answers = {id_: answer for id_, answer in by_exercise.items() if isinstance(answer, Answer)}
-    unanswered = {id_: reason for id_, reason in by_exercise.items() if isinstance(reason, str)}
-    why = unreadable | unanswered
-    programs = [program for program in programs if program.exercise in answers]
+    programs, why = _all_programs(suite)
+    answers: dict[str, Answer] = {}
+    with pool_of(jobs) as pool:
+        keys = partial(with_keys, pool, suite, _answer, seed=seed, device=device, cache=cache, on_progress=on_keys)
 
-    def prove(program: Program, runner: Runner) -> Proof:
-        return _prove(suite, runner, program, answers[program.exercise])
+        def answered() -> Iterator[tuple[Program, Answer]]:
+            """Yield the programs of each exercise as soon as it has an answer key."""
+            sound = [exercise for exercise in suite.exercises if exercise.id not in why]
+            for exercise, answer in zip(sound, keys(sound), strict=True):
+                if isinstance(answer, str):
+                    why[exercise.id] = answer
+                else:
+                    answers[exercise.id] = answer
+                    yield from ((program, answer) for program in programs if program.exercise == exercise.id)
 
-    proofs: list[Proof] = []
-    for proof in run_in_workers(suite, prove, programs, seed=seed, jobs=jobs, device=device):
-        proofs.append(proof)
-        on_progress(len(proofs), len(programs))
+        def prove(item: tuple[Program, Answer], runner: Runner) -> Proof:
+            return _prove(suite, runner, *item)
+
+        proofs: list[Proof] = []
+        for proof in run_in_workers(pool, suite, prove, answered(), seed=seed, device=device):
+            proofs.append(proof)
+            on_progress(len(proofs), len(programs))
     every = suite.exercises
     exercises = tuple(_exercise_proof(suite, own, proofs, why.get(own.id), answers.get(own.id)) for own in every)
     seconds = round(time.monotonic() - started, 3)
@@ -236,13 +243,6 @@ def _named(result: ExerciseResult) -> str | None:
     return next((finding.id for finding in findings if finding.known_as), None)
 
 
-def _no_todos(suite: Suite, exercise: Exercise) -> list[str]:
-    """Return the names under which course.toml says how to begin, and that are not TODOs of the stub."""
-    stub = suite.stubs.get(exercise.id)
-    todos = {function.name for function in stub.functions if function.todo} if stub is not None else set()
-    return [name for name in exercise.start if name not in todos]
-
-
 def _exercise_problems(
     suite: Suite, exercise: Exercise, survivors: Sequence[str], families: Mapping[str, Mapping[str, str]]
 ) -> list[str]:
@@ -265,10 +265,7 @@ def _exercise_problems(
         for check in exercise.hints
         if check not in checks
     ]
-    problems += [
-        f"{exercise.id}: [exercises.start] names {name}, which is no TODO of the stub"
-        for name in _no_todos(suite, exercise)
-    ]
+    problems += [f"{exercise.id}: {sentence}" for sentence in starts_without_todo(suite, exercise)]
     problems += [f"{exercise.id}: {sentence}" for sentence in names_without_definition(suite, exercise)]
     problems += [f"{exercise.id}: {sentence}" for sentence in problems_of(suite, exercise, families)]
     return problems
