@@ -128,9 +128,9 @@ def _fill_unset_tensors() -> None:
 
     Else it returns what the memory held before: often zeros, which may be the right answer by chance.
     """
-    if not torch.are_deterministic_algorithms_enabled():
-        torch.use_deterministic_algorithms(True, warn_only=True)
-    torch.utils.deterministic.fill_uninitialized_memory = True  # type: ignore[attr-defined]
+    # `torch.use_deterministic_algorithms` does this too, but imports the compiler first, which takes two seconds.
+    torch._C._set_deterministic_algorithms(True, warn_only=True)
+    torch._C._set_deterministic_fill_uninitialized_memory(True)
 
 
 def _is_own(name: str) -> bool:
