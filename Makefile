@@ -57,7 +57,7 @@ proof: export COURSE_TRUST = 1
 proof: proof-short field
 	$(BIN)/course validate --seed 2
 	$(BIN)/course validate --seed 3 --sizes tests/other_sizes.toml
-	$(BIN)/course validate --once --styles 25
+	$(BIN)/course validate --once --styles 25 --ported
 	NOTEBOOKS=all $(PYTEST) tests/autograder/learner/test_notebook_runs.py
 	COURSE_STOPS=200 $(ALONE) $(BIN)/python -m pytest -s tests/autograder/cli/test_stopping.py
 	$(BIN)/python tests/fuzz --minutes $(MINUTES)

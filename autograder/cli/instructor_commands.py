@@ -248,7 +248,7 @@ def _add_validate(commands: Commands) -> None:
     add("--places", type=positive, nargs="?", const=1, metavar="N", help=does)
     does = "calibrate too: wrong programs made of the accepted variants, with --once their points; with N, every Nth"
     add("--styles", type=positive, nargs="?", const=1, metavar="N", help=does)
-    does = "calibrate too: misconceptions written into whole accepted courses; with N, every Nth"
+    does = "calibrate too: misconceptions in whole accepted courses, with --once their points; with N, every Nth"
     add("--ported", type=positive, nargs="?", const=1, metavar="N", help=does)
     add("--sizes", type=Path, metavar="FILE", help="take the sizes of the axes from FILE (default: course.toml)")
     add("--page", type=Path, metavar="FILE", help="write to FILE which check catches which misconception")

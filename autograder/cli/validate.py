@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from autograder.authoring.once import Losses, prove_once
 from autograder.authoring.page import page
+from autograder.authoring.programs import WHOLE
 from autograder.authoring.styles import Sample, calibrate, cells, misconceptions, ported, tables, wrong_programs
 from autograder.authoring.validate import Validation, validate
 from autograder.cli.progress_line import show_count, show_keys
@@ -47,10 +48,8 @@ def prove(options: argparse.Namespace) -> int:
     jobs = options.jobs or os.cpu_count() or 1
     device = _device(options)
     result = validate(suite, seed=seed, jobs=jobs, device=device, on_progress=_show_progress, on_keys=show_keys)
-    once = in_styles = None
-    if options.once and result.ok:
-        once, in_styles = _prove_once(suite, seed, jobs, options)
-        result = replace(result, once=(*once.unexpected, *(in_styles.unexpected if in_styles else ())))
+    losses = _losses(suite, seed, jobs, options) if options.once and result.ok else {}
+    result = replace(result, once=tuple(loss for found in losses.values() for loss in found.unexpected))
     samples = partial(calibrate, suite, seed=seed, jobs=jobs, on_progress=_show_progress)
     places = samples(misconceptions(suite), every=options.places) if options.places else None
     styles = samples(wrong_programs(suite), every=options.styles, budget=SELF_CHECK) if options.styles else None
@@ -62,10 +61,10 @@ def prove(options: argparse.Namespace) -> int:
         options.page.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(options.page, page(suite, result))
     _show(result, options)
-    if options.once:
-        print(_once_count(once))
-    if in_styles is not None:
-        print(_once_sentence(in_styles))
+    if options.once and not losses:
+        print("once: not tried, because the course does not hold")
+    for name, found in losses.items():
+        print(_once_sentence(name, found))
     if places is not None:
         print(_places_sentence(places))
     _show_calibrations(styles, known)
@@ -93,32 +92,29 @@ def _show_calibrations(styles: Sequence[Sample] | None, known: Sequence[Sample] 
                 print("", *_aligned(list(cells(table))), sep="\n")
 
 
-def _prove_once(suite: Suite, seed: int, jobs: int, options: argparse.Namespace) -> tuple[Losses, Losses | None]:
-    """Prove it for misconceptions and, if styles are wanted too, for whole courses in another style."""
-    once = prove_once(suite, seed=seed, jobs=jobs, every=options.once, on_progress=_show_progress)
-    if not options.styles:
-        return once, None
-    every = options.styles
-    return once, prove_once(suite, seed=seed, jobs=jobs, every=every, in_styles=True, on_progress=_show_progress)
+def _losses(suite: Suite, seed: int, jobs: int, options: argparse.Namespace) -> dict[str, Losses]:
+    """Return what mistakes cost twice: misconceptions, and the programs that are calibrated with."""
+    kinds = (
+        ("misconceptions", options.once, misconceptions(suite)),
+        ("changes of whole accepted courses", options.styles, wrong_programs(suite, variants=WHOLE)),
+        ("misconceptions written into whole accepted courses", options.ported, ported(suite)),
+    )
+    once = partial(prove_once, suite, seed=seed, jobs=jobs, on_progress=_show_progress)
+    return {name: once(programs, every=every) for name, every, programs in kinds if every}
 
 
 def _show_progress(done: int, total: int) -> None:
     show_count(f"{done} of {total} programs", last=done == total)
 
 
-def _once_count(losses: Losses | None) -> str:
-    """Return how many mistakes were tried, so that a proof of nothing is seen."""
-    if losses is None:
-        return "once: not tried, because the course does not hold"
+def _once_sentence(name: str, losses: Losses) -> str:
+    """Say how many mistakes were tried, so that a proof of nothing is seen."""
     if not losses.mistakes:
-        return "once: nothing is proved, because no exercise that is validated here needs another one of them"
-    return f"once: {losses.mistakes} mistakes were tried, {len(losses.unexpected)} losses of points in later exercises"
-
-
-def _once_sentence(losses: Losses) -> str:
+        return f"once: no {name} were tried, because no exercise that is validated here needs another one of them"
+    helped = f"; {len(losses.by_helpers)} more where a later exercise uses a helper of the wrong one"
     return (
-        f"once: of {losses.mistakes} mistakes in whole accepted courses, {len(losses.unexpected)} losses of points in "
-        f"later exercises; {len(losses.by_helpers)} more where a later exercise uses a helper of the wrong one"
+        f"once: of {losses.mistakes} {name}, {len(losses.unexpected)} losses of points in later exercises"
+        f"{helped if losses.by_helpers else ''}"
     )
 
 

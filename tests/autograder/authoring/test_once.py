@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 
 from autograder.authoring.once import Losses, prove_once
+from autograder.authoring.programs import WHOLE
+from autograder.authoring.styles import misconceptions, wrong_programs
 from autograder.course import read_course
 from autograder.course.suite import load_suite
 from tests.support import tiny
@@ -29,7 +31,8 @@ def with_style(course: Path, first: str, second: str) -> Path:
 def proved(course: Path, every: int = 1, *, in_styles: bool = False) -> Losses:
     """Prove a copy of the course, which has mistakes to prove it with."""
     suite = tiny.suite_at(course)
-    losses = prove_once(suite, seed=suite.course.seed, jobs=2, every=every, in_styles=in_styles)
+    programs = wrong_programs(suite, variants=WHOLE) if in_styles else misconceptions(suite)
+    losses = prove_once(suite, programs, seed=suite.course.seed, jobs=2, every=every)
     assert losses.mistakes
     return losses
 
@@ -43,6 +46,16 @@ def test_a_reference_part_keeps_a_misconception_from_costing_twice(course: Path)
 def test_in_another_style_too(course: Path) -> None:
     losses = proved(with_style(with_part(course), tiny.MEAN, tiny.POWER), 4, in_styles=True)
     assert not losses.unexpected + losses.by_helpers
+
+
+def test_the_command_proves_misconceptions_in_whole_courses_too(course: Path) -> None:
+    with_style(with_part(course), tiny.MEAN, tiny.POWER)
+    file = course / "solutions" / "accepted" / "whole" / "own_style" / f"{tiny.FIRST}.toml"
+    file.write_text('mean-not-divided = { find = "x.cumsum(dim=-1) / count", replace = "x.cumsum(dim=-1)" }')
+    done = tiny.run_course(course, "validate", "--once", "4", "--ported", "--plain")
+    assert done.returncode == 0, done.stderr
+    last = "once: of 1 misconceptions written into whole accepted courses, 0 losses of points in later exercises"
+    assert last in done.stdout.splitlines()
 
 
 def test_what_a_helper_costs_is_listed_apart(course: Path) -> None:
@@ -62,6 +75,7 @@ def test_some_exercises_are_proved_with_what_lies_between_them() -> None:
     first = course.exercise("ex05_attention")
     last = course.exercise("ex19_grouped_query_attention")
     assert "ex17_rotary_positions" in last.needs
-    losses = prove_once(load_suite(course, [first, last]), seed=course.seed, jobs=2, every=20)
+    suite = load_suite(course, [first, last])
+    losses = prove_once(suite, misconceptions(suite), seed=course.seed, jobs=2, every=20)
     assert losses.mistakes
     assert not losses.unexpected + losses.by_helpers

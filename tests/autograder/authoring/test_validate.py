@@ -353,6 +353,6 @@ def test_a_missing_solution_is_named_before_anything_runs(course: Path) -> None:
 def test_a_proof_of_nothing_says_so(course: Path) -> None:
     done = tiny.run_course(course, "validate", "1", "--once", "--seed", "7", "--plain")
     assert done.returncode == 0
-    last = "once: nothing is proved, because no exercise that is validated here needs another one of them"
+    last = "once: no misconceptions were tried, because no exercise that is validated here needs another one of them"
     assert done.stdout.splitlines()[-1] == last
     assert "key kB: -." in done.stdout
