@@ -23,8 +23,8 @@ class ArraySupport(PlainSupport):
     def given(self, seed: int, sizes: Mapping[str, int], device: str, *, exact: bool, traced: bool) -> ArrayGiven:
         return ArrayGiven(seed, sizes, device, exact=exact, traced=traced)
 
-    def reset(self, seed: int) -> None:
-        super().reset(seed)
+    def reset(self, seed: int, device: str) -> None:
+        super().reset(seed, device)
         np.random.seed(seed)
 
     def observe(self, value: Any) -> Value | None:

@@ -204,7 +204,7 @@ class Job:
         if self.log is not None:
             self.log.begin(exercise)
         self.limits.start()
-        _reset_process(0)
+        _reset_process(0, self.job["device"])
         try:
             return Implementation(importlib.import_module(exercise))
         except BaseException as error:
@@ -245,7 +245,7 @@ class Job:
         own = support.loaded()
         tracing = own.tracing(self.sources.names, self.sources.files, parts=job["exact"]) if job["trace"] else None
         self.limits.start()
-        _reset_process(seed)
+        _reset_process(seed, job["device"])
         started = time.perf_counter()
         try:
             with tracing or nullcontext(), limits.interrupted_after(job["interrupt_seconds"]):
@@ -272,7 +272,7 @@ class Job:
         os._exit(limits.STUCK)
 
 
-def _reset_process(seed: int) -> None:
+def _reset_process(seed: int, device: str) -> None:
     """Restore settings of the process that a student's code may have changed, and seed every generator."""
-    support.loaded().reset(seed)
+    support.loaded().reset(seed, device)
     sys.setrecursionlimit(1000)

@@ -50,8 +50,9 @@ class PlainSupport:
         """Return the inputs of a trial."""
         return PlainGiven(seed, sizes, device, exact=exact, traced=traced)
 
-    def reset(self, seed: int) -> None:
+    def reset(self, seed: int, device: str) -> None:
         """Restore what a student's code may have changed in the libraries, and seed their generators."""
+        del device
         random.seed(seed)
 
     def observe(self, value: Any) -> Value | None:

@@ -58,7 +58,7 @@ def observed(check: Check, solution: str) -> Any:
     module = ModuleType("ex01_example")
     exec(solution, module.__dict__)
     own = support.loaded()
-    own.reset(3)
+    own.reset(3, "cpu")
     return observe(check.probe(Implementation(module), own.given(3, {}, "cpu", exact=False, traced=False)))
 
 
