@@ -64,11 +64,10 @@ def run_in_workers(
     try:
         futures.extend(pool.submit(run, item) for item in items)
         while futures:
-            yield futures.popleft().result()
+            yield futures[0].result()
+            futures.popleft()
     finally:
-        for future in futures:
-            future.cancel()
-        wait(futures)
+        wait([future for future in futures if not future.cancel()])  # one that runs still uses its worker
         for runner in made:
             runner.close()
 

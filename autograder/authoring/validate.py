@@ -130,6 +130,7 @@ def validate(
     started = time.monotonic()
     programs, why = _all_programs(suite)
     answers: dict[str, Answer] = {}
+    begun: list[Program] = []
     with pool_of(jobs) as pool:
         keys = partial(with_keys, pool, suite, _answer, seed=seed, device=device, cache=cache, on_progress=on_keys)
 
@@ -141,15 +142,14 @@ def validate(
                     why[exercise.id] = answer
                 else:
                     answers[exercise.id] = answer
-                    yield from ((program, answer) for program in programs if program.exercise == exercise.id)
-
-        def prove(item: tuple[Program, Answer], runner: Runner) -> Proof:
-            return _prove(suite, runner, *item)
+                    own = [program for program in programs if program.exercise == exercise.id]
+                    begun.extend(own)
+                    yield from ((program, answer) for program in own)
 
         proofs: list[Proof] = []
-        for proof in run_in_workers(pool, suite, prove, answered(), seed=seed, device=device):
+        for proof in run_in_workers(pool, suite, partial(_prove, suite), answered(), seed=seed, device=device):
             proofs.append(proof)
-            on_progress(len(proofs), len(programs))
+            on_progress(len(proofs), len(begun))
     every = suite.exercises
     exercises = tuple(_exercise_proof(suite, own, proofs, why.get(own.id), answers.get(own.id)) for own in every)
     seconds = round(time.monotonic() - started, 3)
@@ -182,7 +182,8 @@ def _answer(exercise: Exercise, keys: Keys) -> Answer | str:
     return Answer(key, outcomes, measured(exercise, keys) if of_kit else None)
 
 
-def _prove(suite: Suite, runner: Runner, program: Program, answer: Answer) -> Proof:
+def _prove(suite: Suite, item: tuple[Program, Answer], runner: Runner) -> Proof:
+    program, answer = item
     key = answer.key
     exercise = suite.course.exercise(program.exercise)
     if program.kind == "empty":
