@@ -277,9 +277,19 @@ def test_beside(impl, given):
 @check("torch draws too", of="running_mean")
 def test_drawn(impl, given):
     return impl.running_mean(given.torch.rand(given.size("T")))
+
+
+@check("the mean has a type", of="running_mean")
+def test_concluded(impl, given):
+    return impl.running_mean(given.normal(given.size("T"))).dtype == given.torch.float32
 """
-    [found] = with_checks(course, more)
-    assert found.startswith("the check count has the same result under every seed, so a program can know it: draw its")
+    *constant, empty = with_checks(course, more)
+    why = "has the same result under every seed, so a program can know it: draw its input"
+    assert [sentence.split(" from")[0] for sentence in constant] == [
+        f"the check count {why}",
+        f"the check concluded {why}",
+    ]
+    assert empty.startswith("the check concluded is passed by programs that compute nothing (zeros, ones,")
 
 
 def test_a_standard_check_whose_solution_does_not_follow_the_input_is_reported(course: Path) -> None:

@@ -106,9 +106,10 @@ def test_errors(impl, given):
 @check("the best step is the one with the smallest error", points=2, of="best_step")
 def test_best_step(impl, given):
     seen = {}
-    for name, steps in (("best in the middle", [0.5, 2.0, 0.2, 0.01]), ("best at the end", [2.0, 0.01, 0.5, 0.2])):
-        f, slope, x = measured(given, 0.2)
-        seen[name] = float(impl.best_step(f, slope, x, steps))
+    for name, factors in (("best in the middle", (2.5, 10, 1, 0.05)), ("best at the end", (10, 0.05, 2.5, 1))):
+        best = some(given, 1)[0] / 5
+        f, slope, x = measured(given, best)
+        seen[name] = float(impl.best_step(f, slope, x, [factor * best for factor in factors]))
     return seen
 
 

@@ -113,12 +113,13 @@ def test_printed(impl, given):
 
 @check("every value comes after its parents, and the output is last", points=4, judge=parents_first, of="topological_order")
 def test_order(impl, given):
-    a, b, c, d, e = leaves(impl, given, "abcde")
+    p, q, r, s, t = names = given.shuffled("abcde")
+    a, b, c, d, e = leaves(impl, given, names)
     ab, de = a * b, d - e
     right = c + de
-    nodes = {"a": a, "b": b, "c": c, "d": d, "e": e, "a * b": ab, "d - e": de, "c + (d - e)": right}
+    nodes = {p: a, q: b, r: c, s: d, t: e, f"{p} * {q}": ab, f"{s} - {t}": de, f"{r} + ({s} - {t})": right}
     nodes["output"] = right + ab if given.number(0, 2) else ab + right
-    return {"formula of five leaves": ordered(impl, nodes, "output"), "one leaf": ordered(impl, {"a": a}, "a")}
+    return {"formula of five leaves": ordered(impl, nodes, "output"), "one leaf": ordered(impl, {p: a}, p)}
 
 
 @check("a value that is used several times appears once", points=3, judge=parents_first, of="topological_order")
@@ -140,9 +141,10 @@ def test_shared(impl, given):
 @check("values with equal numbers are different nodes", points=2, judge=parents_first, of="topological_order")
 def test_equal_numbers(impl, given):
     number = numbers(given, 1)[0]
-    a, b, c = (impl.Value(number, name=name) for name in "abc")
-    nodes = {"a": a, "b": b, "c": c, "a * b": a * b, "b * c": b * c}
-    nodes["output"] = nodes["a * b"] - nodes["b * c"]
+    p, q, r = names = given.shuffled("abc")
+    a, b, c = (impl.Value(number, name=name) for name in names)
+    first, second = a * b, b * c
+    nodes = {p: a, q: b, r: c, f"{p} * {q}": first, f"{q} * {r}": second, "output": first - second}
     return {"three equal leaves": ordered(impl, nodes, "output")}
 
 
