@@ -26,6 +26,7 @@ def dropped_wrongly(train: Numbers, full: Numbers, rate: float) -> Fact | None:
         return ShareDropped(share, rate)
     kept = there & (train != 0)
     ratio = train[kept] / full[kept]
+    # More than rounding in float32, and less than a rate that is off by 0.01.
     if np.abs(ratio * (1 - rate) - 1).max(initial=0.0) > 1e-3:
         low, high = (float(np.quantile(ratio, share)) for share in (0.05, 0.95))  # without a few odd ones
         middle = float(np.median(ratio))
@@ -51,5 +52,6 @@ def _by_chance(sizes: NDArray[np.int_], rate: float) -> float:
 
 def _comparable(full: Numbers) -> NDArray[np.bool_]:
     """Return where a number is so far from 0 that a 0 in its place comes from dropout."""
+    # Train and eval may round differently; near 0 this decides the ratio of the two.
     size = np.abs(full)
     return size > float(1e-2 * size.max(initial=0.0))

@@ -152,6 +152,7 @@ def _rows(value: Value) -> list[list[float | str]] | None:
 
 
 def _word(value: Value) -> float | str | None:
+    # A longer text, or several words, does not fit into a table of numbers.
     if isinstance(value, str) and 0 < len(value) <= 24 and value.split() == [value]:
         return value
     return float(value) if isinstance(value, bool | int | float) else None

@@ -115,6 +115,7 @@ _MADE = re.compile(r"\bDropout\w*\(")
 
 def _is_power(factor: float, number: float) -> bool:
     """Whether a factor is a number, its square, its root, or one divided by them."""
+    # The root or the square of a number beyond is near 0, or beyond float32.
     if not 1e-6 < number < 1e6:
         return False
     powers = [number**exponent for exponent in (0.5, 1, 2, -0.5, -1, -2)]

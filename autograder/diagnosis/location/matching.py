@@ -153,6 +153,7 @@ class Matching:
     def is_distinctive(self, at: int) -> bool:
         """Whether a step holds enough different numbers to be known by them."""
         own = self.trace.print_of(self.trace.steps[at])
+        # Four numbers and fewer, or one number many times, appear in unrelated steps.
         return bool(own[0] > 4 and own[LOOSE][2] < own[LOOSE][-1])
 
     def factor(self, at: int) -> float | None:
@@ -166,6 +167,7 @@ class Matching:
             for factor, shape in zip(found, self.shapes, strict=True)
             if shape == _squeezed(step.shape) and np.isfinite(factor)
         ]
+        # A factor within rounding of 1 is no mistake.
         wrong = [factor for factor in reversed(alike) if abs(factor - 1) > 1e-3 and factor != 0]
         return min(wrong, key=lambda factor: round(abs(math.log(abs(factor))), 6), default=None)
 

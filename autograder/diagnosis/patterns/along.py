@@ -16,6 +16,7 @@ _FEWEST_EACH = 4
 
 def detect(case: Case) -> Iterator[Pattern]:
     """Yield the factors, the offsets, or both, that belong to one axis, or to the rows along one."""
+    # Few different numbers fit a factor for each index by chance.
     if case.is_whole or not case.finite or case.values < 8 or case.expected.ndim < 2:
         return
     for axis, count in enumerate(case.expected.shape):
@@ -60,6 +61,7 @@ def _affine(case: Case, over: tuple[int, ...], axis: str, *, is_row: bool) -> It
     spread = case.expected - middle
     squares = (spread**2).sum(axis=over, keepdims=True)
     slopes = (spread * (case.yours - yours)).sum(axis=over, keepdims=True) / np.where(squares > 0, squares, 1)
+    # A slope of about 0 would compare rounding alone.
     if (np.abs(slopes) < 1e-3).any() or not case.same(case.yours - yours, slopes * spread):
         return
     yield Pattern(RuleAlong("affine", axis, is_row))

@@ -70,6 +70,7 @@ class Case:
     @cached_property
     def values(self) -> int:
         """The number of different values that are expected, counted up to 20."""
+        # Numbers equal to 5 digits of the largest are one value; the first 2000 numbers are enough to find 20.
         scale = max(float(np.abs(self.expected).max(initial=0.0)), 1e-30) if self.finite else 1.0
         return min(20, len(np.unique(np.round(self.expected.reshape(-1)[:2000] / scale, 5))))
 
@@ -84,6 +85,7 @@ class Case:
         with np.errstate(invalid="ignore"):
             gap = np.abs(self.yours - self.expected)
             finite = np.abs(self.expected[np.isfinite(self.expected)])
+            # Rounding grows with a number itself, and with the largest number that it was added up from.
             bound = self.tau * (2 * np.abs(self.expected) + 0.2 * float(finite.max(initial=0.0)))
             same = (self.yours == self.expected) | (np.isnan(self.yours) & np.isnan(self.expected))
             near = (gap <= bound) & np.isfinite(self.expected)
@@ -127,6 +129,7 @@ def close(one: Numbers, other: Numbers, tau: float) -> bool:
     if not other.size:
         return True
     with np.errstate(invalid="ignore", over="ignore"):
+        # The norm alone would hide one number that is far off among many.
         gap = (one - other).ravel()
         size = float(np.linalg.norm(other.ravel()))
         far = float(np.abs(gap).max())

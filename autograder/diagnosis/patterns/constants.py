@@ -41,6 +41,7 @@ def _made_of(sizes: Mapping[str, int], own: Mapping[str, float]) -> Iterator[Con
         (one, first), (other, second) = pair
         yield Constant(f"{one}/{other}", first / second, "ratio", pair)
         yield Constant(f"√({one}/{other})", math.sqrt(first / second), "ratio", pair)
+    # Products of four sizes are so many that one is near any factor.
     for some in (*combinations(sizes.items(), 2), *combinations(sizes.items(), 3)):
         product, text = math.prod(size for _, size in some), "·".join(name for name, _ in some)
         yield Constant(text, product, "size", some)

@@ -16,16 +16,19 @@ def detect(case: Case) -> Iterator[Pattern]:
     """Yield that some numbers are 0 at random, and the rest is the expected times one factor."""
     if case.is_whole or not case.finite or case.expected.size < _FEWEST:
         return
+    # Smaller numbers may become 0 by rounding.
     there = np.abs(case.expected) > 1e-3 * np.abs(case.expected).max(initial=0.0)
     dropped = there & (case.yours == 0)
     if there.sum() < _FEWEST or dropped.sum() < 2:
         return
     rate = float(dropped.sum() / there.sum())
     kept = there & ~dropped
+    # A few odd zeros, or a few numbers that are left, are no dropout.
     if not 0.02 < rate < 0.98 or kept.sum() < 8 or _is_regular(dropped, there):
         return
     ratio = case.yours[kept] / case.expected[kept]
     factor = float(np.median(ratio))
+    # More than rounding in float32, and less than the factor of any usual rate.
     if np.abs(ratio - factor).max() > 1e-3 * abs(factor):
         return
     # Four standard errors of a share, so that chance hides dropout once in 16,000 times.
@@ -47,6 +50,7 @@ def _is_regular(dropped: Places, there: Places) -> bool:
         if bool((dropped == (some & there)).all()):
             return True
         whole = dropped.any(axis=others(dropped.ndim, axis))
+        # Chance leaves an index without a zero if there are few numbers at each.
         if (dropped.size // count) > 4 and not whole.all():
             return True
     if dropped.ndim >= 2:

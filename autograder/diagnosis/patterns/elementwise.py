@@ -55,6 +55,7 @@ def detect(case: Case) -> Iterator[Pattern]:
     if case.is_whole or case.expected.size == 0 or np.isnan(case.yours).any():
         return
     few = case.expected.size <= FEW
+    # Many functions agree on a few different numbers.
     if _is_plain(case) if few else case.values < 5:
         return
     with np.errstate(all="ignore"):
@@ -104,6 +105,7 @@ def _makes(case: Case, function: Function, one: Numbers, other: Numbers) -> bool
     if np.isnan(made).any() or not np.isfinite(made).any() or not case.same(other, made):
         return False
     spread = made[np.isfinite(made)]
+    # A function that makes nearly one number of all says nothing about yours.
     varies = one.size <= FEW or float(spread.std()) > 1e-3 * float(np.abs(spread).max())
     return varies and not case.same(one, made)
 

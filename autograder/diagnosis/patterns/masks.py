@@ -45,6 +45,7 @@ def relations(yours: Places, expected: Places, case: Case, of: Blocked) -> Itera
 def _of_square(yours: Places, expected: Places, case: Case, of: Blocked) -> Iterator[Fact]:
     """Yield relations of masks whose last two axes are alike, as those of a sequence to itself."""
     rows, columns = yours.shape[-2:]
+    # In a square of 2 by 2 several relations hold at once.
     if rows != columns or rows < 3:
         return
     names = case.at(yours.ndim - 2), case.at(yours.ndim - 1)

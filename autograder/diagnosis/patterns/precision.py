@@ -30,6 +30,7 @@ def detect(case: Case) -> Iterator[Pattern]:
         if off < bound and _fits(case.yours, dtype) and not _fits(case.expected, dtype):
             yield Pattern(Rounded(dtype, case.dtypes[1]), sample)
             return
+    # The norm is small if one number of many is wrong, which is another mistake.
     if off < _NEAR and most < 10 * _NEAR:
         yield Pattern(NearlyRight(most), sample)
 
@@ -39,5 +40,6 @@ def _fits(array: Numbers, dtype: str) -> bool:
     if dtype == "float16":
         with np.errstate(over="ignore"):
             return bool((array.astype(np.float16) == array).all())
+    # A bfloat16 is a float32 whose lower 16 bits are 0.
     single = array.astype(np.float32)
     return bool((single == array).all() and not (single.view(np.uint32) & 0xFFFF).any())

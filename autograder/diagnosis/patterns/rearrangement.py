@@ -24,6 +24,7 @@ _MOST_AXES = 5
 
 def detect(case: Case) -> Iterator[Pattern]:
     """Yield how the expected numbers were moved."""
+    # With two different numbers every order looks like another.
     if case.expected.size <= FEW or not case.finite or case.values < 3:
         return
     if _same_numbers(case):
@@ -126,8 +127,10 @@ def _near(case: Case, axis: int) -> Places | None:
         return None
     yours = np.moveaxis(case.yours, axis, 0).reshape(count, -1)
     expected = np.moveaxis(case.expected, axis, 0).reshape(count, -1)
+    # A few single numbers stand in another order by chance.
     if expected.shape[1] == 1 and count < 5:
         return None
+    # A distance is the root of a difference of squares, so it has more rounding than the numbers.
     scale = max(float(np.linalg.norm(expected)) / count**0.5, 1e-30)
     return np.asarray(_distances(yours, expected) <= 3 * case.tau * scale, dtype=np.bool_)
 
@@ -160,9 +163,11 @@ def _orders(count: int, word: str) -> Iterator[tuple[Order, Fact]]:
     if count % 2 == 0 and count > 2:
         yield here ^ 1, facts.Reordered("pairs", word)
         yield np.roll(here, count // 2), facts.Reordered("halves", word)
+    # Nobody rolls by more than three places on purpose.
     for steps in (*range(1, 4), *range(-3, 0)):
         if count > 2 and abs(steps) < count:
             yield np.roll(here, steps), facts.Rotated(word, steps)
+    # With fewer slices these orders are among those above.
     if count >= 5:
         apart = np.concatenate([here[0::2], here[1::2]])
         yield apart, facts.Reordered("apart", word)
@@ -181,6 +186,7 @@ def _shifted(case: Case) -> Iterator[Pattern]:
                 (True, yours[step:], expected[:-step]),
                 (False, yours[:-step], expected[step:]),
             ):
+                # Fewer than 4 numbers are alike by chance.
                 if theirs.size < 4 or not case.same(mine, theirs) or _alike(expected, step):
                     continue
                 yield Pattern(facts.Shifted(case.at(axis), step, is_late))

@@ -49,9 +49,11 @@ def _corner(case: Case, wrong: Places) -> Iterator[Pattern]:
 def _bits(case: Case) -> Numbers:
     """Return how much each right place proves, in bits; one that is right in most programs proves nothing."""
     right = ~case.wrong
+    # A guess among few values is right by chance, so a right place proves as many bits as it takes to choose.
     if case.is_whole or 1 < case.values < 5:
         return np.asarray(right * math.log2(max(case.values, 2)))
     if case.values == 1:
+        # Where one value is expected, only a program that varies elsewhere did not return it as a constant.
         return np.asarray(right * (_FULL if len(np.unique(case.yours)) > 4 else 1.0))
     given = np.isin(case.expected, (0, 1)) | ~np.isfinite(case.expected)
     return np.asarray((right & ~given) * _FULL)
@@ -78,6 +80,7 @@ def _along(case: Case, axis: int, wrong: Places) -> tuple[float, WrongAlong] | N
     along = np.asarray(wrong.any(axis=others(wrong.ndim, axis))).reshape(-1)
     count, off = len(along), int(along.sum())
     if (
+        # A half is no region.
         count < 3
         or off == count
         or not _known_right(case, axis, ~along)
@@ -101,6 +104,7 @@ def _region(where: list[int], count: int) -> Region | None:
         return "only first" if first == 0 else "only last" if last == count - 1 else "only one"
     if off == count - 1:
         return "right one" if not is_together else "right first" if first == 1 else "right last"
+    # Among three indices, every second one is the middle or the ends.
     if count >= 4 and first < 2 and where == list(range(first, count, 2)):
         return "odd" if first else "even"
     if is_together and last == count - 1:
@@ -123,6 +127,7 @@ def _triangle(case: Case, wrong: Places) -> Iterator[Pattern]:
         "on and below": columns <= rows,
     }
     for side, places in sides.items():
+        # A wrong number is right by chance now and then.
         if not (wrong & ~places).any() and wrong[places].mean() > 0.9 and _bits(case)[~places].sum() > _ENOUGH:
             yield Pattern(WrongSide(side, case.at(wrong.ndim - 2), case.at(wrong.ndim - 1)), _sample(wrong))
             return
@@ -131,6 +136,7 @@ def _triangle(case: Case, wrong: Places) -> Iterator[Pattern]:
 def _zeros(case: Case, wrong: Places) -> Iterator[Pattern]:
     """Yield that only those places are wrong where 0 is expected."""
     zeros = case.expected == 0
+    # Where nearly all is 0, that all wrong places are among the zeros says nothing.
     if case.is_whole or not zeros.any() or zeros.mean() > 0.9 or (wrong & ~zeros).any():
         return
     if _bits(case)[~zeros].sum() < _ENOUGH:

@@ -37,6 +37,7 @@ def _fitted(case: Case) -> float:
 
 def _factor(case: Case) -> Iterator[Pattern]:
     factor = _fitted(case)
+    # Yours are 0, and nothing can be divided by the factor.
     if abs(factor) < 1e-12 or not case.same(case.yours / factor, case.expected):
         return
     if abs(factor + 1) < CLOSE_TO_ONE:
@@ -50,6 +51,7 @@ def _offset(case: Case) -> Iterator[Pattern]:
     difference = case.yours - case.expected
     middle = float(difference.mean())
     scale = float(np.abs(case.expected).max())
+    # A smaller offset may be rounding.
     if abs(middle) < 10 * case.tau * scale or np.abs(difference - middle).max() > _STEADY * abs(middle):
         return
     coefficient = Coefficient(middle, named(middle, terms(case.axes.sizes)))
@@ -57,16 +59,19 @@ def _offset(case: Case) -> Iterator[Pattern]:
 
 
 def _affine(case: Case) -> Iterator[Pattern]:
+    # A factor and an offset fit any two different numbers.
     if case.values < 5 or case.expected.size < 8:
         return
     centre, yours = case.expected.mean(), case.yours.mean()
     spread = case.expected - centre
     slope = float((spread * (case.yours - yours)).sum() / (spread * spread).sum())
     shift = float(yours - slope * centre)
+    # Yours are one number, whatever is expected.
     if abs(slope) < 1e-6 or not case.same(case.yours - yours, slope * spread):
         return
     if abs(slope + 1) < CLOSE_TO_ONE and abs(shift - 1) < CLOSE_TO_ONE:
         return  # 1 - x is a function with a name
+    # The shift is rounding: a factor alone explains it.
     if abs(shift) < 1e-3 * abs(slope) * float(np.abs(case.expected).max()):
         return
     yield Pattern(Affine(slope, shift))

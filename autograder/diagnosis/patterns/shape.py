@@ -139,6 +139,7 @@ def _is_repeated(values: Numbers, axis: int) -> bool:
 def _not_reduced(shapes: Shapes) -> Fact | None:
     """Return a mean or a sum over some axes that is missing."""
     yours, expected = shapes.case.yours, shapes.case.expected
+    # Every set of axes is tried, so the work doubles with each axis.
     if len(shapes.yours) > 6 or yours.size <= expected.size or yours.min(initial=0) == yours.max(initial=0):
         return None
     return _reduction(shapes, yours, expected, shapes.names, is_missing=True)
@@ -147,6 +148,7 @@ def _not_reduced(shapes: Shapes) -> Fact | None:
 def _reduced_too_far(shapes: Shapes) -> Fact | None:
     """Return a mean or a sum of the expected over some axes."""
     yours, expected = shapes.case.yours, shapes.case.expected
+    # As above; and few different numbers have the same mean over several axes.
     if len(shapes.expected) > 6 or yours.size >= expected.size or shapes.case.values < 3:
         return None
     return _reduction(shapes, expected, yours, shapes.case.names, is_missing=False)

@@ -65,6 +65,7 @@ def detect(case: Case) -> Iterator[Pattern]:
     if axis is None:
         return
     weights = Weights(case, axis, np.moveaxis(case.yours, axis, -1), np.moveaxis(case.expected, axis, -1))
+    # Weights may be below 0 by rounding only.
     if case.yours.min() < -1e-6:
         return
     for detector in (_argmax, _masked, _another_axis, _scaled_rows, _temperature):
@@ -73,6 +74,7 @@ def detect(case: Case) -> Iterator[Pattern]:
 
 def _axis(case: Case) -> int | None:
     """Return the axis along which the expected sums to 1, the last such; None where it is no tensor of weights."""
+    # Few numbers add up to 1 by chance, and so do pairs.
     if case.expected.size < 8 or not case.finite or case.is_whole or case.expected.min() < 0:
         return None
     if 1 < case.values < 4:  # a few different numbers may sum to 1 by chance; equal ones are equal weights
@@ -124,6 +126,7 @@ def _alike_within_rows(yours: Numbers, hidden: Places) -> bool:
         return False
     low = np.where(hidden, yours, np.inf).min(axis=-1)[several]
     high = np.where(hidden, yours, -np.inf).max(axis=-1)[several]
+    # Equal up to rounding in float32.
     return bool((high - low <= 1e-4 * high).all())
 
 
@@ -169,6 +172,7 @@ def _another_axis(weights: Weights) -> Iterator[Pattern]:
 def _temperature(weights: Weights) -> Iterator[Pattern]:
     """Yield a softmax of the same scores times a number: the logarithms are proportional, up to a term per row."""
     seen = (weights.expected > _ALMOST_0) & (weights.yours > _ALMOST_0)
+    # Where most weights are 0, too few logarithms are left to compare.
     if seen.mean() < 0.3 or (seen.sum(axis=-1) < 2).any() or not (np.abs(weights.sums - 1) < _SUM).all():
         return
     yours, expected = _centred(weights.yours, seen), _centred(weights.expected, seen)

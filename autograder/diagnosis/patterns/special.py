@@ -98,6 +98,7 @@ def _unwritten(case: Case) -> Iterator[Pattern]:
     huge, tiny = sizes > _HUGE, (sizes > 0) & (sizes < _TINY)
     odd, expected = huge | tiny, np.abs(case.expected)
     modest = not ((expected > _HUGE) | ((expected > 0) & (expected < _TINY))).any()
+    # Overflow gives huge numbers only, and underflow tiny ones only; unset memory has both.
     if case.expected.size > FEW and modest and odd.mean() > 0.1 and huge.any() and tiny.any():
         yield Pattern(facts.Unwritten(), Sample(odd, has_map=False))
 
