@@ -116,6 +116,7 @@ class StandardChecks:
                 seen = {"output": [there[..., :features], here[..., :features]]}
                 return seen if parameters is None else {**seen, SLOPE: given.slope(there, *parameters())}
 
+        # Another device adds up in another order, and a gradient adds up the whole batch.
         judge = Like(tolerance=1e-4, free=(SLOPE,))
         return self._declared("device", title, probe, {"trials": 1, "judge": judge, **options})
 
@@ -152,6 +153,7 @@ class StandardChecks:
             found = given.gradients(result, *leaves.values())
             return {f"gradient of the {name}": gradient for name, gradient in zip(leaves, found, strict=True)}
 
+        # Gradients add up the whole batch, so they round more than outputs.
         return self._declared("gradients", title, probe, {"judge": Same(tolerance=1e-4), **options})
 
     def parameters(self, *, title: str = "all parameters are trained and used", **options: Any) -> Probe:

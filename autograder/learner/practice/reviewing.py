@@ -126,6 +126,7 @@ def _on_program(programs: HuntFile, hunt: Hunt, page: Described) -> Iterator[tup
     code = tuple(lines[function.line - 1 : function.end])
     text = [line.strip() for line in lines[function.body - 1 : function.end]]
     wrong = lines[hunt.lines[0] - 1].strip()
+    # Shorter lines, such as `else:`, are no choice.
     others = {line for line in text if len(line) > 8 and not line.startswith("#")} - {
         lines[number - 1].strip() for number in hunt.lines if number <= len(lines)
     }

@@ -105,6 +105,7 @@ if sys.platform == "win32":
                     if key == "\x03":
                         raise KeyboardInterrupt
                     return key
+                # Short enough that a key seems to act at once, long enough to use no processor time.
                 if self._woken.wait(0.01) or time.monotonic() >= until:
                     self._woken.clear()
                     return ""
