@@ -27,5 +27,7 @@ def observe(value: Any, depth: int = 0) -> Value:
     if depth < OBSERVATION_DEPTH and isinstance(value, list | tuple) and len(value) <= OBSERVATION_PARTS:
         return [observe(part, depth + 1) for part in value]
     if depth < OBSERVATION_DEPTH and isinstance(value, dict) and len(value) <= OBSERVATION_PARTS:
-        return {cut(str(key), OBSERVATION_KEY): observe(part, depth + 1) for key, part in value.items()}
+        parts = {cut(str(key), OBSERVATION_KEY): observe(part, depth + 1) for key, part in value.items()}
+        # The keys 1 and "1" have one name, so one of their values would be lost.
+        return parts if len(parts) == len(value) else Opaque("dict with two keys of one name")
     return Opaque(f"{type(value).__module__}.{type(value).__name__}".removeprefix("builtins."))

@@ -2,13 +2,14 @@
 
 import pytest
 
+from autograder.answer_key.observable import observation_problem
 from autograder.answer_key.rounding import rounded
 from autograder.checks import Same
 from autograder.checks.empty_programs import Emptying
 from autograder.comparison.compare import Expected, judge_observation
 from autograder.messages.comparisons import described
-from autograder.protocol.bounds import OBSERVATION_TEXT
-from autograder.protocol.values import decode, encode
+from autograder.protocol.bounds import INT_BITS, OBSERVATION_KEY, OBSERVATION_TEXT
+from autograder.protocol.values import Opaque, decode, encode
 from autograder.runner.validation import as_observation
 from autograder.worker.observe import observe
 
@@ -34,6 +35,25 @@ def test_long_bytes_are_cut_and_longer_ones_are_refused() -> None:
     assert len(observe(bytes(OBSERVATION_TEXT + 1))) == OBSERVATION_TEXT
     with pytest.raises(ValueError, match="bytes beyond the limit"):
         as_observation(bytes(OBSERVATION_TEXT + 1))
+
+
+def test_no_value_of_a_dict_is_lost_because_two_keys_have_one_name() -> None:
+    assert observe({1: "a", "2": "b"}) == {"1": "a", "2": "b"}
+    assert observe({1: "a", "1": "b"}) == Opaque("dict with two keys of one name")
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["x" * OBSERVATION_TEXT, {"file": [bytes(2 * OBSERVATION_TEXT)]}, {"k" * OBSERVATION_KEY: 1}, [1 << INT_BITS]],
+)
+def test_what_a_worker_would_cut_is_no_observation_of_a_solution(value: object) -> None:
+    """Two texts that differ in what was cut would count as equal."""
+    assert "which cannot be compared; return" in observation_problem([observe(value)])
+
+
+def test_a_text_of_a_solution_is_shorter_than_any_that_was_cut() -> None:
+    assert observation_problem([observe("x" * (OBSERVATION_TEXT - 1))]) == ""
+    assert len(observe("x" * (OBSERVATION_TEXT + 5))) == OBSERVATION_TEXT
 
 
 @pytest.mark.parametrize("yours", [b"ac", "ab", [97, 98], None])
