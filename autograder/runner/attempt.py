@@ -58,6 +58,7 @@ class Attempt:
         self.worker: WorkerProcess | None = None
         self.time_limit = 0.0
         self.spent: dict[str, float] = {}
+        self.announcing = 0.0
         self.at: Where | None = None
         self.seen: set[tuple[object, ...]] = set()
         self.untouched = False
@@ -75,7 +76,7 @@ class Attempt:
         self.loading = False
         self.untouched = worker.sent == 1
         self.careful = self.patience.careful
-        self.worker = worker
+        self.worker, self.announcing = worker, 0.0
         while True:
             event = self._next_event(worker)
             if isinstance(event, End):
@@ -102,13 +103,14 @@ class Attempt:
             self.time_limit = self.patience.import_seconds if running[1] is None else self.patience.check_seconds
         event = worker.next_event(self.time_limit)
         if running is not None and not isinstance(event, End) and event["event"] != "stuck":
-            self.spent[running[0]] = self.spent.get(running[0], 0.0) + time.monotonic() - began
+            took = time.monotonic() - began
+            self.spent[running[0]] = self.spent.get(running[0], 0.0) + took
+            self.announcing = took if event["event"] == "begin" else 0.0
         return event
 
     def _is_over_time(self) -> bool:
         """Say whether the running exercise has taken too long in all, and settle the rest of it if so."""
-        exercise = self.at[0] if self.at is not None else ""
-        most = self.patience.exercise_seconds
+        exercise, most = self.at[0] if self.at is not None else "", self.patience.exercise_seconds
         if self.spent.get(exercise, 0.0) <= most or exercise not in self.plan:
             return False
         self._settle_exercise(exercise, WorkerFailure("timeout", sentences.exercise_over_time(most), ran=False))
@@ -242,6 +244,9 @@ class Attempt:
         self.note(end)
         if self.at is not None and self.at[0] not in self.plan:
             return
+        # A worker that is not careful announces a check only once it hangs: that wait is the hanging check's.
+        if self.at is not None:
+            self.spent[self.at[0]] = self.spent.get(self.at[0], 0.0) - self.announcing
         if isinstance(end, End) and (self._may_be_unannounced(end) or self._may_be_an_accident(end)):
             return
         if self.at is None:

@@ -259,6 +259,32 @@ def test_an_exercise_whose_checks_together_take_too_long_is_not_run_further(
     }
 
 
+@pytest.mark.worker
+def test_a_hang_that_is_announced_late_does_not_use_up_the_time_of_its_exercise(
+    recording: Recording, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beside another exercise, a worker announces a check only when it hangs. Then the exercise runs alone."""
+    begin, clock = first_beginning(recording, tiny.SECOND), [0.0]
+    next_event = fuzzing.Scripted.next_event
+
+    def late(worker: fuzzing.Scripted, seconds: float) -> Mapping[str, object] | End:
+        event = next_event(worker, seconds)
+        if not isinstance(event, End) and event["event"] == "begin" and worker.script.started == 1:
+            clock[0] += 12
+        return event
+
+    monkeypatch.setattr(fuzzing.Scripted, "next_event", late)
+    monkeypatch.setattr(attempt_module.time, "monotonic", lambda: clock[0])  # type: ignore[attr-defined]
+    observed = [event for event in recording.of[tiny.FIRST] if event["event"] == "observed"]
+    beside = [*observed, recording.of[tiny.SECOND][0], begin, STUCK]
+    script = Script([(beside, End("exit", 0)), ([begin, STUCK], End("exit", 0))], recording.surveys)
+    fuzzing.replace_workers(monkeypatch, script)
+    found = fuzzing.scripted_runner(tiny.SUITE, SEED).run({}, PLAN)
+    hangs = found.outcomes[tiny.SECOND][begin["check"], begin["trial"]]
+    assert isinstance(hangs, WorkerFailure)
+    assert hangs.sentence.startswith("Timed out after ")
+
+
 HOARD = "HOARD = []\ntry:\n    while True: HOARD.append(bytearray(1 << 23))\nexcept MemoryError:\n    del HOARD[-4:]\n"
 SLEEPS = "import time\ndef running_mean(x):\n    time.sleep(1000)\n"
 
