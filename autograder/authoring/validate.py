@@ -35,7 +35,7 @@ from autograder.judge.result import result_of
 from autograder.judge.verdict import Verdicts
 from autograder.results import ExerciseResult
 from autograder.runner.outcomes import Observed
-from autograder.runner.runner import GraderProblem, Run, Runner
+from autograder.runner.runner import CourseProblem, GraderProblem, Run, Runner
 from autograder.runner.timeouts import of_own_programs
 
 
@@ -147,13 +147,12 @@ def validate(
                     yield from ((program, answer) for program in own)
 
         proofs: list[Proof] = []
-        for proof in run_in_workers(pool, suite, partial(_prove, suite), answered(), seed=seed, device=device):
+        for proof in run_in_workers(pool, suite, partial(_proof, suite), answered(), seed=seed, device=device):
             proofs.append(proof)
             on_progress(len(proofs), len(begun))
     every = suite.exercises
     exercises = tuple(_exercise_proof(suite, own, proofs, why.get(own.id), answers.get(own.id)) for own in every)
-    seconds = round(time.monotonic() - started, 3)
-    mistakes = tuple(catalogue_mistakes(suite))
+    mistakes, seconds = tuple(catalogue_mistakes(suite)), round(time.monotonic() - started, 3)
     return Validation(seed, seconds, exercises, tuple(proofs), excepted=over_budget(suite), mistakes=mistakes)
 
 
@@ -182,8 +181,16 @@ def _answer(exercise: Exercise, keys: Keys) -> Answer | str:
     return Answer(key, outcomes, measured(exercise, keys) if of_kit else None)
 
 
-def _prove(suite: Suite, item: tuple[Program, Answer], runner: Runner) -> Proof:
-    program, answer = item
+def _proof(suite: Suite, item: tuple[Program, Answer], runner: Runner) -> Proof:
+    """Return the proof of a program, with the problem if a file of the course cannot judge it."""
+    try:
+        return _prove(suite, *item, runner)
+    except CourseProblem as problem:
+        kind, own, name = item[0].kind, item[0].exercise, item[0].name
+        return Proof(kind, own, name, {check.id: "fail" for check in suite.checks[own]}, None, (f"{own}: {problem}",))
+
+
+def _prove(suite: Suite, program: Program, answer: Answer, runner: Runner) -> Proof:
     key = answer.key
     exercise = suite.course.exercise(program.exercise)
     if program.kind == "empty":
@@ -257,8 +264,8 @@ def _exercise_problems(
         for check in survivors
     ]
     if survivors and not catalogue.exists():
-        name = catalogue.relative_to(suite.course.root)
-        problems = [f"{exercise.id}: {name} is missing; write a misconception there for each check"]
+        missing = f"{catalogue.relative_to(suite.course.root)} is missing; write a misconception there for each check"
+        problems = [f"{exercise.id}: {missing}"]
     hinted = {check.id for check in suite.checks[exercise.id] if check.hints} | set(exercise.hints)
     problems += [f"{exercise.id}: the check {check} has no hints" for check in checks if check not in hinted]
     problems += [
@@ -291,7 +298,7 @@ def _exercise_proof(
         check for check in checks if not broken and all(proof.checks[check] in ("pass", "waits") for proof in wrong)
     )
     problems = [f"{exercise.id}: {line}" for line in (broken or "").splitlines()]
-    problems += [problem for proof in own for problem in proof.problems]
+    problems += dict.fromkeys(problem for proof in own for problem in proof.problems)
     problems += _exercise_problems(suite, exercise, survivors, families)
     size = answer.size if answer is not None else None
     problems += filter(None, [problem_of(exercise.id, size)])

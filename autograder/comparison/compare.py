@@ -6,13 +6,16 @@ they are imported where arrays are compared, and where something differs.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from autograder.checks import Dropout, Judge, Like, Raises, Same
 from autograder.comparison.tolerances import TOLERANCES, is_close
 from autograder.messages import Fact
-from autograder.protocol import Array, Value
+from autograder.protocol import Array, Opaque, Value
 from autograder.runner.outcomes import Observed, Outcome
+from autograder.runner.run import CourseProblem
 
 if TYPE_CHECKING:
     import numpy as np
@@ -185,19 +188,49 @@ def _raised(yours: Value) -> list[str] | None:
 
 
 def _custom(judge: Callable[[Any, Any], str | None], yours: Value, expected: Expected) -> Difference | None:
+    """Judge by a function of the course; raises `CourseProblem` if it cannot read what has the expected form."""
     right = plain(expected.exact)
     try:
-        text, is_comparable = judge(plain(yours), right), True
-    except Exception:
-        judge(right, right)  # a judge that cannot even read what is right is the course's fault
-        text, is_comparable = None, False
-    if is_comparable and not text:
+        text = judge(plain(yours), right)
+    except Exception as error:
+        if _has_form_of(yours, expected.nominal):
+            raise CourseProblem(_judge_raised(judge, error)) from error
+        try:
+            judge(right, right)
+        except Exception as always:
+            raise CourseProblem(_judge_raised(judge, always)) from always
+        from autograder.messages import comparisons as facts
+
+        return Difference(facts.Incomparable(yours, expected.nominal), "")
+    if not text:
         return None
     from autograder.messages import comparisons as facts
 
-    if not is_comparable:
-        return Difference(facts.Incomparable(yours, expected.nominal), "")
     return Difference(facts.CustomJudgement(str(text)), "")
+
+
+def _has_form_of(yours: Value, expected: Value) -> bool:
+    """Whether a value has the types, shapes, lengths and names of the expected one: then a judge can read both."""
+    match yours, expected:
+        case Array(), Array():
+            return yours.shape == expected.shape
+        case dict(), dict():
+            return list(yours) == list(expected) and all(_has_form_of(yours[key], expected[key]) for key in yours)
+        case list(), list():
+            return len(yours) == len(expected) and all(map(_has_form_of, yours, expected))
+    return type(yours) is type(expected) and not isinstance(yours, Opaque)
+
+
+def _judge_raised(judge: Callable[[Any, Any], str | None], error: Exception) -> str:
+    """Return that a judge of the course raised an exception, with the last line of its own file."""
+    file = judge.__code__.co_filename if isinstance(judge, FunctionType) else ""
+    line, at = 0, error.__traceback__
+    while at is not None:
+        line = at.tb_lineno if at.tb_frame.f_code.co_filename == file else line
+        at = at.tb_next
+    where = f" ({Path(file).name}, line {line})" if line else ""
+    name = getattr(judge, "__name__", type(judge).__name__)
+    return f"the judge {name}{where} raises {type(error).__name__}: {error}"
 
 
 def plain(value: Value) -> Any:

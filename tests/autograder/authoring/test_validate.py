@@ -292,6 +292,23 @@ def test_concluded(impl, given):
     assert empty.startswith("the check concluded is passed by programs that compute nothing (zeros, ones,")
 
 
+def test_a_judge_that_raises_is_named_with_its_line_once(course: Path) -> None:
+    more = """
+def ratio(yours, expected):
+    return None if int(yours["mean"] / yours["mean"]) == 1 else "the ratio is not 1"
+
+
+@check("the last mean", of="running_mean", judge=ratio)
+def test_ratio(impl, given):
+    return {"mean": float(impl.running_mean(given.normal(4))[-1]), "input": given.number(1, 99)}
+"""
+    raised = [problem for problem in with_checks(course, more) if "judge" in problem]
+    assert len(raised) == 2  # a mean of 0 and a mean of NaN
+    lines = (course / "tests" / "exercises" / f"test_{tiny.FIRST}.py").read_text("utf-8").splitlines()
+    place = f"(test_{tiny.FIRST}.py, line {1 + lines.index(more.splitlines()[2])})"
+    assert raised[0].startswith(f"the judge ratio {place} raises ")
+
+
 def test_a_standard_check_whose_solution_does_not_follow_the_input_is_reported(course: Path) -> None:
     more = """
 def moving(impl, given, dtype):

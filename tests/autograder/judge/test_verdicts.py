@@ -22,6 +22,7 @@ from autograder.messages.comparisons import DtypeDiffers
 from autograder.protocol import Array, Opaque, Value
 from autograder.results import ExerciseResult
 from autograder.runner.outcomes import Observed
+from autograder.runner.run import CourseProblem
 from autograder.runner.runner import Runner
 from tests.support import tiny
 
@@ -264,7 +265,7 @@ def positive(yours: Any, expected: Any) -> str | None:
 def test_a_judge_of_the_courses_own_reads_arrays_and_says_a_sentence() -> None:
     expected = {"x": array([1.0, 2.0])}
     assert difference({"x": array([5.0])}, expected, positive) is None
-    assert sentence({"x": array([-5.0])}, expected, positive) == "X must be positive"
+    assert sentence({"x": array([-5.0])}, expected, positive) == "x must be positive"
 
 
 @pytest.mark.parametrize("odd", [None, 5, [], {}, {"x": "text"}, Opaque("numpy.ndarray")])
@@ -273,8 +274,19 @@ def test_an_answer_that_such_a_judge_cannot_read_is_wrong_and_not_the_graders_fa
 
 
 def test_such_a_judge_that_cannot_read_what_is_right_is_the_courses_fault() -> None:
-    with pytest.raises(IndexError):
+    with pytest.raises(CourseProblem, match=r"^the judge positive \(test_verdicts.py, line \d+\) raises IndexError: "):
         difference(array([1.0]), array([1.0]), positive)
+
+
+def test_such_a_judge_that_raises_on_a_wrong_value_of_the_right_form_is_the_courses_fault() -> None:
+    def ratio(yours: Any, expected: Any) -> str | None:
+        return None if expected["x"] / yours["x"] == 1 else "the ratio is not 1"
+
+    assert difference({"x": 2.0}, {"x": 2.0}, ratio) is None
+    with pytest.raises(
+        CourseProblem, match=r"^the judge ratio \(.*\) raises ZeroDivisionError: float division by zero$"
+    ):
+        difference({"x": 0.0}, {"x": 2.0}, ratio)
 
 
 VALUES = some.recursive(
