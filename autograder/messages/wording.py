@@ -76,6 +76,10 @@ _CODE = re.compile(r"[_.()\[\]=\d]")
 
 
 def opened(text: str, names: Collection[str] = ()) -> str:
-    """Return an author's text with a capital first letter, unless it begins with code or with one of these names."""
+    """Return an author's text with a capital first letter, unless it begins with code or with one of these names.
+
+    A single letter other than the article is a variable or a symbol of a formula.
+    """
     first = text.split(" ", 1)[0].rstrip(".:,?")
-    return text if _CODE.search(first) or first in names else text[:1].upper() + text[1:]
+    is_symbol = len(first) == 1 and first != "a"
+    return text if is_symbol or _CODE.search(first) or first in names else text[:1].upper() + text[1:]

@@ -39,7 +39,14 @@ def test_a_whole_sentence_has_a_subject_of_its_own() -> None:
 
 @pytest.mark.parametrize(
     ("text", "same"),
-    [("a text", "A text"), ("top_k is wrong", "top_k is wrong"), ("x.std() is", "x.std() is"), ("mask is", "mask is")],
+    [
+        ("a text", "A text"),
+        ("top_k is wrong", "top_k is wrong"),
+        ("x.std() is", "x.std() is"),
+        ("mask is", "mask is"),
+        ("v averages", "v averages"),
+        ("m, v and t start", "m, v and t start"),
+    ],
 )
 def test_an_authors_text_begins_with_a_capital_unless_with_code(text: str, same: str) -> None:
     assert opened(text, {"mask"}) == same
