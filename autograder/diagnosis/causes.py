@@ -4,7 +4,7 @@ import re
 
 from autograder.checks.structure import nearest
 from autograder.messages.exceptions import Cause
-from autograder.messages.library_errors import attribute_lacked, is_about_none
+from autograder.messages.library_errors import attribute_lacked, is_about_none, name_unknown
 from autograder.protocol.source_text import lines_of
 from autograder.results import Place
 from autograder.runner.outcomes import Fault, Survey
@@ -16,6 +16,8 @@ def cause_of(fault: Fault, place: Place | None, file: str, source: bytes, survey
         return None
     if is_about_none(fault.message):
         return _returns_nothing(place, source, survey)
+    if (unknown := name_unknown(fault.message)) is not None:
+        return _lacks_self(unknown, place, survey)
     lacked = attribute_lacked(fault.message)
     return _is_unset(*lacked, source, survey) if lacked is not None else None
 
@@ -36,6 +38,14 @@ def _is_unset(owner: str, name: str, source: bytes, survey: Survey) -> Cause | N
     if near is not None:
         return Cause("misspelt_attribute", name, near)
     return Cause("unset_attribute", name, owner)
+
+
+def _lacks_self(name: str, place: Place, survey: Survey) -> Cause | None:
+    """Return that a method names an attribute or a method of its own class without `self.`."""
+    owner, _, method = (place.function or "").rpartition(".")
+    has_attribute = any(of == owner and attribute == f"self.{name}" for of, attribute, _ in survey.assignments)
+    has_method = any(function.name == f"{owner}.{name}" for function in survey.functions)
+    return Cause("without_self", name) if owner and method and (has_attribute or has_method) else None
 
 
 def _returns_nothing(place: Place, source: bytes, survey: Survey) -> Cause | None:

@@ -7,7 +7,7 @@ from typing import overload
 from autograder.diagnosis.causes import cause_of
 from autograder.diagnosis.diagnosis import Diagnosis
 from autograder.messages import exceptions as facts
-from autograder.messages.library_errors import attribute_lacked, reason, values_expected
+from autograder.messages.library_errors import attribute_lacked, reason, values_expected, without_suggestion
 from autograder.messages.locations import Line
 from autograder.messages.statuses import WorkerEnded
 from autograder.protocol.source_text import lines_of
@@ -41,7 +41,10 @@ def of_fault(fault: Fault, file: str, source: bytes, survey: Survey | None = Non
     raised = _raised(fault, deepest, place)
     if (cause := cause_of(fault, deepest, file, source, survey)) is not None:
         raised = replace(raised, cause=cause)
-    return Diagnosis("exception", raised, quoted=fault.message, place=place, evidence=evidence)
+    # Python's own suggestion is a name of the file, where an attribute is meant.
+    lacks_self = cause is not None and cause.id == "without_self"
+    quoted = without_suggestion(fault.message) if lacks_self else fault.message
+    return Diagnosis("exception", raised, quoted=quoted, place=place, evidence=evidence)
 
 
 _LINE = re.compile(r"\bline (\d+)\b")
@@ -94,7 +97,7 @@ def _of_misfit(fault: Fault) -> Diagnosis:
         return Diagnosis("structure", facts.SignatureWrong(), quoted=fault.message)
     if (lacked := attribute_lacked(fault.message)) is not None:
         return Diagnosis("structure", facts.AttributeLacking(*lacked), quoted=fault.message)
-    return Diagnosis("exception", facts.ResultUnusable(fault.type), quoted=fault.message)
+    return Diagnosis("exception", facts.ResultUnusable(fault.type, reason(fault.message)), quoted=fault.message)
 
 
 def of_death(died: WorkerFailure) -> Diagnosis:

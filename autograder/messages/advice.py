@@ -17,12 +17,13 @@ _BY_ID: Mapping[str, str] = {
     "AttributeError": "Check the spelling of that name, and what kind of object stands before its dot.",
     "misspelt_attribute": "Compare the spelling of that name with the line that sets it.",
     "unset_attribute": "Give it a value in `__init__`, with `self.` before its name.",
+    "without_self": "Write `self.` before that name: what belongs to an object is reached through it.",
     "returns_nothing": "Let that function end with `return` and its result. Without one it gives None.",
     "type": "Read the type behind `->` in the stub. Make an object of that type from your values, and return it.",
     "count": "Read what the stub returns, and in which order. Your `return` needs the same values.",
     "SystemExit": "Remove that call: a function ends with `return`.",
 }
-_OF_CAUSES = ("misspelt_attribute", "unset_attribute", "returns_nothing")
+_OF_CAUSES = ("misspelt_attribute", "unset_attribute", "without_self", "returns_nothing")
 _BRACKETS = re.compile(r"closed|unmatched|unterminated|does not match|expected|invalid syntax|EOF|comma")
 """Python's words where a bracket, a quote or a colon is missing or too many."""
 

@@ -16,10 +16,11 @@ VALUES = "the values in that line's function"
 class Cause:
     """Why an exception was raised, where the code shows it: its id, the name in the code, and a name beside it.
 
-    An attribute is unset in a class, or another attribute has nearly its name. A function returns nothing.
+    An attribute is unset in a class, another one has nearly its name, or `self.` is missing before it. A function
+    returns nothing.
     """
 
-    id: Literal["unset_attribute", "misspelt_attribute", "returns_nothing"]
+    id: Literal["unset_attribute", "misspelt_attribute", "without_self", "returns_nothing"]
     name: str
     beside: str = ""
 
@@ -28,6 +29,7 @@ class Cause:
         return {
             "unset_attribute": f"no line of {self.beside} sets `self.{self.name}`",
             "misspelt_attribute": f"no line sets `self.{self.name}`, but one sets `self.{self.beside}`",
+            "without_self": f"`{self.name}` is an attribute of `self`: write `self.{self.name}`",
             "returns_nothing": f"{self.name}() returns nothing",
         }[self.id]
 
@@ -129,15 +131,18 @@ class SignatureWrong(Fact):
 
 
 class ResultUnusable(Fact):
-    """A check cannot use what the code returned."""
+    """A check cannot use what the code returned; `reason` says why, if the message of the exception is known."""
 
     type: str
+    reason: str = ""
 
     @property
     def id(self) -> str:
         return self.type
 
     def wording(self) -> Wording:
+        if self.reason:
+            return Wording(f"The check fails on what your code returned: {self.reason}", whole=True)
         says = f"What your code returned cannot be used ({self.type}): does it have the type that the stub names?"
         return Wording(says, whole=True)
 

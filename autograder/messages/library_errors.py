@@ -123,6 +123,23 @@ def values_expected(message: str) -> int | None:
     return int(found[1]) if found else None
 
 
+_UNKNOWN = re.compile(r"name '(\w+)' is not defined")
+
+
+def name_unknown(message: str) -> str | None:
+    """Return the name that Python does not know, if it says so."""
+    found = _UNKNOWN.match(message)
+    return found[1] if found else None
+
+
+_SUGGESTION = re.compile(r"\. Did you mean: .*")
+
+
+def without_suggestion(message: str) -> str:
+    """Return a message without the name that Python suggests."""
+    return _SUGGESTION.sub("", message)
+
+
 _LACKED = re.compile(r"'([\w.]+)' object has no attribute '(\w+)'")
 _NONE = re.compile(r"'NoneType' object (?:is not|has no)")
 

@@ -4,9 +4,9 @@ from collections.abc import Collection
 
 from autograder.messages.wording import opened, sentence
 
-MORE = "There is at least one more mistake."
+MORE = "There may be one more mistake."
 
-BESIDE = "There is at least one mistake beside it."
+BESIDE = "There may be a mistake beside it."
 
 
 def named(name: str, functions: Collection[str] = ()) -> str:

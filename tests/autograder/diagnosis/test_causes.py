@@ -63,6 +63,27 @@ def test_nothing_is_said_of_a_class_of_a_library() -> None:
     assert raised("'Tensor' object has no attribute 'd_model'", 11).cause is None
 
 
+@pytest.mark.parametrize("name", ["scale", "forward"])
+def test_an_attribute_without_self_is_called_so(name: str) -> None:
+    message = f"name '{name}' is not defined. Did you mean: 'table'?"
+    fault = Fault("NameError", ("NameError",), message, "other", (Place(FILE, 11, "Layer.forward"),))
+    found = of_fault(fault, FILE, SOURCE, SURVEY)
+    assert isinstance(found.fact, Raised)
+    assert found.fact.cause == Cause("without_self", name)
+    assert found.quoted == f"name '{name}' is not defined"
+
+
+def test_a_name_that_is_no_attribute_has_no_such_cause() -> None:
+    assert raised("name 'n' is not defined", 11, "NameError").cause is None
+
+
+def test_what_a_library_says_of_a_result_is_explained() -> None:
+    message = "one of the variables needed for gradient computation has been modified by an inplace operation: [torch"
+    fact = of_fault(Fault("RuntimeError", ("RuntimeError",), message, "other", ()), FILE, SOURCE, SURVEY).fact
+    expected = "The check fails on what your code returned: a value that the backward pass needs was changed in place"
+    assert fact.wording().says == expected
+
+
 def test_the_function_that_returns_nothing_is_named() -> None:
     fact = raised("'NoneType' object has no attribute 'half'", 8)
     assert fact.cause == Cause("returns_nothing", "table")

@@ -22,6 +22,7 @@ from autograder.messages.advice import advice
         ("fail", "structure", "type", "gives a tuple", "`->`"),
         ("error", "exception", "AttributeError", "Your code raised AttributeError", "before its dot"),
         ("error", "exception", "unset_attribute", "no line sets `self.a`", "Give it a value"),
+        ("error", "exception", "without_self", "write `self.a`", "before that name"),
         ("error", "exception", "returns_nothing", "f() returns nothing", "`return`"),
         ("fail", "pattern", "value", "differs", "check again"),
     ],
