@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from autograder.answer_key.model import Misconception
 from autograder.checks import Check
+from autograder.checks.probe_code import names_any
 from autograder.checks.trials import Key
 from autograder.diagnosis.diagnosis import Diagnosis, Location
 from autograder.diagnosis.judgement import Judgement, Trials, Verdict
@@ -19,10 +20,13 @@ from autograder.diagnosis.location.locating import (
     trusted_parts,
 )
 from autograder.diagnosis.patterns.constants import factors, named, simplest
-from autograder.messages.locations import Divergence
+from autograder.messages.locations import Divergence, State
 from autograder.protocol.statements import name_hash
 from autograder.runner.outcomes import Fault, Observed, Outcome
 from autograder.runner.traces import Trace
+
+GRADIENTS = {"gradients", "slope", "slopes", "grad", "grad_fn", "backward", "requires_grad"}
+"""The names of `given` and of torch by which a check looks at gradients."""
 
 FindTraces = Callable[[Check], Mapping[Key, Trace]]
 """Finds what the solution computes on its way in the trials of a check."""
@@ -132,6 +136,9 @@ class Locator:
         if divergence is not None and not is_judged(divergence, self.trials.source):
             divergence = None
         if divergence is not None and not (_belongs(divergence, diagnosis) and self._fits(divergence, diagnosis)):
+            divergence = None
+        # Where a check looks at no gradient, that none passes somewhere is not its mistake.
+        if divergence is not None and divergence.state is State.CUT and not names_any(verdict.check.probe, GRADIENTS):
             divergence = None
         first_mistake = None
         if diagnosis.misconception is None and diagnosis.kind in ("pattern", "exception") and divergence:

@@ -64,11 +64,12 @@ def first_cut(matching: Matching) -> int | None:
     """Return the first step whose value agrees, and which gradients no longer pass though they should.
 
     A constant, or a value of few different numbers, may equal another value of the reference by chance. What is made
-    while a module is made, such as a copy of its parameters, never passes gradients.
+    while a module is made, such as a copy of its parameters, never passes gradients. A program may freeze a model
+    earlier than the solution does.
     """
     for at, step in enumerate(matching.trace.steps):
         matched = matching.matched[at]
-        if not step.inputs or not matching.is_distinctive(at) or _makes_a_module(step):
+        if not step.inputs or not matching.is_distinctive(at) or _makes_a_module(step) or step.name == "requires_grad_":
             continue
         if matching.places[at] is None or matched is None or step.grad or not matching.reference.steps[matched].grad:
             continue
