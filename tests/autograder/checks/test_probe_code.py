@@ -28,7 +28,7 @@ def through_functions(impl: Any, given: Any) -> Any:
 
 def made_of(make: Callable[..., Any]) -> Callable[..., Any]:
     def probe(impl: Any, given: Any) -> Any:
-        return [part for part in (lambda: make(given, impl))()]
+        return [(lambda: make(given, impl))()]
 
     return probe
 
