@@ -22,7 +22,8 @@ class ShapeDiffers(Fact):
         return "shape"
 
     def wording(self) -> Wording:
-        axes = ", ".join(f"{name} {size}" for name, size in self.axes)
+        sized = (f"{name} {size}" if is_named(name) else f"{name} of size {size}" for name, size in self.axes)
+        axes = ", ".join(sized)
         return Wording(self.shapes, asks=f"Expected: {axes}." if axes else "")
 
     @property

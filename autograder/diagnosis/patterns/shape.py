@@ -270,6 +270,7 @@ def _one_size(shapes: Shapes) -> Fact | None:
         return None
     at = differing[0]
     yours, expected, axes = shapes.yours[at], shapes.expected[at], shapes.case.axes
-    return facts.SizeDiffers(
-        *shapes.both, shapes.case.at(at), axes.symbol(yours), yours, expected, axes.symbol(expected)
-    )
+    axis = shapes.case.at(at)
+    # Where the axis has no word, its expected size equals one of the trial by chance, such as a number of new tokens.
+    symbol, expected_symbol = (axes.symbol(yours), axes.symbol(expected)) if is_named(axis) else (None, None)
+    return facts.SizeDiffers(*shapes.both, axis, symbol, yours, expected, expected_symbol)

@@ -365,6 +365,12 @@ def test_a_shape_that_follows_no_pattern_has_its_axes_named() -> None:
     assert result.detail == "Expected: batch 3, query 7, feature 24."
 
 
+def test_a_size_of_an_axis_without_a_word_gets_no_symbol_by_chance() -> None:
+    """A number of new tokens may equal a size of the trial."""
+    result = found(np.zeros((3, 7)), np.ones((3, 5)), (np.zeros((2, 9)), np.ones((2, 13))))
+    assert result.message == "Your result: axis 1 is 7, expected 5; shape (3, 7), expected (3, 5)."
+
+
 def test_elements_of_arrays_without_words_are_named_by_their_index() -> None:
     values = np.random.default_rng(1).standard_normal((2, 2, 51))
     result = found(values[0], values[1])
