@@ -252,10 +252,9 @@ def opening_sentences(course: Course, file: str, needed: Sequence[str], standing
 
 
 def count_done(course: Course, progress: Progress, exercise: Exercise) -> str:
-    """Return how many exercises pass now, of the part with this exercise, or of all."""
+    """Return how many exercises pass or have passed, as `course list` counts them, of the part with this exercise."""
     _, exercises = course.section_of(exercise)
-    done = sum(progress.of(other).passes_now for other in exercises)
-    return f"{done} of {len(exercises)}"
+    return f"{progress.passed_among(exercises)} of {len(exercises)}"
 
 
 def _clock() -> str:

@@ -91,7 +91,7 @@ def test_a_save_is_seen_checked_and_remembered(watching: Watching) -> None:
     verdict = watching.verdict()
     assert "The running sum is not divided" in verdict
     assert BEFORE_EDIT not in verdict
-    assert re.search(r"checked in \d+(\.\d+)? s, at \d\d:\d\d:\d\d +0 of 2 done", verdict)
+    assert re.search(r"checked in \d+(\.\d+)? s, at \d\d:\d\d:\d\d +1 of 2 done", verdict)
     standing = read_progress(tiny.course_at(watching.course)).standings[tiny.FIRST]
     assert (standing.status, standing.ever_passed) == ("fail", True)
     watching.save(tiny.MEAN)
