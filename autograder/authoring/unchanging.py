@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from autograder.checks import Check
+from autograder.checks.probe_code import reads_clock
 from autograder.checks.trials import Key
 from autograder.comparison.compare import Expected, passes
 from autograder.course import Course, Exercise
@@ -75,6 +76,16 @@ def unchanging(suite: Suite, runner: Runner, exercise: Exercise, sources: Mappin
             "`given` (sizes alone are no input), return numbers in place of a conclusion such as True, or name checks "
             "that do so in requires_any"
         )
+
+
+def reading_clocks(checks: Sequence[Check]) -> Iterator[str]:
+    """Yield a sentence for each check whose code reads a clock, or what else differs from run to run."""
+    for check in checks:
+        if reads_clock(check.probe):
+            yield (
+                f"the check {check.id} reads a clock or another source that no seed sets: its result must not depend "
+                "on it, because a kit compares with results from another day"
+            )
 
 
 def not_following(checks: Sequence[Check], reference: Mapping[Key, Expected]) -> Iterator[str]:

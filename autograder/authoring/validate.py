@@ -23,9 +23,9 @@ from autograder.authoring.oversights import (
 )
 from autograder.authoring.program_problems import RIGHT, twins_of, unexpected
 from autograder.authoring.programs import Kind, Program, programs_of
-from autograder.authoring.unchanging import not_following, unchanging
+from autograder.authoring.unchanging import not_following, reading_clocks, unchanging
 from autograder.authoring.unfinished import unfinished_texts
-from autograder.course import Course, Exercise
+from autograder.course import Exercise
 from autograder.course.stubs import StubError
 from autograder.course.suite import Suite
 from autograder.diagnosis.findings import Source
@@ -247,8 +247,7 @@ def _unequal_steps(suite: Suite, runner: Runner, program: Program) -> Iterable[s
 
 
 def _named(result: ExerciseResult) -> str | None:
-    findings = [check.finding for check in result.checks if check.finding is not None]
-    return next((finding.id for finding in findings if finding.known_as), None)
+    return next((check.finding.id for check in result.checks if check.finding and check.finding.known_as), None)
 
 
 def _exercise_problems(
@@ -279,10 +278,11 @@ def _exercise_problems(
     return problems
 
 
-def _warnings(course: Course, exercise: Exercise) -> Iterable[str]:
+def _warnings(suite: Suite, exercise: Exercise) -> Iterable[str]:
     """Yield a sentence for everything that may be meant, and mostly is not."""
+    course, clocks = suite.course, reading_clocks(suite.checks[exercise.id])
     yield from unfinished_texts(course, exercise)
-    for sentence in (*regions_without_todo(course, exercise), *unknown_forbidden(course, exercise)):
+    for sentence in (*clocks, *regions_without_todo(course, exercise), *unknown_forbidden(course, exercise)):
         yield f"{exercise.id}: {sentence}"
 
 
@@ -315,6 +315,6 @@ def _exercise_proof(
         survivors=survivors,
         empty={family: points_of(suite, exercise, statuses) for family, statuses in families.items()},
         problems=tuple(problems),
-        warnings=(*filter(None, [warning_of(exercise.id, size)]), *_warnings(suite.course, exercise)),
+        warnings=(*filter(None, [warning_of(exercise.id, size)]), *_warnings(suite, exercise)),
         key_bytes=size,
     )

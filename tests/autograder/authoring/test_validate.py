@@ -10,6 +10,7 @@ import pytest
 
 from autograder.authoring.program_problems import unexpected
 from autograder.authoring.programs import Program
+from autograder.authoring.unchanging import reading_clocks
 from autograder.authoring.validate import validate
 from autograder.course.stubs import BEGIN, END
 from tests.support import tiny
@@ -307,6 +308,32 @@ def test_ratio(impl, given):
     lines = (course / "tests" / "exercises" / f"test_{tiny.FIRST}.py").read_text("utf-8").splitlines()
     place = f"(test_{tiny.FIRST}.py, line {1 + lines.index(more.splitlines()[2])})"
     assert raised[0].startswith(f"the judge ratio {place} raises ")
+
+
+def test_a_check_that_reads_a_clock_is_warned_of(course: Path) -> None:
+    more = """
+import time
+
+
+def days():
+    return int(time.time()) // 86400
+
+
+@check("the days", of="running_mean")
+def test_days(impl, given):
+    return days(), impl.running_mean(given.normal(3))
+
+
+@check("a pause", of="running_mean")
+def test_pause(impl, given):
+    time.sleep(0)
+    return impl.running_mean(given.normal(3))
+"""
+    file = course / "tests" / "exercises" / f"test_{tiny.FIRST}.py"
+    file.write_text(file.read_text("utf-8") + more, "utf-8")
+    checks = tiny.suite_at(course).checks[tiny.FIRST]
+    [warning] = reading_clocks(checks)
+    assert warning.startswith("the check days reads a clock or another source that no seed sets")
 
 
 def test_a_standard_check_whose_solution_does_not_follow_the_input_is_reported(course: Path) -> None:
