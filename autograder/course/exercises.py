@@ -39,8 +39,7 @@ def read_exercises(
     sections = top.tables("exercises", expected, as_tables, required=required)
     ids = [_id(section) for section in sections]
     for index, section in enumerate(sections):
-        if ids[index] and ids[index] in ids[:index]:
-            section.note("id", f"an earlier exercise already has the id {ids[index]}, choose another")
+        _note_earlier(section, ids[index], ids[:index])
     owners = part_sections(top)
     parts = read_parts(top, owners, sections)
     points = _points(top, owners, sections, ids)
@@ -93,6 +92,15 @@ def _id(section: Section) -> str:
         return value if isinstance(value, str) and re.fullmatch(r"ex[0-9]{2}_[a-z][a-z0-9_]*", value) else None
 
     return section.value("id", "exNN_name in lower case, like ex05_attention", accept) or ""
+
+
+def _note_earlier(section: Section, id_: str, earlier: Sequence[str]) -> None:
+    """Record an id that an earlier exercise has, or whose number one has: commands name an exercise by its number."""
+    if id_ and id_ in earlier:
+        section.note("id", f"an earlier exercise already has the id {id_}, choose another")
+    elif same := next((other for other in earlier if id_ and other[:4] == id_[:4]), None):
+        number = f"the number {id_[2:4]}, which {same} has already"
+        section.note("id", f"id has {number}, expected another number; rename this exercise and its files")
 
 
 def _needs(section: Section, ids: Sequence[str], index: int) -> tuple[str, ...]:

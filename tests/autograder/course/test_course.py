@@ -279,6 +279,12 @@ ONE_MISTAKE = [
     ),
     (
         '"ex06_multi_head"',
+        '"ex05_multi_head"',
+        'course.toml:29: exercises "ex05_multi_head": id has the number 05, which ex05_attention has already,'
+        " expected another number; rename this exercise and its files",
+    ),
+    (
+        '"ex06_multi_head"',
         '"ex6_Heads"',
         'course.toml:29: exercises "ex6_Heads": id is "ex6_Heads", expected exNN_name in lower case,'
         " like ex05_attention",
