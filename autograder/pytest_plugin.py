@@ -10,6 +10,7 @@ import pytest
 
 from autograder.checks import Check
 from autograder.course import Course, CourseError, find_course, read_course
+from autograder.course.problems import COURSE_FILE
 from autograder.course.suite import load_suite
 from autograder.course.trust import Untrusted, require
 from autograder.judge.grader import Grader
@@ -128,6 +129,13 @@ def failure_report(result: CheckResult) -> str:
     return "\n".join([f"{check_state(result).word}: {view.title}", failure_text(view), *hints])
 
 
+def no_exercise(course: Course, item: CheckItem) -> str:
+    """Return why checks cannot run: their exercise is not in course.toml, or the class does not take it."""
+    if item.exercise_id in (exercise.id for exercise in course.every):
+        return f"{COURSE_FILE} does not take {item.exercise_id}, so its checks do not run; name the other files"
+    return f"{COURSE_FILE} has no exercise {item.exercise_id}; remove {item.path.name}, or rename it after an exercise"
+
+
 class CourseSession:
     """Grade an exercise when the first of its checks is run, and keep the results."""
 
@@ -153,7 +161,7 @@ class CourseSession:
         course = self._course = self._course or read_course(find_course(item.path.parent))
         exercises = [exercise for exercise in course.exercises if exercise.id == item.exercise_id]
         if not exercises:
-            raise pytest.UsageError(f"{item.path.name} belongs to no exercise of {course.root / 'course.toml'}")
+            pytest.fail(no_exercise(course, item), pytrace=False)
         path = _submission_path(self.config.getoption("--submission"))
         submission = self._submission = self._submission or read_own(course, folder=path)
         suite = load_suite(course, course.with_needs(exercises[0]))

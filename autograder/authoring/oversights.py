@@ -8,7 +8,6 @@ from autograder.checks import Check
 from autograder.course import Course, Exercise
 from autograder.course.misconceptions import entries_of
 from autograder.course.nearest import suggestion
-from autograder.course.problems import COURSE_FILE
 from autograder.course.stubs import BEGIN, StubError, stub_text
 from autograder.course.suite import Suite
 from autograder.protocol.functions import outline_of
@@ -57,13 +56,8 @@ def regions_without_todo(course: Course, exercise: Exercise) -> Iterator[str]:
 
 
 def catalogue_mistakes(suite: Suite) -> Iterator[str]:
-    """Yield a sentence for each catalogue without an exercise, and for each id of two exercises if one is proved."""
+    """Yield a sentence for each id of two exercises, if one of them is proved."""
     course = suite.course
-    ids = [exercise.id for exercise in course.every]
-    for file in sorted((course.solutions_dir / "misconceptions").glob("*.toml")):
-        if file.stem not in ids:
-            hint = suggestion(file.stem, ids, "rename the file, or remove it")
-            yield f"{file.relative_to(course.root)}: {COURSE_FILE} has no exercise {file.stem}; {hint}"
     proved = {exercise.id for exercise in suite.exercises}
     owner: dict[str, str] = {}
     for exercise in course.every:

@@ -14,6 +14,7 @@ from autograder.authoring.engine import engine_files
 from autograder.authoring.grading import OnProgress, pool_of, with_keys
 from autograder.authoring.handout import handout_of
 from autograder.authoring.key_sizes import packed, problem_of
+from autograder.authoring.leftovers import is_leftover
 from autograder.authoring.release_tables import TableError, with_take, without_tables
 from autograder.course import Course
 from autograder.course.kit_files import MANIFEST, STUBS
@@ -91,11 +92,11 @@ def _course(course: Course) -> dict[str, bytes]:
 def _public(course: Course) -> list[Path]:
     """Return the files of a course that students get unchanged: checks, reference parts, and the play folder.
 
-    Of an exercise that the class does not take, that is only the reference part, if another one needs it.
+    Of an exercise that the class does not take, that is only the reference part, if another one needs it. Checks that
+    belong to no exercise of the course stay here.
     """
     needed = {need.id for exercise in course.exercises for need in course.with_all_needs(exercise)}
-    untaken = {file.name for other in course.others for file in (course.checks_file(other), course.steps_file(other))}
-    checks = [file for file in sorted(course.checks_dir.rglob("*.py")) if file.name not in untaken]
+    checks = [file for file in sorted(course.checks_dir.rglob("*.py")) if not is_leftover(course, file)]
     play = [file for file in course.play_dir.rglob("*") if file.is_file() and "__pycache__" not in file.parts]
     parts = [file for file in sorted(course.reference_parts_dir.glob("*.json")) if file.stem in needed]
     return [*checks, *parts, *sorted(play if course.play else [])]

@@ -15,6 +15,7 @@ from autograder.authoring.empty import over_budget, points_of, problems_of, run_
 from autograder.authoring.forbidden_names import unknown_forbidden
 from autograder.authoring.grading import OnProgress, pool_of, run_in_workers, with_keys
 from autograder.authoring.key_sizes import measured, problem_of, warning_of
+from autograder.authoring.leftovers import leftover_problems
 from autograder.authoring.oversights import (
     catalogue_mistakes,
     names_without_definition,
@@ -89,7 +90,7 @@ class Validation:
     """The proof of a course; `ok` if there are no problems. `seconds` is wall time.
 
     `once` has the problems of mistakes that cost points twice, `excepted` the problem of the exceptions for empty
-    programs, `mistakes` those of the catalogues as a whole.
+    programs, `mistakes` those of the catalogues as a whole and of files that belong to no exercise.
     """
 
     seed: int
@@ -152,7 +153,8 @@ def validate(
             on_progress(len(proofs), len(begun))
     every = suite.exercises
     exercises = tuple(_exercise_proof(suite, own, proofs, why.get(own.id), answers.get(own.id)) for own in every)
-    mistakes, seconds = tuple(catalogue_mistakes(suite)), round(time.monotonic() - started, 3)
+    seconds = round(time.monotonic() - started, 3)
+    mistakes = (*leftover_problems(suite.course), *catalogue_mistakes(suite))
     return Validation(seed, seconds, exercises, tuple(proofs), excepted=over_budget(suite), mistakes=mistakes)
 
 

@@ -5,10 +5,13 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from autograder.authoring.building import find_stale, write_files
+from autograder.authoring.leftovers import made_leftovers
+from autograder.cli.screen import warn
 from autograder.course import Course, Exercise, find_course, read_course
 from autograder.course.author_files import require_texts
 from autograder.course.kit_files import refuse_kit
 from autograder.course.names import UsageError, resolve_exercise
+from autograder.course.problems import COURSE_FILE
 from autograder.exits import FAIL, PASS
 from autograder.report.quantities import listed, plural
 
@@ -21,7 +24,14 @@ def build(options: argparse.Namespace) -> int:
     exercises = [exercise for exercise in course.exercises if not named or exercise in named]
     require_texts(course, exercises)
     stale = find_stale(course, exercises if named else None, write_parts=not options.check)
+    left_over = [] if named else made_leftovers(course)
+    if left_over:
+        warn(
+            f"{', '.join(left_over)}: of no exercise in {COURSE_FILE}; remove {'it' if len(left_over) == 1 else 'them'}"
+        )
     if not stale.names:
+        if left_over and options.check:
+            return FAIL
         print(f"{_contents(course, exercises)} are up to date")
         return PASS
     if options.check:

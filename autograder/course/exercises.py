@@ -13,6 +13,9 @@ from autograder.course.words import read_words
 KEYS = ("id", "title", "points", "needs", "hints", "forbidden", "words", "built", "start", "minutes")
 """The keys of an exercise in course.toml."""
 
+ID = re.compile(r"ex[0-9]{2}_[a-z][a-z0-9_]*")
+"""The id of an exercise: the names of its files begin with it."""
+
 HINT_LENGTH = 200
 """Characters of a hint: about 40 words, three lines of a terminal."""
 
@@ -89,7 +92,7 @@ def _exercise(
 
 def _id(section: Section) -> str:
     def accept(value: object) -> str | None:
-        return value if isinstance(value, str) and re.fullmatch(r"ex[0-9]{2}_[a-z][a-z0-9_]*", value) else None
+        return value if isinstance(value, str) and ID.fullmatch(value) else None
 
     return section.value("id", "exNN_name in lower case, like ex05_attention", accept) or ""
 

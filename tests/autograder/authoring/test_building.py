@@ -44,3 +44,16 @@ def test_force_replaces_the_files_of_the_named_exercise_only(course: Path) -> No
     assert tiny.run_course(course, "build", "2", "--force").returncode == 0
     assert (course / SECOND_BOOK).read_text("utf-8").startswith("{")
     assert (course / FIRST_BOOK).read_text() == "mine"
+
+
+def test_files_that_were_made_for_a_removed_exercise_are_named(course: Path) -> None:
+    (course / FIRST_BOOK).unlink()
+    assert tiny.run_course(course, "build").returncode == 0
+    file = course / "course.toml"
+    text = file.read_text("utf-8")
+    file.write_text(text[: text.rindex("[[exercises]]")], "utf-8")
+    done = tiny.run_course(course, "build", "--check")
+    assert done.returncode == 1
+    named = f"exercises/{tiny.SECOND}.py, {SECOND_BOOK}: of no exercise in course.toml; remove them"
+    assert named in " ".join(done.stderr.split())
+    assert tiny.run_course(course, "build").returncode == 0

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from autograder.authoring.forbidden_names import unknown_forbidden
+from autograder.authoring.leftovers import is_leftover, leftover_problems
 from autograder.authoring.oversights import (
     catalogue_mistakes,
     names_without_definition,
@@ -26,6 +27,7 @@ def catalogue(course: Path, exercise: str = tiny.FIRST) -> Path:
 def test_a_course_that_holds_has_no_oversight(root: Path) -> None:
     suite = tiny.suite_at(root)
     assert list(catalogue_mistakes(suite)) == []
+    assert list(leftover_problems(suite.course)) == []
     for exercise in suite.exercises:
         assert list(names_without_definition(suite, exercise)) == []
         assert list(regions_without_todo(suite.course, exercise)) == []
@@ -88,10 +90,43 @@ def test_an_id_of_two_exercises_is_named(course: Path) -> None:
 def test_a_catalogue_of_no_exercise_is_named(course: Path) -> None:
     (course / CATALOGUES / "ex01_runing_mean.toml").write_text("", "utf-8")
     (course / CATALOGUES / "other.toml").write_text("", "utf-8")
-    assert list(catalogue_mistakes(tiny.suite_at(course))) == [
+    assert list(leftover_problems(read_course(course))) == [
         f"{CATALOGUES}/ex01_runing_mean.toml: course.toml has no exercise ex01_runing_mean; did you mean {tiny.FIRST}?",
         f"{CATALOGUES}/other.toml: course.toml has no exercise other; rename the file, or remove it",
     ]
+
+
+def without_second(course: Path) -> None:
+    """Take the second exercise out of course.toml, and leave its files."""
+    file = course / "course.toml"
+    text = file.read_text("utf-8")
+    file.write_text(text[: text.rindex("[[exercises]]")], "utf-8")
+
+
+def test_every_file_of_a_removed_exercise_is_named_and_no_other(course: Path) -> None:
+    own = [
+        *(f"exercises/{tiny.SECOND}.py", f"exercises/notebooks/{tiny.SECOND}.ipynb", f"solutions/{tiny.SECOND}.py"),
+        *(f"tests/exercises/test_{tiny.SECOND}.py", f"tests/exercises/try_{tiny.SECOND}.py"),
+        *(f"solutions/misconceptions/{tiny.SECOND}.toml", f"solutions/equivalents/{tiny.SECOND}.toml"),
+        *(f"solutions/accepted/{tiny.SECOND}", f"solutions/accepted/whole/other/{tiny.SECOND}.py"),
+        *(f"solutions/reference_parts/{tiny.SECOND}.py", f"tests/exercises/reference_parts/{tiny.SECOND}.json"),
+    ]
+    for name in (*own, "exercises/draft.py", "solutions/helpers.py", "tests/exercises/shared.py"):
+        (course / name).parent.mkdir(parents=True, exist_ok=True)
+        if not (course / name).exists():
+            (course / name).write_text("", "utf-8")
+    assert list(leftover_problems(read_course(course))) == []
+    without_second(course)
+    removed = f"course.toml has no exercise {tiny.SECOND}; rename the files, or remove them"
+    assert list(leftover_problems(read_course(course))) == [f"{', '.join(own)}: {removed}"]
+
+
+def test_a_kit_has_no_checks_of_a_removed_exercise(course: Path) -> None:
+    (course / "tests" / "exercises" / "shared.py").write_text("", "utf-8")
+    without_second(course)
+    made = read_course(course)
+    files = sorted((course / "tests" / "exercises").glob("*.py"))
+    assert [file.name for file in files if not is_leftover(made, file)] == ["shared.py", f"test_{tiny.FIRST}.py"]
 
 
 @pytest.mark.worker

@@ -51,6 +51,18 @@ def test_files_that_import_each_other_by_the_name_of_their_folder_pass(course: P
     assert done.returncode == 0, done.stdout
 
 
+def test_checks_of_no_exercise_fail_with_a_sentence(course: Path) -> None:
+    file = course / "course.toml"
+    text = file.read_text("utf-8")
+    file.write_text(text[: text.rindex("[[exercises]]")], "utf-8")
+    done = run_pytest(course, f"{CHECKS}/test_{tiny.SECOND}.py", "-q")
+    assert done.returncode == 1
+    remedy = f"remove test_{tiny.SECOND}.py, or rename it after an exercise"
+    assert f"course.toml has no exercise {tiny.SECOND}; {remedy}" in done.stdout
+    assert "Traceback" not in done.stdout
+    assert "pytest_plugin.py" not in done.stdout
+
+
 def test_the_stubs_fail_and_nothing_is_skipped(course: Path) -> None:
     done = run_pytest(course, CHECKS)
     assert done.returncode == 1
