@@ -1,10 +1,12 @@
 """Mistakes of an author that no program shows: names that nothing has, and names that two things have."""
 
+import builtins
 import symtable
 from collections.abc import Iterator
 from itertools import takewhile
+from types import ModuleType
 
-from autograder.checks import Check
+from autograder.checks import Check, Raises
 from autograder.course import Course, Exercise
 from autograder.course.misconceptions import entries_of
 from autograder.course.nearest import suggestion
@@ -16,12 +18,42 @@ from autograder.protocol.functions import outline_of
 def names_without_definition(suite: Suite, exercise: Exercise) -> Iterator[str]:
     """Yield a sentence for each check whose `of` is nothing that the solution defines."""
     source = (suite.course.solutions_dir / exercise.file).read_text("utf-8")
-    table = symtable.symtable(source, exercise.file, "exec")
-    known = [name.get_name() for name in table.get_symbols() if name.is_assigned() or name.is_imported()]
-    known += [function.name for function in outline_of(source).functions]
+    known = [*_top_names(source, exercise), *(function.name for function in outline_of(source).functions)]
     for check in suite.checks[exercise.id]:
         if check.of is not None and check.of not in known:
             yield _no_definition(check, exercise, known)
+
+
+def exceptions_without_definition(suite: Suite, exercise: Exercise) -> Iterator[str]:
+    """Yield a sentence for each exception that a check expects by a name of nothing."""
+    source = (suite.course.solutions_dir / exercise.file).read_text("utf-8")
+    own = _top_names(source, exercise)
+    for check in suite.checks[exercise.id]:
+        for name in check.judge.types if isinstance(check.judge, Raises) else ():
+            if not hasattr(builtins, name) and name not in own and not _is_imported(check, name):
+                yield _no_exception(check, exercise, name, own)
+
+
+def _no_exception(check: Check, exercise: Exercise, name: str, own: list[str]) -> str:
+    kinds = [word for word, kind in vars(builtins).items() if isinstance(kind, type) and issubclass(kind, Exception)]
+    hint = suggestion(name, [*own, *kinds], "correct the name, or import its class and name that in `types`")
+    nothing = f"which is no exception of Python and not defined in {exercise.file}"
+    return f"the check {check.id} (line {check.line}) expects {name}, {nothing}; {hint}"
+
+
+def _is_imported(check: Check, name: str) -> bool:
+    """Whether the file with the check has a class of that name, itself or in a module that it imports."""
+    values = check.probe.__globals__.values()
+    return any(
+        getattr(value, "__name__", "") == name or (isinstance(value, ModuleType) and hasattr(value, name))
+        for value in values
+    )
+
+
+def _top_names(source: str, exercise: Exercise) -> list[str]:
+    """Return the names that a file assigns, defines or imports."""
+    table = symtable.symtable(source, exercise.file, "exec")
+    return [name.get_name() for name in table.get_symbols() if name.is_assigned() or name.is_imported()]
 
 
 def _no_definition(check: Check, exercise: Exercise, known: list[str]) -> str:

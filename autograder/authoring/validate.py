@@ -18,6 +18,7 @@ from autograder.authoring.key_sizes import measured, problem_of, warning_of
 from autograder.authoring.leftovers import leftover_problems
 from autograder.authoring.oversights import (
     catalogue_mistakes,
+    exceptions_without_definition,
     names_without_definition,
     regions_without_todo,
     starts_without_todo,
@@ -284,7 +285,8 @@ def _warnings(suite: Suite, exercise: Exercise) -> Iterable[str]:
     """Yield a sentence for everything that may be meant, and mostly is not."""
     course, clocks = suite.course, reading_clocks(suite.checks[exercise.id])
     yield from unfinished_texts(course, exercise)
-    for sentence in (*clocks, *regions_without_todo(course, exercise), *unknown_forbidden(course, exercise)):
+    names = (*exceptions_without_definition(suite, exercise), *unknown_forbidden(course, exercise))
+    for sentence in (*clocks, *regions_without_todo(course, exercise), *names):
         yield f"{exercise.id}: {sentence}"
 
 

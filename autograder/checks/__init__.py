@@ -1,9 +1,8 @@
 """The language in which checks are written. Worker and judge import it, so it needs neither torch nor NumPy."""
 
-from autograder.checks.judges import Dropout, Judge, Like, Raises, Same, SameInputs
+from autograder.checks.judges import DeclarationError, Dropout, Judge, Like, Raises, Same, SameInputs
 from autograder.checks.language import (
     Check,
-    DeclarationError,
     Drawing,
     Step,
     check,

@@ -4,9 +4,18 @@ A check that needs another criterion may pass a function `(yours, expected) -> s
 returns a sentence about the mistake, or None.
 """
 
-from collections.abc import Callable
+import builtins
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+
+class DeclarationError(ValueError):
+    """A check, a picture or a step is declared wrongly; the message is a sentence for its author."""
+
+
+Kind = str | type[BaseException]
+"""An exception, by its name or as its class."""
 
 
 @dataclass(frozen=True)
@@ -60,9 +69,18 @@ class Like:
 
 @dataclass(frozen=True)
 class Raises:
-    """`given.raises(...)` observed one of these exceptions, and its message contains all `mentions`."""
+    """`given.raises(...)` observed one of these exceptions, and its message contains all `mentions`.
 
-    types: tuple[str, ...] = ("ValueError",)
+    `types` are classes or their names, one or several; names are kept, as the judge never has a program's own classes.
+    """
+
+    types: tuple[str, ...]
+
+    def __init__(self, types: Kind | Sequence[Kind] = "ValueError") -> None:
+        kinds = tuple(types) if isinstance(types, list | tuple) else (types,)
+        if not kinds:
+            raise DeclarationError("Raises: types is empty, expected at least one exception")
+        object.__setattr__(self, "types", tuple(map(_exception_name, kinds)))
 
 
 @dataclass(frozen=True)
@@ -79,6 +97,24 @@ class Dropout:
 Judge = Same | Like | Raises | Dropout | Callable[[Any, Any], str | None]
 
 
+def _exception_name(kind: object) -> str:
+    """Return the name of an exception. Raises `DeclarationError` for what cannot be one."""
+    if isinstance(kind, str) and not kind.isidentifier():
+        words = [f'"{word.rpartition(".")[2]}"' for word in kind.replace(",", " ").split()] or ['"ValueError"']
+        form = words[0] if len(words) == 1 else f"({', '.join(words)})"
+        raise DeclarationError(f"Raises: types has the text {kind!r}, expected a name without its module, like {form}")
+    known = getattr(builtins, kind, None) if isinstance(kind, str) else kind
+    if isinstance(known, type) and issubclass(known, BaseException):
+        return known.__name__
+    if known is not None or not isinstance(kind, str):
+        shown = kind.__name__ if isinstance(kind, type) else kind if isinstance(kind, str) else repr(kind)
+        expected = 'expected exceptions, by name or class, like "KeyError" or (KeyError, IndexError)'
+        raise DeclarationError(f"Raises: types has {shown}, which is no exception; {expected}")
+    return kind
+
+
 def _require_positive(tolerance: float | None) -> None:
     if tolerance is not None and not tolerance > 0:
-        raise ValueError(f"tolerance is {tolerance}, expected a number above 0; omit it for the default of the dtype")
+        raise DeclarationError(
+            f"tolerance is {tolerance}, expected a number above 0; omit it for the default of the dtype"
+        )

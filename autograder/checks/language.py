@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from types import FunctionType, ModuleType
 from typing import Any
 
-from autograder.checks.judges import Dropout, Judge, Like, Raises, Same
+from autograder.checks.judges import DeclarationError, Dropout, Judge, Like, Raises, Same
 
 Probe = Callable[[Any, Any], Any]
 """A function `(impl, given)` that runs an implementation on the inputs of a trial and returns an observation."""
@@ -24,10 +24,6 @@ LONGEST_STEP = 26
 
 DECLARED = "__declared__"
 """The name under which a file with checks lists its probes, so that one which another name replaces is noticed."""
-
-
-class DeclarationError(ValueError):
-    """A check, a picture or a step is declared wrongly; the message is a sentence for its author."""
 
 
 @dataclass(frozen=True)

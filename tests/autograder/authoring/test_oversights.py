@@ -8,6 +8,7 @@ from autograder.authoring.forbidden_names import unknown_forbidden
 from autograder.authoring.leftovers import is_leftover, leftover_problems
 from autograder.authoring.oversights import (
     catalogue_mistakes,
+    exceptions_without_definition,
     names_without_definition,
     regions_without_todo,
 )
@@ -31,6 +32,7 @@ def test_a_course_that_holds_has_no_oversight(root: Path) -> None:
     for exercise in suite.exercises:
         assert list(names_without_definition(suite, exercise)) == []
         assert list(regions_without_todo(suite.course, exercise)) == []
+        assert list(exceptions_without_definition(suite, exercise)) == []
         assert list(unknown_forbidden(suite.course, exercise)) == []
 
 
@@ -41,6 +43,22 @@ def test_a_check_of_something_else_names_the_nearest(course: Path) -> None:
     [found] = names_without_definition(suite, suite.course.exercise(tiny.FIRST))
     missing = f"has of='runing_means', which {tiny.FIRST}.py does not define"
     assert found == f"the check values (line 6) {missing}; did you mean running_mean?"
+
+
+def test_an_exception_that_nothing_defines_is_named(course: Path) -> None:
+    file = course / "tests" / "exercises" / f"test_{tiny.FIRST}.py"
+    with (course / "solutions" / tiny.FILES[0]).open("a", encoding="utf-8") as stream:
+        stream.write("\n\nclass NoNumbersError(ValueError): ...\n")
+    with file.open("a", encoding="utf-8") as stream:
+        known = '("NoNumbersError", json.JSONDecodeError, "KeyError")'
+        stream.write(f"\nimport json\n\n@check('a', judge=Raises({known}))\ndef test_a(impl, given): ...\n")
+        stream.write("\n@check('b', judge=Raises('NoNumberError'))\ndef test_b(impl, given): ...\n")
+    suite = tiny.suite_at(course)
+    line = len(file.read_text("utf-8").splitlines()) - 1
+    nothing = f"which is no exception of Python and not defined in {tiny.FIRST}.py"
+    assert list(exceptions_without_definition(suite, suite.course.exercise(tiny.FIRST))) == [
+        f"the check b (line {line}) expects NoNumberError, {nothing}; did you mean NoNumbersError?"
+    ]
 
 
 def test_a_region_without_a_todo_is_named(course: Path) -> None:

@@ -1,9 +1,11 @@
 """A check that is declared is never lost without a word, and a function named like a check is one."""
 
+import pickle
 from pathlib import Path
 
 import pytest
 
+from autograder.checks import Raises
 from autograder.course.suite import SuiteError, with_steps
 from tests.support import tiny
 
@@ -64,6 +66,47 @@ def test_a_function_named_like_a_step_is_one(course: Path) -> None:
     steps.write_text("def step_mean(impl, given):\n    return 1\n", "utf-8")
     with pytest.raises(SuiteError, match=r"step_mean \(line 1\) is no step: write @step\(\.\.\.\) above it"):
         with_steps(tiny.suite_at(course))
+
+
+@pytest.mark.parametrize(
+    ("types", "names"),
+    [
+        ("", ("ValueError",)),
+        ('"KeyError"', ("KeyError",)),
+        ("KeyError", ("KeyError",)),
+        ('(KeyError, "NegativeWeight")', ("KeyError", "NegativeWeight")),
+        ('["IOError"]', ("OSError",)),
+    ],
+)
+def test_exceptions_are_classes_or_names(types: str, names: tuple[str, ...]) -> None:
+    judge = eval(f"Raises({types})", {"Raises": Raises})
+    assert judge.types == names
+    assert pickle.loads(pickle.dumps(judge)) == judge
+
+
+@pytest.mark.parametrize(
+    ("types", "problem"),
+    [
+        (
+            '"ValueError, KeyError"',
+            """the text 'ValueError, KeyError', expected a name without its module, like \
+("ValueError", "KeyError")""",
+        ),
+        (
+            '"json.JSONDecodeError"',
+            """the text 'json.JSONDecodeError', expected a name without its module, like \
+"JSONDecodeError\"""",
+        ),
+        ("int", "int, which is no exception; expected exceptions, by name or class"),
+        ("3", "3, which is no exception; expected exceptions, by name or class"),
+        ('"len"', "len, which is no exception; expected exceptions, by name or class"),
+    ],
+)
+def test_what_is_no_exception_is_refused_with_the_right_form(course: Path, types: str, problem: str) -> None:
+    at = len((course / CHECKS).read_text("utf-8").splitlines()) + 4
+    more = f"from autograder.checks import Raises\n\n@check('again', judge=Raises({types}))\n"
+    found = problem_of(course, f"{more}def test_more(impl, given):\n    return 1\n")
+    assert found.startswith(f"{course / CHECKS}, line {at}: Raises: types has {problem}")
 
 
 def test_a_helper_of_another_file_may_have_any_name(course: Path) -> None:

@@ -26,6 +26,7 @@ WRONG: dict[str, tuple[str, str]] = {
     "ordered": ("sorted(values)", "sorted(values, reverse=True)"),
     "mean": ("/ len(values)", "/ (len(values) + 1)"),
     "empty": ("not values", "values is None"),
+    "nothing": ('raise ValueError("the mean of 0 numbers is not defined")', "return 0.0"),
     "kept": ("sorted(values)", "sorted(values)[:-1]"),
     "untouched": ("sorted(values)", "values.sort() or list(values)"),
     "shifted": ("x - x.max(axis=-1, keepdims=True)", "0.1 * x * x.max()"),
