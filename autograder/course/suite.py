@@ -2,13 +2,16 @@
 
 import hashlib
 import importlib.util
+import inspect
 import json
+import re
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
 
+from autograder import checks as language
 from autograder.checks import (
     Check,
     DeclarationError,
@@ -197,12 +200,28 @@ def _module(file: Path) -> ModuleType:
         where = f"{file}, line {line}" if line else str(file)
         if isinstance(error, DeclarationError):
             raise SuiteError(f"{where}: {error}") from error
+        if problem := _option_problem(error):
+            raise SuiteError(f"{where}: {problem}") from error
         raise SuiteError(f"{where} cannot be imported: {type(error).__name__}: {error}") from error
     finally:
         sys.dont_write_bytecode = writes
     if problems := declaration_problems(module):
         raise SuiteError(f"{file}: {'; '.join(problems)}")
     return module
+
+
+def _option_problem(error: Exception) -> str:
+    """Return a sentence for an option that a function or a judge of the language of checks does not have, or ""."""
+    found = re.match(r"([\w.]+)\(\) got an unexpected keyword argument '(\w+)'", str(error))
+    if not isinstance(error, TypeError) or found is None:
+        return ""
+    called = found[1].removesuffix(".__init__")
+    function = getattr(language, called, None)
+    if function is None:
+        return ""
+    options = [name for name in inspect.signature(function).parameters if name != "self"]
+    hint = suggestion(found[2], options, f"expected one of {', '.join(options)}")
+    return f"{called} has no option {found[2]}; {hint}"
 
 
 def _line_in(file: Path, error: Exception) -> int | None:

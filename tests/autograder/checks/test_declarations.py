@@ -109,6 +109,20 @@ def test_what_is_no_exception_is_refused_with_the_right_form(course: Path, types
     assert found.startswith(f"{course / CHECKS}, line {at}: Raises: types has {problem}")
 
 
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("@check('again', point=2)", "check has no option point; did you mean points?"),
+        ("@check('again', judge=Same(tolerence=1.0))", "Same has no option tolerence; did you mean tolerance?"),
+        ("@picture('again', height='x')", "picture has no option height; expected one of title, rows, columns"),
+    ],
+)
+def test_an_option_that_does_not_exist_names_the_nearest(course: Path, line: str, problem: str) -> None:
+    at = len((course / CHECKS).read_text("utf-8").splitlines()) + 4
+    more = f"from autograder.checks import Same, picture\n\n{line}\ndef test_more(impl, given):\n    return 1\n"
+    assert problem_of(course, more) == f"{course / CHECKS}, line {at}: {problem}"
+
+
 def test_a_helper_of_another_file_may_have_any_name(course: Path) -> None:
     file = course / CHECKS
     file.write_text(f"{file.read_text('utf-8')}\nfrom contextlib import suppress as test_helper\n", "utf-8")
