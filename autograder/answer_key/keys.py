@@ -5,6 +5,7 @@ checks, sizes, seed, engine and libraries give the same key. What makes one take
 checks find theirs in the cache.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,6 +40,12 @@ MAKES_KEYS = (
     *(f"comparison/{module}.py" for module in ("arrays", "compare", "dropout", "sketches", "tensors", "tolerances")),
 )
 """The code that a key depends on: it runs the programs and decides which outcomes are wrong."""
+
+_NO_NAME = re.compile(
+    r"(?:(?P<file>\S+\.py) defines|(?P<owner>\w+) has) no (?:attribute |method )?(?P<name>\w+)"
+    r"(?:; it (?:defines|has) (?P<near>\w+): rename it if that is the one)?"
+)
+"""The sentences for a student whose program lacks a name of the contract."""
 
 
 class Keys:
@@ -247,7 +254,8 @@ class Keys:
             if not isinstance(outcome, Observed) and id_ not in failed:
                 line = outcome.probe_line if isinstance(outcome, Fault) else None
                 where = f"the check {id_} ({self._where(exercise, id_, line)})"
-                failed[id_] = f"the solution of {exercise.id} fails {where}: {_reason(outcome)}"
+                fails = f"the solution of {exercise.id} fails {where}"
+                failed[id_] = _misnamed(where, outcome) or f"{fails}: {_reason(outcome)}"
         values = {at: outcome.value for at, outcome in outcomes.items() if isinstance(outcome, Observed)}
         for id_ in {id_: None for id_, _ in values}:
             if problem := observation_problem(value for at, value in values.items() if at[0] == id_):
@@ -267,6 +275,16 @@ def traces_of(check: Check, record: Any) -> "Mapping[Key, Trace]":
     from autograder.answer_key.trace_records import from_record as trace_from_record
 
     return {(check.id, trial): trace_from_record(trace) for trial, trace in record}
+
+
+def _misnamed(where: str, outcome: Fault | WorkerFailure) -> str:
+    """Return a sentence if a check uses a name that the solution lacks: the check has a slip then. Else ""."""
+    found = _NO_NAME.fullmatch(outcome.message) if isinstance(outcome, Fault) and outcome.kind == "structure" else None
+    if found is None:
+        return ""
+    owner = "the solution" if found["file"] else found["owner"]
+    near = f"; did you mean {found['near']}?" if found["near"] else "; correct the name, or define it in the solution"
+    return f"{where} uses {found['name']}, which {owner} does not define{near}"
 
 
 def _reason(outcome: Fault | WorkerFailure) -> str:

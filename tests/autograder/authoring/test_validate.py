@@ -207,6 +207,27 @@ def test_hints_that_are_missing_or_for_no_check_are_told(course: Path) -> None:
     assert problems_after(course) == ["the check empty has no hints", "there are hints for empti, which is not a check"]
 
 
+def test_a_name_in_a_check_that_the_solution_lacks_is_a_slip_of_the_check(course: Path) -> None:
+    file = course / "tests" / "exercises" / f"test_{tiny.FIRST}.py"
+    text = file.read_text("utf-8")
+    line = next(at for at, line in enumerate(text.splitlines(), 1) if "impl.running_mean(" in line)
+    file.write_text(text.replace("impl.running_mean(", "impl.runing_mean(", 1), "utf-8")
+    [found] = problems_after(course)
+    where = f"the check values (test_{tiny.FIRST}.py, line {line})"
+    missing = "uses runing_mean, which the solution does not define"
+    assert found == f"{where} {missing}; did you mean running_mean?"
+
+
+def test_an_attribute_in_a_check_that_the_solution_lacks_is_a_slip_of_the_check(course: Path) -> None:
+    file = course / "tests" / "exercises" / f"test_{tiny.FIRST}.py"
+    text = file.read_text("utf-8")
+    own = "\n\nclass Box:\n    total = 1\n"
+    (course / SOLUTION).write_text((course / SOLUTION).read_text("utf-8") + own, "utf-8")
+    file.write_text(text.replace("impl.running_mean(", "impl.Box().totall or impl.running_mean(", 1), "utf-8")
+    [found] = problems_after(course)
+    assert found.endswith("uses totall, which Box does not define; did you mean total?")
+
+
 def test_a_solution_that_fails_is_told_and_the_other_exercise_is_still_proved(course: Path) -> None:
     tiny.replaced(course / "solutions" / tiny.FILES[1], "    return power\n", "    return 1 / 0\n")
     (course / "solutions" / "misconceptions" / f"{tiny.SECOND}.toml").unlink()
