@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from types import CodeType, FrameType, MappingProxyType, TracebackType
 from typing import Any
 
+from autograder.checks.plain_given import PlainGiven
 from autograder.checks.structure import StructureError, nearest
 from autograder.protocol.bounds import (
     FAULT_BASES,
@@ -160,8 +161,11 @@ def _suggestion(error: BaseException) -> str:
     """Return the name that was probably meant, in the words of Python's own traceback, or nothing."""
     if not isinstance(error, AttributeError | NameError) or type(error.name) is not str:
         return ""
+    if isinstance(error, AttributeError) and PlainGiven in CLASS_ORDER(type(error.obj)):
+        return ""  # its own sentence says what was meant
     near = nearest(error.name, _names_at(error))
-    return f". Did you mean: '{near}'?" if near else ""
+    stop = "" if str(error).endswith((".", "?", "!")) else "."
+    return f"{stop} Did you mean: '{near}'?" if near else ""
 
 
 def _names_at(error: AttributeError | NameError) -> list[str]:

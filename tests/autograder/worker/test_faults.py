@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 import torch
 
+from autograder.checks.plain_given import PlainGiven
 from autograder.protocol.bounds import FRAME_VALUES
 from autograder.worker import support
 from autograder.worker.faults import describe
@@ -128,6 +129,32 @@ def test_a_misspelt_name_gets_a_suggestion_as_in_python_itself() -> None:
     assert said("varianze").endswith("Did you mean: 'variance'?")
     assert said("pritn(1)").endswith("Did you mean: 'print'?")
     assert said("var") == "name 'var' is not defined"
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("shuffle", "given has no shuffle; did you mean given.shuffled?"),
+        ("normal", 'given.normal needs numpy: write libraries = ["numpy"] into course.toml'),
+    ],
+)
+def test_a_sentence_that_says_what_was_meant_gets_no_second_suggestion(name: str, message: str) -> None:
+    with pytest.raises(AttributeError) as raised:
+        getattr(PlainGiven(1, {}), name)
+    assert describe(raised.value, [])["message"] == message
+
+
+def test_a_suggestion_follows_a_sentence_with_its_own_stop() -> None:
+    class Box:
+        total = 1
+
+        def __getattr__(self, name: str) -> None:
+            raise AttributeError("no such part.")
+
+    name = "totall"
+    with pytest.raises(AttributeError) as raised:
+        getattr(Box(), name)
+    assert describe(raised.value, [])["message"] == "no such part. Did you mean: 'total'?"
 
 
 def test_a_module_without_forward_lacks_a_method() -> None:
