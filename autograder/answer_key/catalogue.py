@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from autograder.course.nearest import nearest, suggestion
 from autograder.protocol.statements import name_hash, statements
 
 TEXTS = {"name": 80, "explanation": 240, "hint": 200}
@@ -14,6 +15,9 @@ TEXTS = {"name": 80, "explanation": 240, "hint": 200}
 
 MORE_TEXTS = {"tempting": 240, "experiment": 400}
 """Texts a misconception may have, for its page: why it tempts, and how to see it."""
+
+KEYS = (*TEXTS, *MORE_TEXTS, "convention", "any_exception", "find", "replace", "patches", "same_as")
+"""The keys of a misconception."""
 
 LONGEST_CONVENTION = 60
 """Characters of `convention`, which says whose it is."""
@@ -152,8 +156,11 @@ def _problems(entry: Any, solution: str, parse: bool) -> Iterable[str]:
     if not isinstance(entry, dict):
         yield "is no table; write [id] above its name, explanation, hint, find and replace"
         return
+    slips = {key: nearest(key, KEYS) for key in entry if key not in KEYS}
     for key, longest in TEXTS.items():
         text = entry.get(key)
+        if key not in entry and key in slips.values():
+            continue  # it is there, misspelt
         if not isinstance(text, str) or not text.strip():
             yield f"has no {key}"
         elif len(text) > longest:
@@ -164,10 +171,11 @@ def _problems(entry: Any, solution: str, parse: bool) -> Iterable[str]:
     yield from _convention_problems(entry)
     if not isinstance(entry.get("any_exception", False), bool):
         yield "its any_exception is neither true nor false"
-    known = {*TEXTS, *MORE_TEXTS, "convention", "any_exception", "find", "replace", "patches", "same_as"}
-    unknown = set(entry) - known
-    if unknown:
-        yield f"has {', '.join(sorted(unknown))}, which means nothing here"
+    otherwise = f"expected {', '.join(KEYS)}"
+    for key in sorted(slips):
+        yield f"has {key}, which means nothing here; {suggestion(key, KEYS, otherwise)}"
+    if {"find", "replace", "patches"} & {near for near in slips.values() if near not in entry}:
+        return
     unfit = list(_patch_problems(entry, solution, "solution"))
     yield from unfit or (_syntax_problems(entry, solution) if parse else ())
 

@@ -9,7 +9,7 @@ from types import ModuleType
 from autograder.checks import Check, Raises
 from autograder.course import Course, Exercise
 from autograder.course.misconceptions import entries_of
-from autograder.course.nearest import suggestion
+from autograder.course.nearest import nearest, suggestion
 from autograder.course.stubs import BEGIN, StubError, stub_text
 from autograder.course.suite import Suite
 from autograder.protocol.functions import outline_of
@@ -63,10 +63,25 @@ def _no_definition(check: Check, exercise: Exercise, known: list[str]) -> str:
     )
 
 
+def hint_problems(suite: Suite, exercise: Exercise) -> Iterator[str]:
+    """Yield a sentence for each check without hints, and for each hint without a check, with the nearest check."""
+    checks = [check.id for check in suite.checks[exercise.id]]
+    others = [name for name in exercise.hints if name not in checks]
+    hinted = {check.id for check in suite.checks[exercise.id] if check.hints} | set(exercise.hints)
+    bare = [check for check in checks if check not in hinted]
+    meant = {nearest(name, bare) for name in others}
+    yield from (f"the check {check} has no hints" for check in bare if check not in meant)
+    for name in others:
+        otherwise = f"expected one of {', '.join(bare or checks)}"
+        yield f"there are hints for {name}, which is not a check; {suggestion(name, bare, otherwise)}"
+
+
 def starts_without_todo(suite: Suite, exercise: Exercise) -> Iterator[str]:
     """Yield a sentence for each name under which course.toml says how to begin, and that is no TODO of the stub."""
     stub = suite.stubs.get(exercise.id)
-    todos = {function.name for function in stub.functions if function.todo} if stub is not None else set()
+    if stub is None:
+        return  # why there is none has a sentence of its own
+    todos = {function.name for function in stub.functions if function.todo}
     for name in exercise.start:
         if name not in todos:
             yield f"[exercises.start] names {name}, which is no TODO of the stub"

@@ -1,7 +1,7 @@
 """Texts of an exercise that an author still has to write: placeholders, repeated texts, hints of a few words."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from autograder.course import Course, Exercise
 from autograder.course.misconceptions import catalogue
@@ -21,8 +21,8 @@ def unfinished_texts(course: Course, exercise: Exercise) -> Iterator[str]:
     texts = {
         "the texts of [exercises.start]": [text for begin in exercise.start.values() for text in begin],
         "the hints of the checks": [hint for hints in exercise.hints.values() for hint in hints],
-        "the explanations of the misconceptions": [entry.get("explanation", "") for entry in entries],
-        "the hints of the misconceptions": [entry.get("hint", "") for entry in entries],
+        "the explanations of the misconceptions": _there(entries, "explanation"),
+        "the hints of the misconceptions": _there(entries, "hint"),
     }
     placeholders = {
         "the lines of the solution": _lesson(course, exercise),
@@ -30,6 +30,11 @@ def unfinished_texts(course: Course, exercise: Exercise) -> Iterator[str]:
     }
     for which, found in {**placeholders, **texts}.items():
         yield from (f"{exercise.id}: of {which}, {sentence}" for sentence in _sentences(found))
+
+
+def _there(entries: Sequence[Mapping[str, str]], key: str) -> list[str]:
+    """Return the texts that are there: a missing one is a problem of the catalogue."""
+    return [text for entry in entries if (text := entry.get(key, "")).strip()]
 
 
 def _is_placeholder(text: str) -> bool:

@@ -19,6 +19,7 @@ from autograder.authoring.leftovers import leftover_problems
 from autograder.authoring.oversights import (
     catalogue_mistakes,
     exceptions_without_definition,
+    hint_problems,
     names_without_definition,
     regions_without_todo,
     starts_without_todo,
@@ -257,7 +258,6 @@ def _exercise_problems(
     suite: Suite, exercise: Exercise, survivors: Sequence[str], families: Mapping[str, Mapping[str, str]]
 ) -> list[str]:
     """Return a sentence for everything wrong with an exercise that no single program shows."""
-    checks = [check.id for check in suite.checks[exercise.id]]
     kinds = {check.id: check.kind for check in suite.checks[exercise.id]}
     remedy = f"; `course mutate {exercise.number} --standard` adds one"
     catalogue = suite.course.solutions_dir / "misconceptions" / f"{exercise.id}.toml"
@@ -268,13 +268,7 @@ def _exercise_problems(
     if survivors and not catalogue.exists():
         missing = f"{catalogue.relative_to(suite.course.root)} is missing; write a misconception there for each check"
         problems = [f"{exercise.id}: {missing}"]
-    hinted = {check.id for check in suite.checks[exercise.id] if check.hints} | set(exercise.hints)
-    problems += [f"{exercise.id}: the check {check} has no hints" for check in checks if check not in hinted]
-    problems += [
-        f"{exercise.id}: there are hints for {check}, which is not a check"
-        for check in exercise.hints
-        if check not in checks
-    ]
+    problems += [f"{exercise.id}: {sentence}" for sentence in hint_problems(suite, exercise)]
     problems += [f"{exercise.id}: {sentence}" for sentence in starts_without_todo(suite, exercise)]
     problems += [f"{exercise.id}: {sentence}" for sentence in names_without_definition(suite, exercise)]
     problems += [f"{exercise.id}: {sentence}" for sentence in problems_of(suite, exercise, families)]

@@ -23,6 +23,7 @@ from typing import Any
 from autograder.authoring.mutation.mutants import Mutant
 from autograder.course import Course, Exercise
 from autograder.course.names import UsageError
+from autograder.course.nearest import suggestion
 from autograder.course.storage import write_atomically
 from autograder.edits.gradients import detaches_nothing
 
@@ -143,8 +144,10 @@ def _problems(entries: Iterable[Any]) -> Iterator[tuple[int, str]]:
         if not isinstance(entry, dict):
             yield number, "is no table"
             continue
-        if others := sorted(set(entry) - {*_TEXTS, "becomes", "nth"}):
-            yield number, f"has {', '.join(others)}, which means nothing here"
+        known = (*_TEXTS, "becomes", "nth")
+        for key in sorted(set(entry) - {*known}):
+            hint = suggestion(key, known, f"expected {', '.join(known)}")
+            yield number, f"has {key}, which means nothing here; {hint}"
         if not all(isinstance(entry[key], str) for key in _TEXTS & set(entry)):
             yield number, "in, line, operator and reason are texts"
         elif len(entry.get("reason", "").split()) < SHORTEST_REASON:

@@ -80,7 +80,10 @@ def test_an_entry_of_an_operator_is_stale_if_nothing_it_covers_survives(tmp_path
         ("[[equivalent]]\noperator = 'axis'", "has no reason"),
         ("[[equivalent]]\noperator = 'axis'\nline = 'x'\nreason = 'It is a reason.'", "an operator and a line"),
         ("[[equivalent]]\noperator = 3\nreason = 'It is a reason.'", "are texts"),
-        ("[[equivalent]]\nwhy = 'x'\noperator = 'axis'\nreason = 'It is a reason.'", "means nothing here"),
+        (
+            "[[equivalent]]\nwhy = 'x'\noperator = 'axis'\nreason = 'It is a reason.'",
+            "has why, which means nothing here",
+        ),
         ("[[equivalent]]\nin = 'f'\nline = 'x'\nbecomes = [1]\nreason = 'It is a reason.'", "a list of texts"),
         ("[[other]]\nin = 'f'", "expected only"),
         ("equivalent = [3]", "is no table"),

@@ -44,6 +44,12 @@ def test_a_name_that_a_draft_left_is_counted(course: Path) -> None:
     assert warnings_of(course) == [f"{tiny.FIRST}: of the names of the misconceptions, 1 still says TODO"]
 
 
+def test_a_hint_that_is_missing_is_no_short_hint(course: Path) -> None:
+    file = course / CATALOGUE
+    file.write_text(file.read_text("utf-8").replace("\nhint = ", "\nhnt = ", 1), "utf-8")
+    assert warnings_of(course) == []
+
+
 @pytest.mark.parametrize("count", [2, 3])
 def test_a_text_that_three_misconceptions_share_is_a_filler(course: Path, count: int) -> None:
     file = course / CATALOGUE

@@ -145,6 +145,12 @@ def test_a_group_that_only_one_of_its_members_declares_is_told(course: Path) -> 
         ('name = "the counts begin at 0"\n', 'name = "the counts begin at 0"\ntitle = 1\n', "which means nothing here"),
         (
             'name = "the counts begin at 0"\n',
+            'nam = "the counts begin at 0"\n',
+            "has nam, which means nothing here; did you",
+        ),
+        ("find = 'x.cumsum(dim=-1)'", "fnd = 'x.cumsum(dim=-1)'", "nothing here; did you mean find?"),
+        (
+            'name = "the counts begin at 0"\n',
             'name = "the counts begin at 0"\nany_exception = 1\n',
             "neither true nor false",
         ),
@@ -201,10 +207,25 @@ def test_a_mark_that_is_missing_is_told_with_its_line(course: Path) -> None:
     assert found.endswith(f"this region has no {END}")
 
 
+def test_a_mark_that_is_missing_has_no_other_problem(course: Path) -> None:
+    file = course / SOLUTION
+    more = f"\n\ndef other(x):\n    {BEGIN}\n    return x\n    {END}\n"
+    file.write_text(file.read_text("utf-8").replace(f"    {END}\n", "") + more, "utf-8")
+    starts = '[exercises.start]\nrunning_mean = ["Begin with a sum."]\n\n[exercises.hints]\nvalues'
+    toml = course / "course.toml"
+    toml.write_text(toml.read_text("utf-8").replace("[exercises.hints]\nvalues", starts), "utf-8")
+    [found] = problems_after(course)
+    assert f"this region has no {END}; write one above the {BEGIN} of line " in found
+
+
 def test_hints_that_are_missing_or_for_no_check_are_told(course: Path) -> None:
     text = (course / "course.toml").read_text()
     (course / "course.toml").write_text(text.replace("\nempty = [", "\nempti = ["))
-    assert problems_after(course) == ["the check empty has no hints", "there are hints for empti, which is not a check"]
+    misspelt = "there are hints for empti, which is not a check; did you mean empty?"
+    assert problems_after(course) == [misspelt]
+    (course / "course.toml").write_text(text.replace("\nempty = [", "\nnothing_at_all = ["))
+    unknown = "there are hints for nothing_at_all, which is not a check; expected one of empty"
+    assert problems_after(course) == ["the check empty has no hints", unknown]
 
 
 def test_a_name_in_a_check_that_the_solution_lacks_is_a_slip_of_the_check(course: Path) -> None:
