@@ -31,7 +31,8 @@ def make_stub(solution: str, exercise: Exercise) -> str:
         mark = line.strip()
         if mark == BEGIN:
             if begun:
-                raise StubError(f"{exercise.file}:{number}: this region begins inside the region of line {begun}")
+                where = f"above the {BEGIN} of line {number}"
+                raise StubError(f"{exercise.file}:{begun}: this region has no {END}; write one {where}")
             begun = number
             indent = line[: len(line) - len(line.lstrip())]
             if margin is not None and len(indent) > margin:

@@ -68,7 +68,10 @@ def test_a_file_without_regions_is_its_own_stub() -> None:
     [
         (f"{BEGIN}\nx = 1\n", f"ex07_example.py:1: this region has no {END}"),
         (f"x = 1\n{END}\n", "ex07_example.py:2: this region has no ### BEGIN SOLUTION"),
-        (f"{BEGIN}\n{BEGIN}\n{END}\n", "ex07_example.py:2: this region begins inside the region of line 1"),
+        (
+            f"{BEGIN}\n{BEGIN}\n{END}\n",
+            f"ex07_example.py:1: this region has no {END}; write one above the {BEGIN} of line 2",
+        ),
         (f"{BEGIN}\n{END}\n{END}\n", "ex07_example.py:3: this region has no ### BEGIN SOLUTION"),
     ],
 )
