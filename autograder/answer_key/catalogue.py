@@ -115,9 +115,15 @@ def patched(solution: str, misconception: WrongProgram) -> str:
 
 
 def _applied(patches: Iterable[tuple[str, str]], program: str) -> str:
+    program = _with_plain_ends(program)
     for find, replace in patches:
         program = program.replace(find, replace)
     return program
+
+
+def _with_plain_ends(text: str) -> str:
+    """Return a text with the line ends of TOML: a file that Windows wrote has others, and its patches would not fit."""
+    return text.replace("\r\n", "\n")
 
 
 def marks_of(misconception: WrongProgram, solution: str) -> tuple[str, ...]:
@@ -198,6 +204,7 @@ def _patch_problems(entry: Any, program: str, word: str) -> Iterable[str]:
     except (KeyError, TypeError, AttributeError):
         yield "needs find and replace, or patches = [{find = ..., replace = ...}]"
         return
+    program = _with_plain_ends(program)
     for find, replace in patches:
         count = program.count(find) if find else 0
         if count != 1:

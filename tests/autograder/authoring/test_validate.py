@@ -184,6 +184,19 @@ def test_a_bank_that_cannot_be_read_is_told_by_name(course: Path, old: str, new:
     assert sentence in found
 
 
+def test_a_course_with_the_line_ends_of_windows_holds(course: Path) -> None:
+    find, before = "return x.cumsum(dim=-1) / count'\nreplace = '", "device=x.device)  # (T,)\\n    "
+    text = (course / CATALOGUE).read_text("utf-8")
+    old = f"find = '{find}return x.cumsum(dim=-1)'\n"
+    assert text.count(old) == 1
+    new = old.replace("return", f"{before}return").replace("'", '"')
+    (course / CATALOGUE).write_text(text.replace(old, new), "utf-8")
+    for name in (SOLUTION, CATALOGUE, f"solutions/accepted/{tiny.FIRST}/loop.py"):
+        (course / name).write_bytes((course / name).read_bytes().replace(b"\n", b"\r\n"))
+    status, found = proof(course, "1")
+    assert (status, found["exercises"][0]["problems"]) == (0, [])
+
+
 def test_a_variant_that_is_wrong_is_told_with_its_check(course: Path) -> None:
     variant = course / "solutions" / "accepted" / tiny.FIRST / "sum.py"
     variant.write_text(
