@@ -23,7 +23,13 @@ from autograder.submission import Submission
 from autograder.submission.submission import digest as digest_of
 
 MOST_OF_A_VARIANT = 12
-"""Mutants of one variant that are run: more take longer, and mostly show the same misconceptions."""
+"""Mutants of one variant that are run first: more take longer, and mostly show the same misconceptions."""
+
+FEWEST_MISCONCEPTIONS = 3
+"""With fewer, more mutants are run: a variant in plain Python often has none of the texts of the catalogue."""
+
+MOST_ROUNDS = 6
+"""Each round runs as many mutants as all before it, so the last one ends with 32 times as many as the first."""
 
 ID_DIGITS = 6
 
@@ -48,17 +54,15 @@ def make_hunts(
         program for program, report in zip(alone, verdicts, strict=True) if report.exercises[0].status == "pass"
     ]
     right = {program.name: program.sources[exercise.file].decode("utf-8") for program in variants}
-    candidates = list(_candidates(suite, exercise, variants))
-    reports = run([(candidate.submission, [exercise]) for candidate in candidates])
     found: dict[tuple[str, str], Hunt] = {}
-    for candidate, report in zip(candidates, reports, strict=True):
-        failure = _named_failure(report.exercises[0])
-        if failure is not None and candidate.lines:
-            checks, misconception = failure
-            source = candidate.submission.sources[exercise.file].decode("utf-8")
-            id_ = f"{exercise.number}-{hashlib.sha256(source.encode()).hexdigest()[:ID_DIGITS]}"
-            hunt = Hunt(id_, misconception, checks, candidate.kind, tuple(sorted(candidate.lines)), source)
-            found.setdefault((candidate.kind, misconception), hunt)
+    for number in range(MOST_ROUNDS):
+        candidates = list(_candidates(suite, exercise, variants, number))
+        reports = run([(candidate.submission, [exercise]) for candidate in candidates])
+        for candidate, report in zip(candidates, reports, strict=True):
+            if (hunt := _hunt_of(candidate, report.exercises[0])) is not None:
+                found.setdefault((hunt.variant, hunt.misconception), hunt)
+        if not candidates or len({misconception for _, misconception in found}) >= FEWEST_MISCONCEPTIONS:
+            break
     return HuntFile(exercise.id, right, tuple(_with_examples(course, exercise, list(found.values()))))
 
 
@@ -72,15 +76,30 @@ def digest_of_programs(course: Course, exercise: Exercise) -> str:
     return hashlib.sha256("\0".join(texts).encode()).hexdigest()
 
 
-def _candidates(suite: Suite, exercise: Exercise, variants: Sequence[Program]) -> Iterator[Wrong]:
-    """Yield wrong programs, of the kind of their variant: its misconceptions by their text, then some mutants."""
-    misconceptions = [one for one in catalogue_of(suite, exercise) if not one.convention]
+def _hunt_of(candidate: Wrong, result: ExerciseResult) -> Hunt | None:
+    """Return the hunt that a wrong program makes; None if it shows no misconception by name."""
+    failure = _named_failure(result)
+    if failure is None or not candidate.lines:
+        return None
+    checks, misconception = failure
+    source = candidate.submission.sources[candidate.exercise.file].decode("utf-8")
+    id_ = f"{candidate.exercise.number}-{hashlib.sha256(source.encode()).hexdigest()[:ID_DIGITS]}"
+    return Hunt(id_, misconception, checks, candidate.kind, tuple(sorted(candidate.lines)), source)
+
+
+def _candidates(suite: Suite, exercise: Exercise, variants: Sequence[Program], number: int) -> Iterator[Wrong]:
+    """Yield the wrong programs of a round, of the kind of their variant.
+
+    Those of round 0 are its misconceptions by their text, and some mutants; later rounds have other mutants.
+    """
+    misconceptions = [one for one in catalogue_of(suite, exercise) if not one.convention and not number]
     for program in variants:
         right = program.sources[exercise.file].decode("utf-8")
         ported = [patched(right, one) for one in misconceptions if _fits(right, one)]
         mutants = [mutant.source for mutant in mutants_of(right, exercise.number)]
         step = max(-(-len(mutants) // MOST_OF_A_VARIANT), 1)
-        for source in dict.fromkeys([*ported, *mutants[::step]]):
+        offsets = range(2 ** (number - 1), min(2**number, step)) if number else range(1)
+        for source in dict.fromkeys([*ported, *(mutant for offset in offsets for mutant in mutants[offset::step])]):
             sources = {**program.sources, exercise.file: source.encode()}
             yield Wrong(exercise, program.name, _submission(suite.course, sources), faulty_lines(right, source))
 

@@ -9,7 +9,7 @@ from autograder.authoring.leaks import Gate, Leak, files_in, files_of
 from autograder.authoring.leaks_secrets import SHORTEST_SEED, CatalogueError, StubError, grading_seed, secrets_of
 from autograder.authoring.release import ReleaseError, earlier_files, kit_of, write_kit
 from autograder.course import Course, Exercise
-from autograder.course.hunts import HuntFile, kit_hunts
+from autograder.course.hunts import HuntFile, kit_hunts, nothing_to_hunt
 from autograder.course.kit_files import KEY_FOLDER
 from autograder.course.names import UsageError
 from autograder.course.suite import load_suite
@@ -73,6 +73,8 @@ def _fit(gate: Gate, programs: HuntFile, named: Sequence[str]) -> HuntFile:
 
     Raises `UsageError` if none is left.
     """
+    if not programs.hunts:
+        raise UsageError(nothing_to_hunt(programs))
     right = {name: text for name, text in programs.right.items() if not _leaks(gate, text, named)}
     hunts = tuple(one for one in programs.hunts if one.variant in right and not _leaks(gate, one.source, named))
     if not hunts:

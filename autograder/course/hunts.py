@@ -62,6 +62,15 @@ def read_hunts(file: Path) -> HuntFile | None:
         return None
 
 
+def nothing_to_hunt(programs: HuntFile) -> str:
+    """Return the sentence for an exercise without a wrong program: what its author can write."""
+    folder = f"solutions/accepted/{programs.exercise}"
+    if not programs.right:
+        return f"{programs.exercise} has no programs to practise on, for {folder} has no right program; write one there"
+    found = f"no change of a program in {folder} shows a misconception of {programs.exercise} by name"
+    return f"{found}; write one there with the text of some `find`, or choose another exercise"
+
+
 def kit_hunts(course: Course, exercise: Exercise) -> Path:
     """Return the file of an exercise in a kit."""
     return course.checks_dir / HUNTS / f"{exercise.id}.json"

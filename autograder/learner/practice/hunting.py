@@ -7,7 +7,7 @@ from typing import Any
 
 from autograder.authoring.programs import WHOLE
 from autograder.course import Course, Exercise
-from autograder.course.hunts import Example, Grid, Hunt, HuntFile
+from autograder.course.hunts import Example, Grid, Hunt, HuntFile, nothing_to_hunt
 from autograder.course.misconceptions import describe, named_in
 from autograder.course.names import UsageError
 from autograder.course.suite import load_suite
@@ -61,7 +61,7 @@ def draw(course: Course, exercise: Exercise, *, level: int, seed: int | None, on
     generator = random.Random(f"{exercise.id} {level} {number}")
     if level == 1:
         programs = programs_for(course, exercise, on_progress)
-        hunt = _choose(programs, generator, done if seed is None else {}, exercise)
+        hunt = _choose(programs, generator, done if seed is None else {})
         files, faulty = {exercise.file: hunt.source}, exercise
     else:
         faulty, programs, hunt, files = _choose_among_files(course, exercise, generator, on_progress)
@@ -137,10 +137,10 @@ def grid_text(grid: Grid) -> str:
     return "; ".join(" ".join(row) for row in grid)
 
 
-def _choose(programs: HuntFile, generator: random.Random, done: Mapping[str, Any], exercise: Exercise) -> Hunt:
+def _choose(programs: HuntFile, generator: random.Random, done: Mapping[str, Any]) -> Hunt:
     new = [hunt for hunt in programs.hunts if hunt.id not in done] or list(programs.hunts)
     if not new:
-        raise UsageError(f"no wrong program of {exercise.id} shows a misconception by name; choose another exercise")
+        raise UsageError(nothing_to_hunt(programs))
     by_misconception: dict[str, list[Hunt]] = {}
     for hunt in new:
         by_misconception.setdefault(hunt.misconception, []).append(hunt)

@@ -1,11 +1,14 @@
 """Programs to practise on: which variants they are made from."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 
+from autograder.authoring import hunts
 from autograder.authoring.hunts import make_hunts
-from tests.support import tiny
+from autograder.course import read_course
+from tests.support import plain, tiny
 
 HELPER = "\n\ndef mean_of(x):\n    return running_mean(x)\n"
 
@@ -23,3 +26,17 @@ def test_a_variant_that_needs_its_own_earlier_files_is_not_used(tmp_path: Path) 
     assert "whole/with_a_helper" in first.right
     assert list(second.right) == ["on_its_own"]
     assert {hunt.variant for hunt in second.hunts} == {"on_its_own"}
+
+
+@pytest.mark.worker
+def test_a_variant_without_the_texts_of_the_catalogue_shows_misconceptions_after_more_changes(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(hunts, "FEWEST_MISCONCEPTIONS", 1)
+    root = tmp_path / "course"
+    shutil.copytree(plain.ROOT, root, ignore=shutil.ignore_patterns(".course", "__pycache__"))
+    course = read_course(root)
+    counts: list[int] = []
+    found = make_hunts(course, course.exercise(plain.SORT), on_progress=lambda done, _: counts.append(done))
+    assert found.hunts
+    assert counts.count(1) > 2  # the variants, and two rounds of changes

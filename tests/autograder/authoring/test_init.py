@@ -28,6 +28,11 @@ def test_a_new_course_has_texts_for_everything_and_no_mark_is_left(tmp_path: Pat
     assert f"{DISTRIBUTION}[{extras}]=={__version__}" in (course.root / "requirements.txt").read_text("utf-8")
 
 
+def test_what_practice_writes_is_not_committed(tmp_path: Path) -> None:
+    new_course(tmp_path / "course", tensors=False)
+    assert {"/hunt/", "/arrange/"} <= {*(tmp_path / "course" / ".gitignore").read_text("utf-8").split()}
+
+
 def test_the_title_may_be_anything_on_one_line(tmp_path: Path) -> None:
     new_course(tmp_path / "a", tensors=False, title='Ä "course" \\ {{seed}}')
     assert read_course(tmp_path / "a").title == 'Ä "course" \\ {{seed}}'

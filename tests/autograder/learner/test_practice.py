@@ -55,6 +55,24 @@ def with_programs(course: Course) -> None:
     file.write_text(PROGRAMS.to_json(), "utf-8")
 
 
+@pytest.mark.parametrize(
+    ("right", "sentence"),
+    [
+        ({}, f"solutions/accepted/{tiny.FIRST} has no right program; write one there"),
+        ({"plain": tiny.MEAN}, f"no change of a program in solutions/accepted/{tiny.FIRST} shows a misconception"),
+    ],
+)
+def test_an_exercise_without_wrong_programs_says_what_its_author_can_write(
+    kit: Course, right: dict[str, str], sentence: str
+) -> None:
+    none = HuntFile(tiny.FIRST, right, ())
+    kit_hunts(kit, kit.exercises[0]).write_text(none.to_json(), "utf-8")
+    with pytest.raises(UsageError, match=sentence):
+        draw(kit, kit.exercises[0], level=1, seed=None, on_progress=ignored)
+    with pytest.raises(UsageError, match=sentence):
+        _fit(Gate(secrets_of(kit)), none, [tiny.FIRST])
+
+
 def test_programs_are_read_as_they_were_written(tmp_path: Path) -> None:
     file = tmp_path / "hunts.json"
     file.write_text(PROGRAMS.to_json(), "utf-8")
@@ -431,5 +449,5 @@ def test_a_course_with_solutions_makes_its_programs_once(course: Path) -> None:
     assert "There is one fault" in run(course, "hunt", "1", "--new", "--seed", "4")
     assert file.stat().st_mtime_ns == written
     variant.unlink()
-    run(course, "hunt", "1", "--new", status=2)
+    assert "There is one fault" in run(course, "hunt", "1", "--new")
     assert not file.exists(), "programs of another state of the course are removed"
