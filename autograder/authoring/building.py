@@ -25,6 +25,11 @@ class StaleFiles:
         return [file.name for file in (*self.handed_out, *self.parts)]
 
     @property
+    def missing(self) -> list[str]:
+        """The names of the files that plain `course build` makes: those that do not exist, and the reference parts."""
+        return [file.name for file in (*self.new, *self.parts)]
+
+    @property
     def new(self) -> dict[Path, str]:
         """The files that do not exist yet."""
         return {file: text for file, text in self.handed_out.items() if not file.exists()}

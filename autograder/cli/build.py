@@ -35,7 +35,10 @@ def build(options: argparse.Namespace) -> int:
         print(f"{_contents(course, exercises)} are up to date")
         return PASS
     if options.check:
-        print(f"stale: {', '.join(stale.names)}; run `{_command(named)} --force`")
+        if stale.missing:
+            print(f"missing or old: {', '.join(stale.missing)}; run `{_command(named)}`")
+        if stale.edited:
+            print(f"stale: {', '.join(_names(stale.edited))}; run `{_command(named)} --force`")
         return FAIL
     written, left = (stale.handed_out, []) if options.force else (stale.new, stale.edited)
     write_files(written)

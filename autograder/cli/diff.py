@@ -8,10 +8,9 @@ from autograder.course.names import resolve_exercise
 from autograder.exits import PASS
 from autograder.learner.json_output import write_json
 from autograder.learner.last_failure import evidence_json, has_changed, read_last_check
-from autograder.learner.next_commands import restore_command
 from autograder.learner.progress import read_progress
 from autograder.learner.progress.last import LastReport
-from autograder.submission.own_work import is_missing, missing_sentence
+from autograder.submission.own_work import is_missing, missing_sentence, stub_command
 
 
 def show_diff(options: argparse.Namespace) -> int:
@@ -28,7 +27,7 @@ def show_diff(options: argparse.Namespace) -> int:
     if is_missing(course, exercise):
         screen.text(missing_sentence(course, exercise), indent=0)
         screen.gap()
-        screen.next([restore_command(exercise)])
+        screen.next([stub_command(course, exercise)])
         return PASS
     if changed:
         screen.text(f"{exercise.file} has changed since this check. The check was of the earlier version.", indent=0)

@@ -7,11 +7,11 @@ from autograder.course import Course, Exercise, find_course, read_course
 from autograder.course.names import resolve_exercise
 from autograder.exits import PASS
 from autograder.learner.json_output import write_json
-from autograder.learner.next_commands import edit_command, restore_command
+from autograder.learner.next_commands import edit_command
 from autograder.learner.next_exercise import following_exercise, lesson_paragraphs, move_to, unfinished_exercise
 from autograder.learner.progress import Progress, read_progress
 from autograder.report.quantities import plural, points
-from autograder.submission.own_work import is_missing, missing_sentence
+from autograder.submission.own_work import is_missing, missing_sentence, stub_command
 
 
 def show_next(options: argparse.Namespace) -> int:
@@ -45,7 +45,9 @@ def _stay(options: argparse.Namespace, course: Course, exercise: Exercise) -> in
             screen.text(missing_sentence(course, exercise))
         screen.gap()
         check = (f"course check {exercise.number}", "what to do next in it")
-        screen.next([restore_command(exercise) if missing else check, ("course next --skip", "leave it for later")])
+        screen.next(
+            [stub_command(course, exercise) if missing else check, ("course next --skip", "leave it for later")]
+        )
     return PASS
 
 
@@ -70,4 +72,4 @@ def _show(screen: Screen, course: Course, progress: Progress, exercise: Exercise
         screen.text(f"{left.number} {left.title} does not pass yet; `course next {left.number}` goes back to it.")
     screen.gap()
     begin = edit_command(course, exercise, "the lesson is at its top")
-    screen.next([restore_command(exercise) if missing else begin, (f"course check {exercise.number}", "")])
+    screen.next([stub_command(course, exercise) if missing else begin, (f"course check {exercise.number}", "")])

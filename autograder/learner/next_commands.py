@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from autograder.course import Course, Exercise
 from autograder.course.model import Activity
 from autograder.learner.progress import Progress
-from autograder.submission.own_work import NOTEBOOKS
+from autograder.submission.own_work import NOTEBOOKS, stub_command
 
 if TYPE_CHECKING:
     from autograder.learner.start import StartHint
@@ -26,11 +26,6 @@ UNWRITTEN = ("not_started", "missing")
 def edit_command(course: Course, exercise: Exercise, does: str) -> Command:
     """Return the command that edits the file of an exercise."""
     return f"edit {course.exercises_dir.name}/{exercise.file}", does
-
-
-def restore_command(exercise: Exercise) -> Command:
-    """Return the command that brings a missing file back."""
-    return f"course reset {exercise.number}", "restores the stub"
 
 
 def after_check(course: Course, report: "Report", progress: Progress) -> list[Command]:
@@ -60,7 +55,7 @@ def _after_failure(
         own = course.exercises_dir / NOTEBOOKS / place.file
     file = os.path.relpath(own)
     if result.status == "missing":
-        return [restore_command(exercise), (again, "after your next edit")]
+        return [stub_command(course, exercise), (again, "after your next edit")]
     if result.in_progress or result.status == "not_started":
         return _to_write(course, exercise, result, again)
     line = f":{place.line}" if place and place.file == exercise.file else ""

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from autograder.course import Course, Exercise
 from autograder.learner.hints import failure_texts
-from autograder.learner.next_commands import Command, restore_command
+from autograder.learner.next_commands import Command
 from autograder.learner.progress import Progress, Standing
 from autograder.learner.progress.digests import exercise_version
 from autograder.learner.progress.standing import UNTRIED
@@ -14,7 +14,7 @@ from autograder.learner.start import edit_place, may_start, next_todo, read_todo
 from autograder.messages.todos import line_of
 from autograder.report.quantities import plural, points
 from autograder.report.states import IN_PROGRESS, STATES, State
-from autograder.submission.own_work import is_missing, read_own, stubs_of
+from autograder.submission.own_work import is_missing, read_own, stub_command, stubs_of
 
 BROKEN, RECHECK = "BROKEN AGAIN", "RE-CHECK"
 
@@ -188,7 +188,7 @@ def next_command(course: Course, progress: Progress, rows: Sequence[ExerciseRow]
         return "course check --all", "the checks have changed" if stale else "see them all pass once more"
     check = f"course check {current.number}"
     if is_missing(course, current):
-        return restore_command(current)
+        return stub_command(course, current)
     if may_start(progress.of(current)):
         todo = next_todo(read_todos(course, current))
         file = edit_place(course, todo) if todo else f"{course.exercises_dir.name}/{current.file}"

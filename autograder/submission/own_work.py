@@ -59,7 +59,16 @@ def is_missing(course: Course, exercise: Exercise) -> bool:
 def missing_sentence(course: Course, exercise: Exercise) -> str:
     """Return what to say to a learner whose file is missing: every command says the same."""
     file = f"{course.exercises_dir.name}/{exercise.file}"
-    return f"There is no file {file}: `course reset {exercise.number}` restores the stub."
+    command, does = stub_command(course, exercise)
+    return f"There is no file {file}: `{command}` {does}."
+
+
+def stub_command(course: Course, exercise: Exercise) -> tuple[str, str]:
+    """Return the command that makes a missing stub, and what it does: in a course that was never built, that is all."""
+    folders = ((course.exercises_dir, "*.py"), (course.exercises_dir / NOTEBOOKS, "*.ipynb"))
+    if (course.solutions_dir / exercise.file).is_file() and not any(any(one.glob(of)) for one, of in folders):
+        return "course build", "makes the stubs"
+    return f"course reset {exercise.number}", "restores the stub"
 
 
 def notebook_file(course: Course, exercise: Exercise) -> Path:

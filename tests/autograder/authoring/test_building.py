@@ -41,6 +41,10 @@ def test_what_is_missing_is_made_and_what_differs_stays_and_is_named(course: Pat
 def test_force_replaces_the_files_of_the_named_exercise_only(course: Path) -> None:
     (course / SECOND_BOOK).write_text("mine too")
     assert "run `course build 02 --force`" in tiny.run_course(course, "build", "2", "--check").stdout
+    (course / "exercises" / tiny.FILES[1]).unlink()
+    missing, stale = tiny.run_course(course, "build", "2", "--check").stdout.splitlines()
+    assert missing == f"missing or old: {tiny.FILES[1]}; run `course build 02`"
+    assert stale == f"stale: {SECOND_BOOK.name}; run `course build 02 --force`"
     assert tiny.run_course(course, "build", "2", "--force").returncode == 0
     assert (course / SECOND_BOOK).read_text("utf-8").startswith("{")
     assert (course / FIRST_BOOK).read_text() == "mine"

@@ -13,7 +13,7 @@ from autograder.learner.overview import ExerciseRow, next_command, parts_written
 from autograder.learner.progress import Standing, read_progress
 from autograder.learner.start import may_start, next_todo, read_todos, start_texts, take_start
 from autograder.results import Todo
-from autograder.submission.own_work import notebook_file
+from autograder.submission.own_work import missing_sentence, notebook_file
 from tests.support import tiny
 
 SECOND = tiny.FILES[1]
@@ -96,6 +96,15 @@ def test_a_deleted_file_is_missing_and_reset_brings_it_back(begun: Course) -> No
     rows = rows_of(begun, progress)
     assert [row.word for row in rows] == ["MISSING", "IN PROGRESS"]
     assert next_command(begun, progress, rows) == ("course reset 01", "restores the stub")
+
+
+def test_in_a_course_that_was_never_built_the_next_command_builds_it(begun: Course) -> None:
+    for file in tiny.FILES:
+        (begun.exercises_dir / file).unlink()
+    progress = read_progress(begun)
+    assert next_command(begun, progress, rows_of(begun, progress)) == ("course build", "makes the stubs")
+    made = f"There is no file exercises/{tiny.FILES[0]}: `course build` makes the stubs."
+    assert missing_sentence(begun, begun.exercises[0]) == made
 
 
 def test_work_in_a_notebook_that_was_never_checked_is_in_progress(begun: Course) -> None:
