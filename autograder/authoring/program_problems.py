@@ -9,8 +9,14 @@ from autograder.authoring.programs import Program
 from autograder.checks import Check
 from autograder.checks.trials import Key
 from autograder.comparison.compare import Expected, passes
+from autograder.course.section import shortened
+from autograder.judge.steps import StepResult
+from autograder.messages.steps import Grid
 from autograder.results import CheckResult, ExerciseResult
 from autograder.runner.outcomes import Observed, Outcome
+
+MOST_ROWS = 3
+"""More rows of a worked example that differ have one cause, mostly."""
 
 RIGHT = {"solution": "the solution", "accepted": "the accepted variant {}"}
 
@@ -43,6 +49,24 @@ def _unnamed(program: Program, check: CheckResult, twins: Sequence[str]) -> str:
         same = f"{', '.join(twins)} {'gives' if len(twins) == 1 else 'give'} it the same result"
         return f"{fails} without a name, as {same}: observe more in it, or name each in the other's same_as"
     return f"{fails} without a name; a student would read: {check.finding.message if check.finding else check.status}"
+
+
+def unequal_step(step: StepResult) -> str:
+    """Return what a right program gives in a step of the worked example, and what is on paper."""
+    message = step.finding.message if step.finding is not None else ""
+    if step.yours is None:
+        return f"the step {step.id}: {message}"
+    if len(step.yours) != len(step.paper):
+        pairs = [(step.yours, step.paper)]
+    else:
+        rows = zip(step.yours, step.paper, strict=True)
+        pairs = [((yours,), (paper,)) for yours, paper in rows if yours != paper]
+    values = "; ".join(f"it gives {_line(yours)}, on paper it is {_line(paper)}" for yours, paper in pairs[:MOST_ROWS])
+    return f"the step {step.id}: {message} {values[:1].upper()}{values[1:]}"
+
+
+def _line(rows: Grid) -> str:
+    return shortened("; ".join(" ".join(row) for row in rows))
 
 
 def unexpected(

@@ -24,7 +24,7 @@ from autograder.authoring.oversights import (
     regions_without_todo,
     starts_without_todo,
 )
-from autograder.authoring.program_problems import RIGHT, twins_of, unexpected
+from autograder.authoring.program_problems import RIGHT, twins_of, unequal_step, unexpected
 from autograder.authoring.programs import Kind, Program, programs_of
 from autograder.authoring.unchanging import not_following, reading_clocks, unchanging
 from autograder.authoring.unfinished import unfinished_texts
@@ -247,7 +247,7 @@ def _unequal_steps(suite: Suite, runner: Runner, program: Program) -> Iterable[s
     memory = suite.course.limits.memory_mib
     for step in steps.results_of(declared, outcomes.get(exercise.id, {}), exercise, source, memory):
         if step.finding is not None:
-            yield f"{RIGHT[program.kind].format(program.name)}: the step {step.id}: {step.finding.message}"
+            yield f"{RIGHT[program.kind].format(program.name)}: {unequal_step(step)}"
 
 
 def _named(result: ExerciseResult) -> str | None:

@@ -37,9 +37,19 @@ class StepDiffers(Fact):
 def grid_shape(grid: Grid) -> str:
     """Return how many rows and numbers there are, in words."""
     lengths = sorted({len(row) for row in grid})
+    kind = "number" if all(_is_number(word) for row in grid for word in row) else "word"
     if len(grid) == 1:
-        return "one number" if lengths == [1] else f"{lengths[0]} numbers"
+        return f"one {kind}" if lengths == [1] else f"{lengths[0]} {kind}s"
     return f"{len(grid)} rows of {' to '.join(str(length) for length in dict.fromkeys((lengths[0], lengths[-1])))}"
+
+
+def _is_number(word: str) -> bool:
+    """Whether a word is a number, or a mark of a mask."""
+    try:
+        float(word)
+    except ValueError:
+        return word in ("x", ".")
+    return True
 
 
 def described(value: Value) -> str:
@@ -48,6 +58,8 @@ def described(value: Value) -> str:
         return array(value)
     if value is None:
         return "None"
+    if isinstance(value, str):
+        return f"the text {value[:40]!r}"
     if isinstance(value, Opaque):
         return f"an object of type {value.type_name}"[:80]
     return "something that is not a row of numbers"

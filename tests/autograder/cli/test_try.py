@@ -208,5 +208,6 @@ def test_validate_proves_the_paper(course: Path) -> None:
     problems = json.loads(tiny.run_course(course, "validate", "1", "--json", "-").stdout)["exercises"][0]["problems"]
     assert (
         problems[0]
-        == f"{tiny.FIRST}: the solution: the step last: the last mean: your numbers differ from those on paper."
+        == f"{tiny.FIRST}: the solution: the step last: the last mean: your numbers differ from those on paper. "
+        "It gives 5, on paper it is 6"
     )

@@ -7,6 +7,7 @@ from types import ModuleType
 
 import pytest
 
+from autograder.authoring.program_problems import unequal_step
 from autograder.checks import Step, checks_in, step, steps_in
 from autograder.diagnosis.findings import Source
 from autograder.judge.steps import UNSEEN, StepResult, read_paper, results_of
@@ -125,6 +126,24 @@ def test_a_value_that_is_no_small_array_is_described(value: Value, described: st
     assert (result.mark, result.yours) == ("differs", None)
     assert result.finding is not None
     assert result.finding.message == f"the step: your code returns {described}, on paper it is 2 numbers."
+
+
+def test_words_are_called_words() -> None:
+    result = result_of("one two three", Observed(["one", "two"]))
+    assert result.finding is not None
+    assert result.finding.message == "the step: your code returns 2 words, on paper it is 3 words."
+    text = result_of("one two", Observed("one two"))
+    assert text.finding is not None
+    assert text.finding.message == "the step: your code returns the text 'one two', on paper it is 2 words."
+
+
+def test_a_step_of_a_right_program_names_the_rows_that_differ() -> None:
+    result = result_of("[1 2]\n[3 4]", Observed([[1, 2], [3, 5]]))
+    assert unequal_step(result).endswith("It gives 3 5, on paper it is 3 4")
+    shorter = result_of("[1 2]\n[3 4]", Observed([1, 2]))
+    assert unequal_step(shorter).endswith("It gives 1 2, on paper it is 1 2; 3 4")
+    nothing = result_of("1", Observed(None))
+    assert unequal_step(nothing) == "the step one: the step: your code returns None, on paper it is one number."
 
 
 def test_another_shape_is_said_and_shown() -> None:
