@@ -4,6 +4,7 @@ Run as a program, it reads dotted names as JSON and writes what is missing of ea
 takes seconds and starts threads.
 """
 
+import builtins
 import importlib
 import json
 import subprocess
@@ -15,6 +16,8 @@ from typing import Any
 
 from autograder.course import Course, Exercise
 from autograder.course.nearest import nearest
+from autograder.course.problems import COURSE_FILE
+from autograder.protocol.banned import PACKAGE
 
 _ACTS_AT_IMPORT = frozenset({"antigravity", "this", "__main__"})
 """Modules of Python that are not imported to look for a name: one of them opens a browser."""
@@ -27,11 +30,20 @@ def unknown_forbidden(course: Course, exercise: Exercise) -> Iterator[str]:
     heavy = tuple(dict.fromkeys(name for one in course.every for name in one.forbidden if _owner(name) in _HEAVY))
     for entry in exercise.forbidden:
         owner = _owner(entry)
+        if "." in entry and not _may_be_used(owner, course):
+            package = f"forbid it as {PACKAGE}{owner}, or add {owner} to libraries"
+            yield f"forbidden lists {entry}, and libraries of {COURSE_FILE} does not have {owner}; {package}"
+            continue
         known = owner in sys.stdlib_module_names - _ACTS_AT_IMPORT or owner in course.libraries
         if not known or "." not in entry or "*" in entry:
             continue
         if problem := _elsewhere(heavy).get(entry) if owner in _HEAVY else _missing(entry):
             yield f"forbidden lists {entry}, and {problem}"
+
+
+def _may_be_used(owner: str, course: Course) -> bool:
+    """Whether programs of a course can import a module, or have it as a builtin."""
+    return owner in sys.stdlib_module_names or owner in vars(builtins) or owner in course.libraries
 
 
 def _owner(name: str) -> str:

@@ -98,6 +98,14 @@ def test_what_cannot_be_looked_up_is_no_oversight(course: Path) -> None:
     assert list(unknown_forbidden(made, made.exercise(tiny.FIRST))) == []
 
 
+def test_a_name_of_a_library_that_the_course_lacks_is_named(course: Path) -> None:
+    tiny.replaced(course / "course.toml", 'libraries = ["torch"]\n', "")
+    made = forbidding(course, "torch.nn.Linear", "math.dist", "list.sort", "package:torch", "sorted")
+    [found] = unknown_forbidden(made, made.exercise(tiny.FIRST))
+    lacks = "forbidden lists torch.nn.Linear, and libraries of course.toml does not have torch"
+    assert found == f"{lacks}; forbid it as package:torch, or add torch to libraries"
+
+
 def test_an_id_of_two_exercises_is_named(course: Path) -> None:
     with catalogue(course, tiny.SECOND).open("a", encoding="utf-8") as stream:
         stream.write("\n[mean-not-divided]\nname = 'another'\n")
