@@ -16,7 +16,8 @@ def read_last_check(course: Course, exercise: Exercise | None) -> LastReport:
         if exercise is not None and is_missing(course, exercise):
             raise UsageError(missing_sentence(course, exercise))
         number = f" {exercise.number}" if exercise else " --all"
-        raise UsageError(f"there is no failure to show: run `course check{number}` first")
+        own = f"it needs a check of your own files in {course.exercises_dir.name}/"
+        raise UsageError(f"there is no failure to show: {own}; run `course check{number}` first")
     return last
 
 
