@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from autograder.course import read_course
@@ -46,6 +47,16 @@ def result(
     return ExerciseResult(
         exercise, exercise, status, sum(check.score for check in checks), tiny.FULL[exercise], tuple(checks)
     )
+
+
+def not_run(exercise: ExerciseResult, *ran: str) -> ExerciseResult:
+    """Return an exercise that was stopped: only the checks that `ran` keep their result."""
+    finding = Finding("exception", "not_run", "Not run: the checks before it took 5 s in all, the limit.")
+    checks = tuple(
+        check if check.id in ran else replace(check, status="timeout", score=0, finding=finding)
+        for check in exercise.checks
+    )
+    return replace(exercise, status="timeout", score=sum(check.score for check in checks), checks=checks)
 
 
 def report(student: str, first: Mapping[str, Status], message: str = "The running sum is not divided.") -> Report:

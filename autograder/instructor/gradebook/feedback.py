@@ -1,18 +1,26 @@
 """The plain text of a mark: its checks that do not pass, and what the class adds to it."""
 
+from collections.abc import Sequence
+
 from autograder.instructor.gradebook.graded import Mark
 from autograder.report.exercise_summary import checks_pass
 from autograder.report.failure_text import failure_text
 from autograder.report.failure_view import failure_view
 from autograder.report.printable import ended, one_line
-from autograder.report.quantities import points_of
-from autograder.report.states import check_state, state_of
+from autograder.report.quantities import plural, points_of
+from autograder.report.states import NOT_RUN, check_state, state_of
 from autograder.results import CheckResult, ExerciseResult
 
 
 def check_text(check: CheckResult) -> str:
     """Return why a check does not pass, in a few lines of safe text; nothing if it passes."""
     return "" if check.status == "pass" else failure_text(failure_view(check))
+
+
+def others_not_run(others: Sequence[CheckResult]) -> str:
+    """Return how many of the other checks of an exercise were not run; nothing if all of them were."""
+    count = sum(check_state(check) is NOT_RUN for check in others)
+    return f"{plural(count, 'other check')} {'was' if count == 1 else 'were'} not run." if count else ""
 
 
 def is_unwritten(exercise: ExerciseResult) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from autograder.instructor.gradebook.feedback import check_text, notes
+from autograder.instructor.gradebook.feedback import check_text, notes, others_not_run
 from autograder.instructor.gradebook.feedback_next import Next, named, next_of
 from autograder.instructor.gradebook.feedback_style import STYLE
 from autograder.instructor.gradebook.graded import Graded, Mark
@@ -19,7 +19,7 @@ from autograder.report.html_style import NAME
 from autograder.report.html_text import table, text
 from autograder.report.printable import one_line
 from autograder.report.quantities import listed, plural, points, points_of
-from autograder.report.states import STATES, State, check_state, state_of
+from autograder.report.states import State, check_state, state_of
 from autograder.results import CheckResult, ExerciseResult, Report
 from autograder.results.model import NOT_JUDGED
 
@@ -173,10 +173,13 @@ def _exercise(exercise: ExerciseResult) -> str:
 def _others(exercise: ExerciseResult) -> Iterator[str]:
     """Yield what fails besides the check on the card: checks with the same mistake together, each line of code once."""
     first = exercise.first_failure
+    others = [check for check in exercise.checks if check is not first]
     mistakes: dict[str, list[CheckResult]] = {}
-    for check in exercise.checks:
-        if STATES[check.status].mark == "failed" and check is not first:
+    for check in others:
+        if check_state(check).mark == "failed":
             mistakes.setdefault(check_text(check), []).append(check)
+    if not_run := others_not_run(others):
+        yield f"<p>{not_run}</p>"
     if first is not None and (same := mistakes.pop(check_text(first), [])):
         yield f"<p>{_same(same, exercise)}</p>"
     here = [checks for checks in mistakes.values() if _line(checks[0]) is not None and _line(checks[0]) == _line(first)]

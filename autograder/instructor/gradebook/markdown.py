@@ -2,7 +2,7 @@
 
 import re
 
-from autograder.instructor.gradebook.feedback import check_text, notes
+from autograder.instructor.gradebook.feedback import check_text, notes, others_not_run
 from autograder.instructor.gradebook.graded import Graded, Mark
 from autograder.report.exercise_summary import number
 from autograder.report.printable import one_line
@@ -55,9 +55,11 @@ def _section(exercise: ExerciseResult, check: CheckResult) -> str:
     text = check_text(check)
     # A fence is longer than every run of backticks in it, so a student's text cannot end it.
     fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", text))])
-    others = sum(check_state(other).mark == "failed" for other in exercise.checks) - 1
-    more = f" {plural(others, 'other check')} of it {'fails' if others == 1 else 'fail'}." if others else ""
-    command = f"`course check {number(exercise.id)}` shows the evidence and a hint.{more}"
+    others = [other for other in exercise.checks if other is not check]
+    failed = sum(check_state(other).mark == "failed" for other in others)
+    fails = [f"{plural(failed, 'other check')} of it {'fails' if failed == 1 else 'fail'}."] if failed else []
+    shows = f"`course check {number(exercise.id)}` shows the evidence and a hint."
+    command = " ".join([shows, *fails, *filter(None, [others_not_run(others)])])
     heading = f"\n### {number(exercise.id)} {_plain(exercise.title)}: {_plain(check.title)}\n"
     return "\n".join([heading, f"{fence}text", text, fence, "", command])
 

@@ -74,6 +74,22 @@ def test_the_page_has_the_score_the_exercises_and_the_first_failures(graded: Gra
     assert "### 02" not in page
 
 
+@pytest.mark.parametrize(
+    ("ran", "said"),
+    [
+        ((), "a hint. 3 other checks were not run."),
+        (("values",), "a hint. 3 other checks were not run."),
+        (("values", "axes"), "a hint. 1 other check of it fails. 2 other checks were not run."),
+    ],
+)
+def test_checks_that_were_not_run_do_not_fail(graded: Graded, ran: tuple[str, ...], said: str) -> None:
+    mark = of(graded, "bob")
+    assert mark.report is not None
+    stopped = examples.not_run(mark.report.exercises[0], *ran)
+    page = markdown(graded, replace(mark, report=replace(mark.report, exercises=(stopped,))))
+    assert f"{said}\n" in page
+
+
 def test_a_page_without_a_score_says_why(graded: Graded) -> None:
     page = markdown(graded, of(graded, "fay"))
     assert page.startswith("## Two little functions\n")

@@ -125,6 +125,13 @@ def test_the_line_is_marked_and_one_mistake_is_explained_once() -> None:
     assert shown.count(other.title) == 2, "in the table, and beside its own lines"
 
 
+def test_checks_that_were_not_run_have_no_mistake() -> None:
+    shown = words(page_of(classes.not_run(classes.result(tiny.FIRST, {}))))
+    assert "3 other checks were not run." in shown
+    assert "the same mistake" not in shown
+    assert shown.count("Not run: the checks before it took 5 s") == 2, "on the card, and in the advice"
+
+
 def test_a_file_that_cannot_be_read_is_reported_once() -> None:
     checks = tuple(replace(each, finding=examples.UNREADABLE) for each in examples.SYNTAX.checks)
     assert "Every other check of the exercise fails because of the same mistake." in words(
