@@ -113,9 +113,13 @@ class Adjustments:
         return self._counting.get(student, ())
 
     def within(self, course: Course) -> "Adjustments":
-        """Return those about what is graded now: an assignment, its exercises, and what is for all of them."""
+        """Return those about what is graded now: an assignment, its exercises, and what is for all of them.
+
+        The exercises of earlier assignments that it builds on are worth nothing in it, so theirs do not belong here.
+        """
         chosen = course.assignment
-        inside = {WHOLE, *(exercise.id for exercise in course.exercises), *([chosen.id] if chosen else ())}
+        ids = (chosen.id, *chosen.exercises) if chosen else (exercise.id for exercise in course.exercises)
+        inside = {WHOLE, *ids}
         return Adjustments(tuple(row for row in self.rows if row.exercise in inside))
 
     @property

@@ -15,6 +15,8 @@ import pytest
 
 from autograder.course import CourseError, read_course
 from autograder.course.assignments import assigned, find_assignment
+from autograder.instructor.gradebook.adjustments import Adjustments, adjustment
+from autograder.instructor.gradebook.roster import Roster
 from tests.support import plain, tiny
 
 pytestmark = pytest.mark.worker
@@ -290,6 +292,17 @@ def test_what_an_assignment_builds_on_is_worth_nothing_in_it(tmp_path: Path) -> 
     assert [(one.id, one.points) for one in third.exercises] == [(SPREAD, 2500)]
     assert third.grading is not None
     assert (third.grading.late_percent, second.grading.late_percent if second.grading else 0) == (20, 10)
+
+
+def test_a_decision_about_an_exercise_counts_in_the_run_of_its_assignment_only(tmp_path: Path) -> None:
+    course = read_course(course_at(tmp_path / "course"))
+    about = {name: {"student": "s01", "exercise": name} for name in (SORT, SEARCH, "week1", "week2", "*")}
+    shared = {"kind": "comment", "value": "", "text": "why", "by": "Grace", "when": "2026-03-09 10:00"}
+    rows = Adjustments(tuple(adjustment(course, Roster(), {**own, **shared}) for own in about.values()))
+    for week, kept in (("week1", {SORT, "week1", "*"}), ("week2", {SEARCH, "week2", "*"})):
+        run = assigned(course, find_assignment(course, week))
+        assert {row.exercise for row in rows.within(run).of("s01")} == kept
+    assert len(rows.within(course).of("s01")) == len(about) - 2, "a run of the whole course is about no assignment"
 
 
 @pytest.mark.parametrize(
