@@ -23,9 +23,11 @@ class Implementation:
             return getattr(self._module, name)
         except AttributeError:
             pass
-        own = (key for key, value in vars(self._module).items() if not key.startswith("_") and callable(value))
-        near = nearest(name, own)
+        defined = {key: value for key, value in vars(self._module).items() if not key.startswith("__")}
+        near = nearest(name, (key for key, value in defined.items() if not key.startswith("_") and callable(value)))
         hint = f"; it defines {near}: rename it if that is the one" if near else ""
+        if not defined:
+            hint = "; it defines nothing at all: is the file empty?"
         raise StructureError(f"{self._module.__name__}.py defines no {name}{hint}")
 
 

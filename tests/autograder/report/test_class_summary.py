@@ -1,0 +1,77 @@
+"""Who needs a look in a class: held hand-ins, failures of the grader, and files that are missing or unusual."""
+
+from dataclasses import replace
+
+import pytest
+
+from autograder.report.class_summary import summarize
+from autograder.results import CheckResult, ExerciseResult, Finding, Report, Status
+from autograder.results.model import Place
+
+PLACE = Place("ex01_mean.py", 3, "<module>")
+NOTHING = Finding("structure", "structure", "ex01_mean.py defines no mean; it defines nothing at all.")
+
+
+def exercise(status: Status, *findings: Finding | None, number: str = "01") -> ExerciseResult:
+    checks = tuple(
+        CheckResult(f"check_{at}", "a title", status if finding else "pass", 0, 100, 0.0, finding)
+        for at, finding in enumerate(findings)
+    )
+    return ExerciseResult(f"ex{number}_mean", "the mean", status, 0, 100 * len(checks), checks)
+
+
+def report(*exercises: ExerciseResult, student: str = "ada", **submission: object) -> Report:
+    return Report("course", {"student": student, "notes": [], **submission}, "sha256:1", "cpu", "sandbox", exercises)
+
+
+def looks(*reports: Report) -> list[str]:
+    return [why for _, why in summarize(reports).need_a_look]
+
+
+@pytest.mark.parametrize(
+    ("status", "finding", "why"),
+    [
+        ("fail", NOTHING, "ex01_mean.py defines no mean; it defines nothing at all."),
+        (
+            "error",
+            Finding("exception", "SyntaxError", "Python cannot read ex01_mean.py: expected ':'.", place=PLACE),
+            "Python cannot read ex01_mean.py: expected ':'.",
+        ),
+        (
+            "error",
+            Finding("exception", "FileNotFoundError", "It raised an error.", detail="No such file: 'x'", place=PLACE),
+            "It raised an error. No such file: 'x'",
+        ),
+        ("error", Finding("structure", "unread", "ex01_mean.py is a link."), "ex01_mean.py is a link."),
+    ],
+)
+def test_a_file_that_is_unusual_needs_a_look_once(status: Status, finding: Finding, why: str) -> None:
+    assert looks(report(exercise(status, finding, finding))) == [f"01 the mean: {why}"]
+
+
+def test_ordinary_mistakes_need_no_look() -> None:
+    wrong = Finding("exception", "ValueError", "Your code raised ValueError.", place=PLACE)
+    assert looks(report(exercise("error", wrong, wrong))) == []
+    assert looks(report(exercise("fail", NOTHING, None))) == [], "other checks found what they need"
+    assert looks(report(replace(exercise("fail", NOTHING), max_score=0))) == [], "it belongs to an earlier assignment"
+
+
+def test_missing_files_are_listed_together_unless_a_note_names_them() -> None:
+    missing = Finding("structure", "missing", "There is no file.")
+    two = [exercise("missing", missing, number=number) for number in ("02", "05")]
+    assert looks(report(*two)) == ["no file for exercise 02 and 05"]
+    note = "ex05_mean.py is missing, and there is ex05_mean (1).py; rename it if that is the one"
+    assert looks(report(*two, notes=[note])) == [note, "no file for exercise 02"]
+
+
+def test_a_note_that_says_it_already_is_not_repeated() -> None:
+    link = "ex01_mean.py is a link, and links are not followed; hand in the file itself"
+    unread = Finding("structure", "unread", f"{link}.")
+    assert looks(report(exercise("error", unread), notes=[link])) == [link]
+
+
+def test_those_without_a_score_come_first() -> None:
+    held = report(exercise("held", NOTHING), student="bob", found=["a.rar (3 bytes)"])
+    odd = report(exercise("fail", NOTHING))
+    assert [student for student, _ in summarize([odd, held]).need_a_look] == ["bob", "ada"]
+    assert looks(held) == ["held, no score: a.rar (3 bytes)"]
