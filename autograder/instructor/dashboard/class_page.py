@@ -17,6 +17,7 @@ from autograder.instructor.dashboard.similar import Pair, pairs_of
 from autograder.instructor.dashboard.statistics import check_statistics
 from autograder.instructor.dashboard.stuck import stuck_students
 from autograder.instructor.gradebook.graded import Graded
+from autograder.report.class_summary import summarize
 from autograder.runner.runner import EnvironmentProblem
 from autograder.submission import Submission
 
@@ -56,6 +57,7 @@ def make_class_page(
         clusters=clusters_of(room),
         pairs=pairs,
         not_compared=not_compared,
+        looks=[(room.names[student], hide(student, why)) for student, why in summarize(room.reports).need_a_look],
         notes=[] if names else [f"Names are pseudonyms; {FILE} beside this page says who is who."],
     )
     (out / FOLDER).mkdir(exist_ok=True)

@@ -30,8 +30,8 @@ def _part(cohort: Cohort, folder: str, exercise: str, title: str, is_open: bool)
         for check, statuses in checks
     ]
     table = Table("matrix", f"Checks of {number(exercise)} {title}, hardest first.", heads, rows).html(folder)
-    statuses = cohort.of_exercise(exercise)
-    passed = f"{statuses.count('pass')} of {len(statuses)} pass every check"
+    share = passing(cohort.of_exercise(exercise))
+    passed = f"{share.count} of {share.of} pass every check"
     summary = f'<summary>{text(f"{number(exercise)} {title}")} <span class="soft">{text(passed)}</span></summary>'
     return f"<details{' open' if is_open else ''}>{summary}{table}</details>"
 

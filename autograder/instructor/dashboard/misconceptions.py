@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from autograder.course import Course
 from autograder.course.misconceptions import Described, describe
-from autograder.instructor.dashboard.cohort import OPEN, Cohort, checks_of, student_of
+from autograder.instructor.dashboard.cohort import TRIED, Cohort, checks_of, student_of
 from autograder.instructor.dashboard.statistics import Share
 from autograder.report.printable import one_line
 from autograder.results import Finding
@@ -52,7 +52,7 @@ def misconceptions_of(cohort: Cohort, course: Course, hide: Hide) -> tuple[HeldM
     misconceptions = []
     for id_, findings in holders.items():
         exercise_id = exercises[id_]
-        tried = sum(status not in OPEN for status in cohort.of_exercise(exercise_id))
+        tried = sum(status in TRIED for status in cohort.of_exercise(exercise_id))
         example, wrong = _example([*findings.items()], hide)
         name = one_line(next(iter(findings.values())).name or id_)
         share = Share(len(findings), max(tried, len(findings)))

@@ -4,7 +4,7 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -53,7 +53,10 @@ HOW_SIMILAR = (
 
 @dataclass(frozen=True)
 class Findings:
-    """The content of the page. `pairs` is None if submissions were not compared; `notes` are shown at the top."""
+    """The content of the page. `pairs` is None if submissions were not compared; `notes` are shown at the top.
+
+    `looks` are the names of students, with why a person should look at the submission.
+    """
 
     room: Cohort
     stuck: Sequence[StuckStudent]
@@ -63,12 +66,14 @@ class Findings:
     pairs: Sequence[Pair] | None
     not_compared: str
     notes: Sequence[str]
+    looks: Sequence[tuple[str, str]] = ()
 
 
 def tables(content: Findings) -> Mapping[str, str]:
     """Return the CSV files of the page by name."""
     cohort = content.room
     csv_tables = [
+        page_tables.looks_table(content.looks),
         page_tables.stuck_table(content.stuck),
         page_tables.exercises_table(cohort),
         page_tables.misconceptions_table(content.why),
@@ -83,6 +88,7 @@ def page(content: Findings) -> str:
     """Return the page."""
     cohort = content.room
     sections = (
+        ("look", "Need a look", _looks(content)),
         ("stuck", "Stuck students", _stuck(content)),
         ("where", "Exercises and checks", _exercises(cohort)),
         ("why", "Misconceptions", _misconceptions(content)),
@@ -116,20 +122,37 @@ def _summary(content: Findings) -> str:
     if cohort.missing:
         tiles.append((str(len(cohort.missing)), "missing"))
     if scores:
-        tiles.append((f"{points(round(median(scores)))} of {points(cohort.maximum)}", "points, the median"))
+        tiles.append((f"{points(round(median(scores)))} of {points(cohort.maximum)}", "points earned, the median"))
         full = Share(sum(0 < cohort.maximum <= score for score in scores), len(scores))
         tiles.append((percent(full.value or 0), f"with full marks: {full.count} of {full.of}"))
     tiles.append((str(len(content.stuck)), "stuck"))
     tiles.append((str(len(content.why)), "misconceptions found"))
     figures = "".join(f"<div><dt>{text(label)}</dt><dd>{text(value)}</dd></div>" for value, label in tiles)
     notes = [*content.notes, *filter(None, (page_tables.small_class_note(cohort),))]
-    if failed := len(cohort.reports) - len(cohort.scored):
-        notes.append(
-            f"The grader failed on {plural(failed, 'submission')}, which therefore count in no score. "
-            "Run course grade again."
-        )
+    notes += _without_score(cohort)
     paragraphs = "".join(f'<p class="note">{text(note)}</p>' for note in notes)
     return f'<dl class="tiles">{figures}</dl>{paragraphs}'
+
+
+def _without_score(cohort: Cohort) -> Iterator[str]:
+    """Yield why reports have no score: a held hand-in needs a decision, and a failure of the grader another run."""
+    held = sum(report.is_held for report in cohort.reports)
+    if held:
+        one = held == 1
+        yield (
+            f"{plural(held, 'submission')} {'is' if one else 'are'} held, as no file of the assignment could be read, "
+            f"and {'counts' if one else 'count'} in no score. Another run changes nothing: a person decides."
+        )
+    if failed := len(cohort.reports) - len(cohort.scored) - held:
+        counts = "counts" if failed == 1 else "count"
+        yield (
+            f"The grader failed on {plural(failed, 'submission')}, which therefore {counts} in no score. "
+            "Run course grade again."
+        )
+
+
+def _looks(content: Findings) -> str:
+    return _table(page_tables.looks_table(content.looks), "No submission is unusual.")
 
 
 def _stuck(content: Findings) -> str:

@@ -26,6 +26,9 @@ from autograder.report.quantities import listed, plural, points
 MOST_CHECKS, MOST_STUDENTS = 5, 4
 """A cell names this many checks or students; the CSV has all."""
 
+EARNED = "What the checks gave, before lateness and decisions"
+OF_JUDGED = "Shares are of the students whose work was judged."
+
 WILSON = "Wilson's 95 % confidence interval: the likely share in a much larger class"
 
 
@@ -33,7 +36,7 @@ def stuck_table(rows: Sequence[StuckStudent]) -> Table:
     """Return the table of stuck students."""
     heads = (
         Column("student"),
-        Column("points"),
+        Column("points", EARNED, title="points earned"),
         Column("stuck on", words=True),
         Column("why", words=True),
         Column("verdict", words=True),
@@ -54,6 +57,13 @@ def stuck_table(rows: Sequence[StuckStudent]) -> Table:
     ]
     caption = "The first exercise that each student started and does not pass, and why. Lowest score first."
     return Table("stuck", caption, heads, cells)
+
+
+def looks_table(looks: Sequence[tuple[str, str]]) -> Table:
+    """Return the table of the submissions that a person should look at, and why."""
+    heads = (Column("student"), Column("why", words=True))
+    caption = "Submissions that are held or unusual, and what is known about them. Those without a score come first."
+    return Table("look", caption, heads, [(Cell(name), Cell(why)) for name, why in looks])
 
 
 def exercises_table(cohort: Cohort) -> Table:
@@ -83,7 +93,7 @@ def exercises_table(cohort: Cohort) -> Table:
                 Cell(sum(status in OPEN for status in statuses)),
             )
         )
-    return Table("exercises", "Progress of the class, by exercise.", heads, rows)
+    return Table("exercises", f"Progress of the class, by exercise. {OF_JUDGED}", heads, rows)
 
 
 def misconceptions_table(misconceptions: Sequence[HeldMisconception]) -> Table:

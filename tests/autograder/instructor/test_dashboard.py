@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder.comparison.fingerprint import fingerprint
+from autograder.course.model import Assignment, Grading
 from autograder.course.names import UsageError
 from autograder.instructor.dashboard.clusters import clusters_of, find_cluster
 from autograder.instructor.dashboard.cohort import Cohort, cohort_of
@@ -23,7 +24,7 @@ from autograder.instructor.dashboard.similar import pairs_of
 from autograder.instructor.dashboard.statistics import FEWEST, Share, check_statistics, wilson
 from autograder.instructor.dashboard.stuck import stuck_students
 from autograder.instructor.gradebook.graded import Graded, Mark
-from autograder.instructor.gradebook.policy import Policy
+from autograder.instructor.gradebook.policy import Final, Lateness, Policy
 from autograder.instructor.gradebook.roster import Student
 from autograder.protocol import Array, Value
 from autograder.results import Finding, Report
@@ -39,9 +40,8 @@ bounded = settings(max_examples=40, derandomize=True, deadline=None, database=No
 
 def content(cohort: Cohort) -> Findings:
     whys = misconceptions_of(cohort, tiny.COURSE, lambda _, text: text)
-    return Findings(
-        cohort, stuck_students(cohort), whys, check_statistics(cohort), clusters_of(cohort), None, "Not looked for.", []
-    )
+    figures, clusters, looks = check_statistics(cohort), clusters_of(cohort), [("s0", "held, no score: it is empty")]
+    return Findings(cohort, stuck_students(cohort), whys, figures, clusters, None, "Not looked for.", [], looks)
 
 
 def rows(table: str) -> list[dict[str, str]]:
@@ -111,6 +111,57 @@ def test_a_grader_error_counts_in_no_score() -> None:
     first = check_statistics(cohort)[0]
     assert (first.difficulty, first.grader) == (Share(2, 4), 1)
     assert "The grader failed on 1 submission" in page(content(cohort))
+
+
+def held(report: Report) -> Report:
+    """Return the report of a hand-in of which nothing could be read."""
+    exercises = tuple(
+        replace(
+            exercise, status="held", score=0, checks=tuple(replace(check, status="held") for check in exercise.checks)
+        )
+        for exercise in report.exercises
+    )
+    return replace(report, exercises=exercises)
+
+
+def test_a_held_hand_in_is_no_failure_of_the_grader() -> None:
+    done, failed = examples.report("a", COURSE, {}), {(FIRST, "check_1"): examples.check("check_1", "grader_error")}
+    text = page(content(examples.cohort([done, held(replace(done, submission={"student": "b"}))])))
+    assert "1 submission is held, as no file of the assignment could be read, and counts in no score." in text
+    assert "The grader failed" not in text
+    text = page(content(examples.cohort([done, examples.report("c", COURSE, failed)])))
+    assert "The grader failed on 1 submission, which therefore counts in no score." in text
+    assert "held, as no file" not in text
+
+
+def test_shares_are_of_those_who_tried_or_of_those_who_were_judged() -> None:
+    mistake = {(FIRST, "check_1"): examples.check("check_1", "fail", examples.named(FIRST, "off-by-one"))}
+    missing = {(FIRST, name): examples.check(name, "missing") for name in COURSE[FIRST]}
+    reports = [
+        examples.report("wrong", COURSE, mistake),
+        examples.report("right", COURSE, {}),
+        examples.report("absent", COURSE, missing),
+        held(examples.report("held", COURSE, {})),
+    ]
+    made = content(examples.cohort(reports))
+    assert [why.share for why in made.why] == [Share(1, 2)]
+    text = Elements(page(made)).text
+    assert "1 of 3 pass every check" in text
+    assert "33 % (1 of 3)" in text
+    assert "Shares are of the students whose work was judged." in text
+
+
+def test_the_heading_names_the_assignment_and_who_is_excused_is_not_missing(tmp_path: Path) -> None:
+    graded = export_examples.read(export_examples.graded_class(tmp_path))
+    names = {mark.student: mark.student for mark in graded.marks}
+    assert cohort_of(graded, names).missing == ("zoe",)
+    assert cohort_of(graded, names).title == "Two little functions"
+    assignment = Assignment("week1", "Means", (tiny.FIRST,), Grading())
+    excused = Final(None, None, Lateness(0, 0), (), excused=True)
+    marks = tuple(replace(mark, final=excused) if mark.student == "zoe" else mark for mark in graded.marks)
+    cohort = cohort_of(replace(graded, course=replace(graded.course, assignment=assignment), marks=marks), names)
+    assert cohort.missing == ()
+    assert "<h1>Two little functions, Means: the class</h1>" in page(content(cohort))
 
 
 def test_a_misconception_counts_once_a_student_and_the_most_frequent_comes_first() -> None:
