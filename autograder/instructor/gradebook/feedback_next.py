@@ -1,6 +1,6 @@
 """What a student should do next: the exercise to begin with, and why that one."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from autograder.course import Course
@@ -24,10 +24,13 @@ class Next:
     after: tuple[ExerciseResult, ...]
 
 
-def next_of(course: Course, exercises: Sequence[ExerciseResult]) -> Next | None:
+def next_of(
+    course: Course, exercises: Sequence[ExerciseResult], can_earn: Callable[[str], bool] = lambda _: True
+) -> Next | None:
     """Return what to begin with: the first exercise that fails, else the first not complete; None if all pass.
 
-    An exercise that the grader failed on is left out: the student can do nothing about it.
+    `can_earn` says by the id of an exercise whether its points can still be earned. An exercise that the grader failed
+    on is left out: the student can do nothing about it.
     """
     failing = [exercise for exercise in exercises if _is_wrong(exercise)]
     unwritten = [exercise for exercise in exercises if exercise.in_progress or exercise.status in UNWRITTEN]
@@ -35,7 +38,8 @@ def next_of(course: Course, exercises: Sequence[ExerciseResult]) -> Next | None:
     if not order:
         return None
     first, *after = order
-    why = (_reason(first, failing, unwritten, len(exercises)), _left(first), _builds(course, first))
+    left = _left(first) if can_earn(first.id) else ""
+    why = (_reason(first, failing, unwritten, len(exercises)), left, _builds(course, first))
     return Next(first, tuple(filter(None, why)), _commands(first), tuple(after))
 
 

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
+from functools import partial
 
 from autograder.instructor.gradebook.feedback import check_text, notes, others_not_run
 from autograder.instructor.gradebook.feedback_next import Next, named, next_of
 from autograder.instructor.gradebook.feedback_style import STYLE
 from autograder.instructor.gradebook.graded import Graded, Mark
-from autograder.instructor.gradebook.policy import BY_HAND, CHECKS, deadline
+from autograder.instructor.gradebook.policy import BY_HAND, CHECKS, can_earn, deadline
 from autograder.report.exercise_summary import checks_pass, message_of, number, passing
 from autograder.report.exercise_summary import notes as notes_of_intake
 from autograder.report.failure_view import failure_view
@@ -40,7 +41,7 @@ def feedback(graded: Graded, mark: Mark) -> str:
     report = mark.report
     assert report is not None
     name = _short(mark.row.name or mark.student)
-    first = next_of(graded.course, report.exercises)
+    first = next_of(graded.course, report.exercises, partial(can_earn, graded.policy, mark.student, datetime.now(UTC)))
     main = [
         *_score(graded, mark, report),
         *(_changed(mark.before, report) if mark.before is not None else ()),

@@ -222,6 +222,14 @@ def late_penalty(policy: Policy, student: str, handed_in: datetime | None, score
     return Lateness(days, penalty, f"{late_by}: {percent.normalize():f} % of {of} taken off")
 
 
+def can_earn(policy: Policy, student: str, now: datetime, exercise: str) -> bool:
+    """Say whether all points of an exercise can still be earned: nothing is taken off yet, and nobody decided."""
+    decided = (row for row in policy.adjustments.of(student) if row.kind in ("points", "excused"))
+    if any(row.is_whole or row.exercise == exercise for row in decided):
+        return False
+    return late_penalty(policy, student, now, policy.maximum).penalty == 0
+
+
 def final_score(policy: Policy, student: str, handed_in: datetime | None, score: int | None) -> Final:
     """Return the final score: minus the late penalty, plus the points added by hand.
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import datetime
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -226,6 +227,13 @@ def test_the_commands_are_those_that_help_with_the_mistake() -> None:
     assert [command for command, _ in found.commands] == [
         "course check 05", "course hint 05", "course why attention-not-scaled"
     ]  # fmt: skip
+
+
+def test_what_can_be_earned_is_said_until_the_points_are_gone(graded: Graded) -> None:
+    closed, later = graded.policy.grading, datetime(2100, 1, 1)
+    assert "You can still earn" not in page(graded, "bob"), "the assignment was due in March 2026"
+    still_open = replace(graded, policy=replace(graded.policy, grading=replace(closed, due=later)))
+    assert "You can still earn 28.57 of its 40 points." in page(still_open, "bob")
 
 
 # What a student wrote is words.

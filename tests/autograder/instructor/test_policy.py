@@ -15,7 +15,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder.course import CourseError, Grading, read_course
-from autograder.instructor.gradebook.policy import Policy, days_late, deadline, final_score, late_penalty, policy_of
+from autograder.instructor.gradebook.adjustments import Adjustment, Adjustments
+from autograder.instructor.gradebook.policy import (
+    Policy,
+    can_earn,
+    days_late,
+    deadline,
+    final_score,
+    late_penalty,
+    policy_of,
+)
 from autograder.instructor.gradebook.roster import Roster, RosterError, Student, read_roster
 from autograder.instructor.gradebook.scores import scores_csv
 from autograder.results import ExerciseResult, Report
@@ -163,6 +172,27 @@ def test_what_lateness_costs_is_said(
     policy = Policy(replace(RULES, late_of=late_of, late_most=Decimal(most)))
     lateness = late_penalty(policy, "ada", deadline(policy, "ada", days), score)
     assert (lateness.days, lateness.penalty, lateness.sentence) == (days, penalty, sentence)
+
+
+@pytest.mark.parametrize(
+    ("rules", "open_after_days"),
+    [
+        (RULES, [0]),
+        (replace(RULES, late_percent=Decimal(0)), [0, 2]),
+        (replace(RULES, late_percent=Decimal(0), late_days=None), [0, 2, 10]),
+        (replace(RULES, due=None), [0, 2, 10]),
+    ],
+)
+def test_points_can_be_earned_until_something_is_taken_off(rules: Grading, open_after_days: list[int]) -> None:
+    moments = {days: berlin(27, 23, 59) + timedelta(days=days) for days in (0, 2, 10)}
+    assert [days for days, now in moments.items() if can_earn(Policy(rules), "ada", now, "ex01_a")] == open_after_days
+
+
+def test_nothing_more_can_be_earned_where_somebody_decided() -> None:
+    row = Adjustment("ada", "ex01_a", "points", "8", "why", "Grace", "2026-03-09 10:00", 800)
+    policy = Policy(Grading(), adjustments=Adjustments((row, replace(row, student="bob", exercise="week1"))))
+    asked = [("ada", "ex01_a"), ("ada", "ex02_b"), ("bob", "ex02_b"), ("cem", "ex01_a")]
+    assert [can_earn(policy, student, berlin(1, 0, 0), id_) for student, id_ in asked] == [False, True, False, True]
 
 
 def test_a_half_of_a_hundredth_is_the_students() -> None:
