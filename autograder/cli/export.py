@@ -96,7 +96,8 @@ def _without_score(graded: Graded) -> Iterator[str]:
     if held := [mark.student for mark in graded.marks if mark.held]:
         count = plural(len(held), "student")
         fix = "replace it with course accept, give points with course adjust, or take it out"
-        yield f"the hand-in of {count} could not be read, and no score is written: {named(held)}; {fix}"
+        found = f"the hand-in of {count} has no file of the assignment that could be read"
+        yield f"{found}, and no score is written: {named(held)}; {fix}"
     if failed:
         count = plural(len(failed), "student")
         yield f"the grader failed on {count}, and no score is written: {named(failed)}; run course grade again"

@@ -106,7 +106,8 @@ def _show(options: argparse.Namespace, out: Out, outcome: Outcome, maximum: int)
     print(f"\n{_counts(outcome.counts)}")
     if held := [report for report in outcome.reports if report.is_held]:
         one = len(held) == 1
-        found = f"{plural(len(held), 'submission')} {'has' if one else 'have'} no file that could be read"
+        count = f"{plural(len(held), 'submission')} {'has' if one else 'have'}"
+        found = f"{count} no file of the assignment that could be read"
         print(f"{found}, and {'is' if one else 'are'} held back without a score, see above")
     print(f"Reports are in {out.reports}, the table in {outcome.table}")
 

@@ -54,7 +54,7 @@ class NothingRead(Fact):
     id = "held"
 
     def wording(self) -> Wording:
-        says = "No file of the course could be read in your hand-in"
+        says = "No file of the assignment could be read in your hand-in"
         return Wording(says, asks="It has no score until your teacher decides.", whole=True)
 
 

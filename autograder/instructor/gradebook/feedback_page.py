@@ -27,8 +27,8 @@ from autograder.results.model import NOT_JUDGED
 LONGEST_NAME = 200
 MOST_TITLES = 4
 UNDECIDED = (
-    "<p>No file of the course could be read in your hand-in, and nobody has decided yet. Send your teacher the files "
-    "that you meant to hand in. <code>course submit</code> packs them.</p>"
+    "<p>No file of the assignment could be read in your hand-in, and nobody has decided yet. Send your teacher the "
+    "files that you meant to hand in. <code>course submit</code> packs them.</p>"
 )
 FAILED = "<p>The grader failed on a part of it. This is no fault of yours; it will be graded again.</p>"
 
@@ -80,7 +80,7 @@ def _held(report: Report) -> Iterator[str]:
     if not found:
         yield "<p>Your hand-in is empty.</p>"
         return
-    yield "<p>No file of the course could be read in your hand-in. This is in it:</p>"
+    yield "<p>No file of the assignment could be read in your hand-in. This is in it:</p>"
     yield f"<ul>{''.join(f'<li>{text(name)}</li>' for name in found)}</ul>"
 
 

@@ -134,7 +134,8 @@ def _archive(options: ExportOptions, graded: Graded, platform: str) -> ExportRes
     from autograder.instructor.gradebook.feedback_zip import write_archive
 
     pages, without = write_archive(graded, platform, options.into, Path(options.to))
-    reason = f"no file of theirs in {options.into}" if options.into else "no participant number in roster.csv (lms_id)"
+    can_answer = f"no .zip, .py or .ipynb of theirs in {options.into}, and Canvas takes a page for no other file"
+    reason = can_answer if options.into else "no participant number in roster.csv (lms_id)"
     notes = [f"{plural(len(without), 'page')} left out: {named(without)}; {reason}"] if without else []
     line = f"Written: {Path(options.to)}, {plural(pages, 'page')} for {platform.capitalize()}"
     return ExportResult([line], notes, len(without))

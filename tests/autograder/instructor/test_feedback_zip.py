@@ -145,7 +145,8 @@ def test_the_command_writes_the_zip_and_names_who_is_left_out(course: Path, subm
     assert "2 pages left out: eve and =cmd; no participant number in roster.csv (lms_id)\n" in done.stderr
     done = tiny.run_course(course, *wanted, "--for", "canvas", "--into", str(submissions))
     assert (done.returncode, done.stdout) == (4, f"Written: {to}, 3 pages for Canvas\n")
-    assert f"2 pages left out: eve and =cmd; no file of theirs in {submissions}\n" in done.stderr
+    found = f"no .zip, .py or .ipynb of theirs in {submissions}, and Canvas takes a page for no other file"
+    assert f"2 pages left out: eve and =cmd; {found}\n" in done.stderr
     for arguments, sentence in (
         (("--for", "canvas"), "--for canvas needs --into FILE, the submissions.zip that you downloaded there"),
         (("--for", "moodle", "--into", "x"), "--for moodle takes no --into"),

@@ -66,12 +66,13 @@ def test_the_class_says_what_was_found_in_each(school: Path) -> None:
     assert "0 of" not in said.split("good")[0]
     assert "held, no score: it is empty" in said
     assert "essay.docx (8 bytes), photo.jpg (4 bytes)" in said
-    assert "3 submissions have no file that could be read, and are held back without a score" in said
+    assert "3 submissions have no file of the assignment that could be read, and are held back without a score" in said
 
 
 def test_an_export_names_them_and_writes_no_score(school: Path, tmp_path: Path) -> None:
     said = run(school, "export", "scores", str(school / "out"), "--to", str(tmp_path / "scores.csv"))
-    assert "the hand-in of 3 students could not be read, and no score is written: broken, empty and other" in said
+    found = "the hand-in of 3 students has no file of the assignment that could be read, and no score is written"
+    assert f"{found}: broken, empty and other" in said
     assert rows(tmp_path / "scores.csv")["empty"]["final"] == ""
 
 
@@ -81,6 +82,7 @@ def test_the_page_of_the_student_says_what_was_found_and_escapes_it(school: Path
     pages = {mark.student: feedback(graded, mark) for mark in graded.marks}
     assert "No score yet" in pages["other"]
     assert "essay.docx (8 bytes)" in pages["other"]
+    assert "No file of the assignment could be read in your hand-in. This is in it:" in pages["other"]
     assert "nobody has decided yet" in pages["other"]
     assert "Your hand-in is empty." in pages["empty"]
     assert not any("without problems" in pages[student] for student in HELD)
