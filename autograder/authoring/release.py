@@ -31,6 +31,10 @@ PART = ".part"
 PYCACHE = "__pycache__"
 
 PLAY = "| `course play` | trains and uses what you have built |\n"
+TORCH = """
+On Linux, pip downloads torch with CUDA, which is several gigabytes. If you have no NVIDIA GPU, write
+`PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu` before `pip`: the CPU build is much smaller.
+"""
 README = Path(__file__).with_name("student_readme.md")
 
 EDITOR = Path(__file__).with_name("editor")
@@ -144,7 +148,8 @@ def _readme(course: Course) -> str:
     rows = [f"| {exercise.number} | {exercise.title} | {exercise.points / 100:g} |" for exercise in course.exercises]
     table = "\n".join(["| | exercise | points |", "|---|---|--:|", *rows])
     text = Template(README.read_text("utf-8"))
-    return text.substitute(title=course.title, first=course.files[0], exercises=table, play=PLAY if course.play else "")
+    optional = {"play": PLAY if course.play else "", "torch": TORCH if "torch" in course.libraries else ""}
+    return text.substitute(title=course.title, first=course.files[0], exercises=table, **optional)
 
 
 def _public_toml(course: Course) -> bytes:

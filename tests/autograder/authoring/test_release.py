@@ -9,6 +9,7 @@ import sys
 import tomllib
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,10 @@ import pytest
 from autograder.answer_key.keys import Keys
 from autograder.answer_key.released import KitKeys, open_keys
 from autograder.authoring.key_sizes import MOST_KEY_BYTES, measured, problem_of, warning_of
-from autograder.authoring.release import ReleaseError, kit_of, write_kit
+from autograder.authoring.release import ReleaseError, _readme, kit_of, write_kit
 from autograder.authoring.release_tables import TableError, without_tables
 from autograder.cli.program import run_command
+from autograder.course import read_course
 from autograder.course.kit_files import MANIFEST
 from autograder.exits import USAGE
 from autograder.judge.grader import Grader
@@ -259,6 +261,14 @@ def test_pytest_checks_a_kit(kit: Path) -> None:
     assert "passed" in done.stdout
     assert "mean" in done.stdout
     assert "INTERNAL" not in done.stdout
+
+
+@pytest.mark.parametrize(("libraries", "named"), [(("numpy", "torch"), True), (("numpy",), False)])
+def test_the_readme_says_how_to_get_the_small_torch(course: Path, libraries: tuple[str, ...], named: bool) -> None:
+    text = _readme(replace(read_course(course), libraries=libraries))
+    assert ("PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu" in text) is named
+    assert "\n\n\n" not in text
+    assert "$" not in text
 
 
 @pytest.mark.slow
