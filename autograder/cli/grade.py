@@ -13,6 +13,7 @@ from autograder.course import Course, read_course
 from autograder.course.names import UsageError
 from autograder.exits import ENVIRONMENT, GRADER, PASS
 from autograder.instructor.gradebook.adjustments import read_adjustments
+from autograder.instructor.gradebook.changes import Marks, changed_marks, marks_of
 from autograder.instructor.gradebook.policy import policy_of
 from autograder.instructor.gradebook.roster import Roster, read_roster
 from autograder.instructor.grading.accepted import read_accepted
@@ -62,8 +63,9 @@ def grade(options: argparse.Namespace) -> int:
     )
     try:
         with Out(options.out) as out:
+            before = marks_of(options.out / "scores.csv")
             outcome = ClassRun(out, conditions, settings, GradingProgress()).run(entries, students, policy)
-            _show(options, out, outcome, policy.maximum)
+            _show(options, out, outcome, policy.maximum, before)
     except Interrupted as error:
         return _fail(GRADER, str(error))
     except Busy as error:
@@ -94,8 +96,8 @@ def _fail(status: int, sentence: str) -> int:
     return status
 
 
-def _show(options: argparse.Namespace, out: Out, outcome: Outcome, maximum: int) -> None:
-    """Print the class, the counts, and where the reports are."""
+def _show(options: argparse.Namespace, out: Out, outcome: Outcome, maximum: int, before: Marks) -> None:
+    """Print the class, the counts, where the reports are, and which marks differ from those `before`."""
     if outcome.left:
         print(_counts(outcome.counts))
         option = "--retry-errors" if options.retry_errors else "--student"
@@ -110,6 +112,8 @@ def _show(options: argparse.Namespace, out: Out, outcome: Outcome, maximum: int)
         found = f"{count} no file of the assignment that could be read"
         print(f"{found}, and {'is' if one else 'are'} held back without a score, see above")
     print(f"Reports are in {out.reports}, the table in {outcome.table}")
+    for line in changed_marks(before, marks_of(outcome.table) if outcome.table else {}):
+        print(line)
 
 
 def _counts(counts: Counter[str]) -> str:

@@ -60,7 +60,9 @@ def test_a_corrected_file_counts_and_the_page_says_what_changed(school: Path, tm
     original = (school / "hand_in" / "bob" / FIRST).read_bytes()
     said = run(school, "accept", "bob", written(tmp_path / "mail", "fixed.py", tiny.MEAN), "--as", FIRST, *BY)
     assert f"{FIRST} of bob is accepted by Grace and kept in accepted/bob/001/fixed.py" in said
-    assert "1 graded, 1 kept from before" in grade(school)
+    said = grade(school)
+    assert "1 graded, 1 kept from before" in said
+    assert "Changed since the last table: 1 mark\n  bob  60.00 of 100.00 → 100.00 of 100.00\n" in said
     assert finals(school)["bob"] == "100.00"
     assert (school / "hand_in" / "bob" / FIRST).read_bytes() == original
     text = page(school, "bob")
@@ -69,7 +71,9 @@ def test_a_corrected_file_counts_and_the_page_says_what_changed(school: Path, tm
     assert "was accepted by Grace on" in text
     assert "wrong file uploaded" in text
     assert "What changed" not in page(school, "ada")
-    assert "0 graded, 2 kept" in grade(school)
+    said = grade(school)
+    assert "0 graded, 2 kept" in said
+    assert "Changed" not in said
     assert "bob: ex01_running_mean.py was accepted by Grace" in run(school, "accept", "--list")
     said = run(school, "accept", "bob", "--withdraw", "--reason", "it was another student's", "--by", "Grace")
     assert f"{FIRST} of bob no longer counts" in said
