@@ -22,7 +22,7 @@ def dashboard(options: argparse.Namespace) -> int:
     graded = read_graded(course, roster, options.out)
     submissions = None
     if options.folder is not None:
-        read = read_submissions(options.folder, options.layout, course, roster, graded)
+        read = read_submissions(options.folder, options.layout, roster, graded)
         submissions = read.by_student
         for warning in read.warnings:
             warn(warning)

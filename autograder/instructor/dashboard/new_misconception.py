@@ -40,7 +40,7 @@ def add_misconception(
     solution = course.solutions_dir / exercise.file
     if not solution.is_file():
         raise UsageError(f"{solution} is not there, and a misconception is a patch of it; run this in the course")
-    read = read_submissions(folder, layout, course, roster, graded)
+    read = read_submissions(folder, layout, roster, graded)
     sources = [
         read.by_student[student].sources[exercise.file] for student in cluster.students if student in read.by_student
     ]
