@@ -2,7 +2,7 @@
 
 import argparse
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from autograder import ending
@@ -18,7 +18,8 @@ from autograder.instructor.gradebook.policy import policy_of
 from autograder.instructor.gradebook.roster import Roster, read_roster
 from autograder.instructor.grading.accepted import read_accepted
 from autograder.instructor.grading.class_run import ClassRun, Interrupted, Outcome, RunOptions
-from autograder.instructor.grading.conditions import conditions_of
+from autograder.instructor.grading.conditions import Conditions, conditions_of
+from autograder.instructor.grading.earlier_run import accepted_only, changed_ids, refuse_other_run
 from autograder.instructor.grading.out import Busy, Out
 from autograder.instructor.grading.reports import read_stored
 from autograder.instructor.grading.selection import (
@@ -49,7 +50,7 @@ def grade(options: argparse.Namespace) -> int:
         raise UsageError("--scheduler grades whole courses only; leave --take and --assignment out, or use --shard")
     device = normalize_device(options.device)
     roster = read_roster(course, options.roster)
-    entries, problems = _entries(options, course, roster)
+    entries, own, problems = _entries(options, course, roster)
     if (shard := options.shard) is not None:
         roster = Roster(tuple(student for student in roster.students if shard.has(student.student)))
         entries = tuple(entry for entry in entries if shard.has(entry.student))
@@ -58,6 +59,8 @@ def grade(options: argparse.Namespace) -> int:
     seed = grading_seed(course, options.seed, options.out)
     conditions = conditions_of(course, seed=seed, device=device, isolation=options.isolation)
     chosen = chosen_facts(course.take, options.assignment) if course is not whole else {}
+    _keep_earlier_run(options, conditions, chosen, [entry for entry in entries if entry.student in own], roster)
+    chosen = {**chosen, **accepted_only(entries, own)}
     settings = RunOptions(
         options.jobs, options.sandbox, options.scheduler, shard, chosen, options.force, options.retry_errors
     )
@@ -76,8 +79,10 @@ def grade(options: argparse.Namespace) -> int:
     return GRADER if outcome.counts["failed"] or held or problems else PASS
 
 
-def _entries(options: argparse.Namespace, course: Course, roster: Roster) -> tuple[tuple[Entry, ...], tuple[str, ...]]:
-    """Return the submissions with what was accepted since, and the problems, which are told."""
+def _entries(
+    options: argparse.Namespace, course: Course, roster: Roster
+) -> tuple[tuple[Entry, ...], frozenset[str], tuple[str, ...]]:
+    """Return the submissions with what was accepted since, the students with a submission, and the reported problems."""
     handout = handout_of(course)
     found = list_submissions(options.folder, course.files, options.layout, roster or None, handout)
     for sentence in (*found.problems, *found.notes):
@@ -87,7 +92,20 @@ def _entries(options: argparse.Namespace, course: Course, roster: Roster) -> tup
     entries, unknown = read_accepted(course, options.assignment or "").apply(found.entries, roster, handout)
     for sentence in unknown:
         warn(sentence)
-    return entries, (*found.problems, *unknown)
+    return entries, frozenset(entry.student for entry in found.entries), (*found.problems, *unknown)
+
+
+def _keep_earlier_run(
+    options: argparse.Namespace,
+    conditions: Conditions,
+    chosen: Mapping[str, object],
+    entries: Sequence[Entry],
+    roster: Roster,
+) -> None:
+    """Refuse a run that would replace or lose the results of an earlier one in --out. Raises `UsageError`."""
+    refuse_other_run(options.out, conditions, {**chosen, **({"shard": str(options.shard)} if options.shard else {})})
+    for sentence in changed_ids(options.out, options.folder, conditions, entries, roster, options.left_out or ()):
+        warn(sentence)
 
 
 def _fail(status: int, sentence: str) -> int:

@@ -67,6 +67,8 @@ def _add_grade(commands: Commands) -> None:
     add("--take", action="append", metavar="NAME", help="grade only this part or exercise; repeatable")
     add("--jobs", type=positive, metavar="N", help=JOBS)
     add("--student", action="append", dest="students", metavar="NAME", help=f"grade {ONE_STUDENT}")
+    does = "go on without the submission of this student, which was taken out since the last run; repeatable"
+    add("--leave-out", action="append", dest="left_out", metavar="NAME", help=does)
     add("--force", action="store_true", help="keep no report: grade unchanged submissions again")
     add("--retry-errors", action="store_true", help="grade only submissions that the grader failed on")
     add("--scheduler", type=address, metavar="ADDRESS", help="grade on the cluster of this Dask scheduler")

@@ -6,6 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from autograder.instructor.grading.earlier_run import ACCEPTED
 from autograder.instructor.grading.index import Row, row_of, state_of
 from autograder.instructor.grading.out import Out, before, read_run
 from autograder.instructor.grading.reports import stored_in, write_file
@@ -39,7 +40,9 @@ def read_shards(folders: Sequence[Path], out: Path) -> Mapping[str, Any]:
                 problem = f"{student} is in {folders_of[student]} and in {folder}"
                 raise MergeError(f"{problem}, expected every student once; leave one of the folders out")
             students[student], folders_of[student] = handed_in, folder
-    return {**_identity(run), "students": dict(sorted(students.items()))}
+    accepted = sorted(student for shard in runs.values() for student in shard.get(ACCEPTED, ()))
+    noted = {ACCEPTED: accepted} if accepted else {}
+    return {**_identity(run), **noted, "students": dict(sorted(students.items()))}
 
 
 def students_json(handed_in: Mapping[str, datetime | None]) -> dict[str, str | None]:
@@ -90,7 +93,7 @@ def _run(folder: Path) -> Mapping[str, Any]:
 
 def _identity(run: Mapping[str, Any]) -> dict[str, Any]:
     """Return the part of run.json that all shards of a run share."""
-    return {key: value for key, value in run.items() if key not in ("shard", "students")}
+    return {key: value for key, value in run.items() if key not in ("shard", ACCEPTED, "students")}
 
 
 def _require_all_shards(shards: Mapping[Path, str | None]) -> None:

@@ -5,7 +5,7 @@ import io
 import json
 import shutil
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from fractions import Fraction
 from math import ceil, floor
@@ -150,9 +150,9 @@ RIGHT = {week: plain.solution(id_) for week, id_ in (("week1", SORT), ("week2", 
 BY_GRACE = ("--by", "Grace")
 
 
-def grade(course: Path, hand_ins: Path, week: str, expected: int = 0) -> str:
+def grade(course: Path, hand_ins: Path, week: str, expected: int = 0, more: Sequence[str] = ()) -> str:
     where = ("--layout", "nbgrader", "--out", f"build/{week}", "--assignment", week, "--seed", "5", "--jobs", "2")
-    return run(course, "grade", str(hand_ins / week), *where, *tiny.TRUSTED, expected=expected)
+    return run(course, "grade", str(hand_ins / week), *where, *tiny.TRUSTED, *more, expected=expected)
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,8 @@
 """Grading one assignment of a term again and again: what belongs to another week or another student stays as it is."""
 
+import csv
+import json
+import shutil
 from datetime import timedelta
 from pathlib import Path
 
@@ -15,6 +18,7 @@ from tests.autograder.instructor.test_term import (
     hand_in,
     run,
 )
+from tests.support import tiny
 
 pytestmark = pytest.mark.worker
 
@@ -54,3 +58,64 @@ def test_the_class_page_compares_the_submissions_as_they_were_graded(
     said = run(course, "dashboard", "build/week1", str(hand_ins / "week1"))
     assert "2 submissions in" in said
     assert "were changed since they were graded, left out: ada and cem" in said
+
+
+def finals(course: Path, week: str) -> dict[str, str]:
+    with (course / "build" / week / "scores.csv").open(newline="") as lines:
+        return {row["student"]: row["final"] for row in csv.DictReader(lines)}
+
+
+def contents(folder: Path) -> dict[Path, bytes]:
+    return {file: file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file()}
+
+
+def test_a_download_without_the_earlier_submissions_is_refused_and_changes_nothing(
+    class_of_two: tuple[Path, Path], tmp_path: Path
+) -> None:
+    course, hand_ins = class_of_two
+    accept_sort(course, "ben", tmp_path / "mail")
+    grade(course, hand_ins, "week1")
+    before = contents(course / "build" / "week1")
+    hand_in(tmp_path / "late", "week1", "cem", RIGHT["week1"], IN_TIME, {})
+    said = grade(course, tmp_path / "late", "week1", expected=2)
+    assert "has the report of 2 submissions that are not in" in said
+    assert "ada and ben; grade a folder with all submissions, or choose another --out" in said
+    assert contents(course / "build" / "week1") == before
+    shutil.copytree(tmp_path / "late" / "week1", hand_ins / "week1", dirs_exist_ok=True)
+    assert "1 graded, 2 kept from before" in grade(course, hand_ins, "week1")
+    assert finals(course, "week1") == {"ada": "60.00", "ben": "60.00", "cem": "60.00"}
+
+
+def test_a_submission_that_was_taken_out_on_purpose_is_left_out_by_name(class_of_two: tuple[Path, Path]) -> None:
+    course, hand_ins = class_of_two
+    grade(course, hand_ins, "week1")
+    shutil.rmtree(hand_ins / "week1" / "ben")
+    assert "add --leave-out ben" in grade(course, hand_ins, "week1", expected=2)
+    grade(course, hand_ins, "week1", more=("--leave-out", "ben"))
+    assert list(finals(course, "week1")) == ["ada"]
+    grade(course, hand_ins, "week1")
+
+
+def test_who_has_only_an_accepted_file_and_who_gets_another_id_are_not_missed(
+    class_of_two: tuple[Path, Path], tmp_path: Path
+) -> None:
+    course, hand_ins = class_of_two
+    accept_sort(course, "zoe", tmp_path / "mail")
+    grade(course, hand_ins, "week1")
+    assert json.loads((course / "build" / "week1" / "run.json").read_text())["accepted"] == ["zoe"]
+    run(course, "accept", "zoe", "--withdraw", "--assignment", "week1", *BY)
+    (course / "roster.csv").write_text("student,login\nada,\nb42,ben\n")
+    said = grade(course, hand_ins, "week1")
+    assert "ben is graded as b42 now: the files are the same" in said
+    assert list(finals(course, "week1")) == ["ada", "b42"]
+
+
+def test_an_output_folder_of_another_assignment_is_refused(class_of_two: tuple[Path, Path]) -> None:
+    course, hand_ins = class_of_two
+    grade(course, hand_ins, "week1")
+    before = contents(course / "build" / "week1")
+    into = ("--layout", "nbgrader", "--out", "build/week1", "--seed", "5", *tiny.TRUSTED)
+    for chosen, now in ((("--assignment", "week2"), "week2"), (("--take", "1"), SORT), ((), "the whole course")):
+        said = run(course, "grade", str(hand_ins / "week1"), "--student", "ada", *chosen, *into, expected=2)
+        assert f"build/week1 has the reports of week1, and this run is of {now}, so it would replace them" in said
+    assert contents(course / "build" / "week1") == before
