@@ -23,9 +23,7 @@ class GradedSubmissions:
     warnings: list[str] = field(default_factory=list)
 
 
-def read_submissions(
-    folder: Path, layout: str | None, roster: Roster, graded: Graded
-) -> GradedSubmissions:
+def read_submissions(folder: Path, layout: str | None, roster: Roster, graded: Graded) -> GradedSubmissions:
     """Return the submissions that were graded, read as grading reads them: the files of the run, and what was accepted.
 
     One that has changed or disappeared since is left out.

@@ -15,6 +15,7 @@ from autograder.instructor.gradebook.adjustments import FILE, read_adjustments
 from autograder.instructor.gradebook.policy import Final, Policy, final_of, missing, policy_of
 from autograder.instructor.gradebook.roster import Roster, Student
 from autograder.instructor.gradebook.scores import plain
+from autograder.instructor.grading.conditions import checks_of
 from autograder.instructor.grading.out import before, read_run
 from autograder.instructor.grading.selection import course_of_run
 from autograder.report.quantities import listed, plural
@@ -114,6 +115,7 @@ def read_graded(course: Course, roster: Roster, out: Path, students: Sequence[st
         _check_course(course, out, report)
         return Graded(course, policy, (_mark(policy, _student(out, report), report, None),))
     reports, notes = _reports(course, out, run)
+    _require_same_checks(course, out, run)
     times = handed_in_times(out)
     marks = [
         replace(_mark(policy, student, report, times.get(student)), before=_before(out, student, report))
@@ -237,6 +239,17 @@ def _check_course(course: Course, file: Path, report: Report) -> None:
             now = f"has {worth[exercise.id] / 100:g}" if exercise.id in worth else "does not have it"
             found = f"{printable(file)} has {exercise.max_score / 100:g} points for {exercise.id}"
             raise ExportError(f"{found}, but this course {now}; run course grade again, in the folder of its course")
+
+
+def _require_same_checks(course: Course, out: Path, run: Mapping[str, Any]) -> None:
+    """Refuse a run if what decides marks in the course has changed since. An older run.json does not have it."""
+    graded = run.get("checks")
+    if not isinstance(graded, dict):
+        return
+    changed = [id_ for id_, digest in checks_of(course).items() if graded.get(id_) != digest]
+    if changed:
+        found = f"the checks, the solution, limits or sizes of {named(changed)} have changed since it was graded"
+        raise ExportError(f"{printable(out)}: {found}; run the same course grade again")
 
 
 def _stale(out: Path, found: str) -> ExportError:

@@ -20,7 +20,8 @@ class Conditions:
     """Everything except the submission that decides a report.
 
     `exercises` has a digest for each exercise of everything its result depends on, without its points. `runtime` has
-    the versions that numbers and messages depend on. `intake` is the digest of everything that reading a submission
+    the versions that numbers and messages depend on. `checks` has a digest for each exercise of what decides its marks
+    in the course: neither the engine nor texts nor misconceptions are part of it. `intake` is the digest of everything that reading a submission
     depends on. `files` has the size and modification time of the course's files.
     """
 
@@ -31,6 +32,7 @@ class Conditions:
     isolation: str
     runtime: Mapping[str, str]
     exercises: Mapping[str, str]
+    checks: Mapping[str, str]
     intake: str
     files: Mapping[Path, tuple[int, int]]
 
@@ -72,6 +74,7 @@ class Conditions:
             "suite": self.suite,
             "runtime": dict(self.runtime),
             "exercises": list(self.exercises),
+            "checks": dict(self.checks),
         }
 
 
@@ -87,6 +90,7 @@ def conditions_of(course: Course, *, seed: int, device: str, isolation: str) -> 
     Raises OSError if a file cannot be read.
     """
     files = _stamps(course)
+    checks = checks_of(course)
     return Conditions(
         course=course,
         suite=suite_digest(course),
@@ -94,7 +98,8 @@ def conditions_of(course: Course, *, seed: int, device: str, isolation: str) -> 
         device=device,
         isolation=isolation,
         runtime=runtime(course.libraries),
-        exercises=_exercises(course),
+        exercises=_exercises(course, checks),
+        checks=checks,
         intake=_intake(course),
         files=files,
     )
@@ -105,28 +110,37 @@ def runtime(libraries: Sequence[str]) -> dict[str, str]:
     return {"python": ".".join(map(str, sys.version_info[:2])), **versions_of(libraries)}
 
 
-def _exercises(course: Course) -> dict[str, str]:
-    """Return a digest for each exercise; helper modules beside the checks count for all of them."""
-    checks = {course.checks_file(exercise) for exercise in course.every}
-    helpers = [file for file in sorted(course.checks_dir.glob("*.py")) if file not in checks]
-    common = [engine_digest(), repr(asdict(course.limits)).encode(), *map(_file, helpers)]
-    return {exercise.id: _exercise(course, exercise, common) for exercise in course.exercises}
-
-
-def _exercise(course: Course, exercise: Exercise, common: list[bytes]) -> str:
-    """Return the digest of an exercise.
+def checks_of(course: Course) -> dict[str, str]:
+    """Return a digest for each exercise of what decides its marks; helpers beside the checks count for all of them.
 
     The checks and solutions of the exercises it needs count too: they decide whether reference parts are used.
     """
+    checks = {course.checks_file(exercise) for exercise in course.every}
+    helpers = [file for file in sorted(course.checks_dir.glob("*.py")) if file not in checks]
+    common = [repr(asdict(course.limits)).encode(), *map(_file, helpers)]
+    return {exercise.id: _checks(course, exercise, common) for exercise in course.exercises}
+
+
+def _checks(course: Course, exercise: Exercise, common: list[bytes]) -> str:
     needed = course.with_all_needs(exercise)
-    sizes = [course.sizes_of(part) for part in needed]
-    texts = (exercise.title, sorted(exercise.hints.items()), sorted(course.words_of(exercise).items()))
-    rules = [(exercise.id, exercise.needs, exercise.forbidden) for exercise in needed]
-    files = [course.solutions_dir / "misconceptions" / f"{exercise.id}.toml"]
+    rules = [(part.id, part.needs, part.forbidden, course.sizes_of(part)) for part in needed]
+    files = []
     for part in needed:
         files += [course.checks_file(part), course.solutions_dir / part.file]
         files += [course.reference_parts_dir / f"{part.id}.json"] if part is not exercise else []
-    return _sha256(*common, repr((texts, rules, sizes)).encode(), *map(_file, files))
+    return _sha256(*common, repr(rules).encode(), *map(_file, files))
+
+
+def _exercises(course: Course, checks: Mapping[str, str]) -> dict[str, str]:
+    """Return a digest for each exercise of everything its result depends on: marks, messages and names of mistakes."""
+    engine = engine_digest()
+    return {exercise.id: _exercise(course, exercise, engine, checks[exercise.id]) for exercise in course.exercises}
+
+
+def _exercise(course: Course, exercise: Exercise, engine: bytes, checks: str) -> str:
+    texts = (exercise.title, sorted(exercise.hints.items()), sorted(course.words_of(exercise).items()))
+    catalogue = course.solutions_dir / "misconceptions" / f"{exercise.id}.toml"
+    return _sha256(engine, checks.encode(), repr(texts).encode(), _file(catalogue))
 
 
 def _intake(course: Course) -> str:

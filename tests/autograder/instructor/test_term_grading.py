@@ -119,3 +119,22 @@ def test_an_output_folder_of_another_assignment_is_refused(class_of_two: tuple[P
         said = run(course, "grade", str(hand_ins / "week1"), "--student", "ada", *chosen, *into, expected=2)
         assert f"build/week1 has the reports of week1, and this run is of {now}, so it would replace them" in said
     assert contents(course / "build" / "week1") == before
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("cpu_seconds = 1", "cpu_seconds = 2"), ('forbidden = ["sorted", ', 'forbidden = ["sorted", "map", ')],
+)
+def test_a_run_is_not_exported_once_its_checks_have_changed(
+    class_of_two: tuple[Path, Path], old: str, new: str
+) -> None:
+    course, hand_ins = class_of_two
+    grade(course, hand_ins, "week1")
+    tiny.replaced(course / "course.toml", "Each number moves left until", "A number moves left until")  # a hint
+    scores = ("export", "scores", "build/week1", "--to", "build/scores.csv")
+    run(course, *scores)
+    tiny.replaced(course / "course.toml", old, new)
+    said = run(course, *scores, expected=2)
+    assert f"limits or sizes of {SORT} have changed since it was graded; run the same course grade again" in said
+    grade(course, hand_ins, "week1")
+    run(course, *scores)
