@@ -3,12 +3,13 @@
 import argparse
 
 from autograder.course import Course, find_course, read_course
+from autograder.course.assignments import find_assignment
 from autograder.course.kit_files import refuse_kit
 from autograder.course.names import UsageError
 from autograder.exits import PASS
 from autograder.instructor.author import author
 from autograder.instructor.gradebook.roster import read_roster
-from autograder.instructor.grading.accepted import FOLDER, accept, read_accepted, withdraw
+from autograder.instructor.grading.accepted import FOLDER, Decision, accept, decisions_that_hold, withdraw
 from autograder.report.printable import one_line
 
 _FORM = "write course accept STUDENT FILE --reason TEXT"
@@ -18,6 +19,8 @@ def accept_file(options: argparse.Namespace) -> int:
     """Run the command. Raises `UsageError`, and then nothing is accepted."""
     course = read_course(find_course(options.course))
     refuse_kit(course, "accept")
+    if options.assignment:
+        find_assignment(course, options.assignment)
     if options.list:
         return _list(course, options)
     if options.student is None or not (reason := one_line(options.reason or "").strip()):
@@ -27,7 +30,7 @@ def accept_file(options: argparse.Namespace) -> int:
     common = {"name": options.name or "", "assignment": options.assignment or "", "reason": reason, "by": by}
     if options.withdraw:
         for gone in withdraw(course, options.student, **common):
-            print(f"{gone.name or 'the other hand-in'} of {gone.student} no longer counts")
+            print(f"{gone.name or 'the other hand-in'} of {gone.student} no longer counts{_where(gone)}")
     elif options.file is None:
         raise UsageError(f"course accept has no file; {_FORM}")
     else:
@@ -39,11 +42,15 @@ def accept_file(options: argparse.Namespace) -> int:
 
 
 def _list(course: Course, options: argparse.Namespace) -> int:
-    accepted = read_accepted(course, options.assignment or "").decisions
+    accepted = decisions_that_hold(course, options.assignment or "")
     shown = {student: accepted[student] for student in accepted if options.student in (None, student)}
     for student, decisions in shown.items():
         for decision in decisions:
-            print(f"{one_line(student)}: {one_line(decision.note)}")
+            print(f"{one_line(student)}{_where(decision)}: {one_line(decision.note)}")
     if not shown:
         print("Nothing is accepted")
     return PASS
+
+
+def _where(decision: Decision) -> str:
+    return f" in {one_line(decision.assignment)}" if decision.assignment else ""

@@ -95,6 +95,15 @@ def read_accepted(course: Course, assignment: str = "") -> Accepted:
     return Accepted(folder, {student: tuple(decisions) for student, decisions in held.items() if decisions})
 
 
+def decisions_that_hold(course: Course, assignment: str) -> dict[str, tuple[Decision, ...]]:
+    """Return what was accepted for an assignment; without one, also for each of them. Raises `UsageError`."""
+    found: dict[str, tuple[Decision, ...]] = {}
+    for one in [assignment] if assignment else ["", *(chosen.id for chosen in course.assignments)]:
+        for student, decisions in read_accepted(course, one).decisions.items():
+            found[student] = tuple(dict.fromkeys((*found.get(student, ()), *decisions)))
+    return found
+
+
 def accept(
     course: Course, roster: Roster, student: str, file: Path, *, name: str, assignment: str, reason: str, by: str
 ) -> Decision:
@@ -123,7 +132,7 @@ def accept(
 
 def withdraw(course: Course, student: str, *, name: str, assignment: str, reason: str, by: str) -> tuple[Decision, ...]:
     """Note that what was accepted for a student no longer counts. Return what that was. Raises `UsageError`."""
-    held = read_accepted(course, assignment).decisions.get(student, ())
+    held = decisions_that_hold(course, assignment).get(student, ())
     gone = tuple(one for one in held if name in ("", one.name))
     if not gone:
         what = f"{name} " if name else ""

@@ -138,3 +138,16 @@ def test_a_run_is_not_exported_once_its_checks_have_changed(
     assert f"limits or sizes of {SORT} have changed since it was graded; run the same course grade again" in said
     grade(course, hand_ins, "week1")
     run(course, *scores)
+
+
+def test_what_is_accepted_for_an_assignment_is_listed_and_withdrawn_without_naming_it(
+    class_of_two: tuple[Path, Path], tmp_path: Path
+) -> None:
+    course, _ = class_of_two
+    accept_sort(course, "ben", tmp_path / "mail")
+    assert f"ben in week1: {SORT}.py was accepted by Grace on" in run(course, "accept", "--list")
+    assert "Nothing is accepted" in run(course, "accept", "--list", "--assignment", "week2")
+    refused = run(course, "accept", "ben", str(tmp_path), "--assignment", "wek1", *BY, expected=2)
+    assert "did you mean week1?" in refused
+    assert f"{SORT}.py of ben no longer counts in week1" in run(course, "accept", "ben", "--withdraw", *BY)
+    assert "Nothing is accepted" in run(course, "accept", "--list")
