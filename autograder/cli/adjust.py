@@ -3,12 +3,15 @@
 import argparse
 from collections.abc import Sequence
 
+from autograder.cli.screen import warn
 from autograder.course import Course, find_course, read_course
+from autograder.course.assignments import assigned, find_assignment
 from autograder.course.kit_files import refuse_kit
 from autograder.course.names import UsageError
 from autograder.exits import PASS
 from autograder.instructor.author import author, now
 from autograder.instructor.gradebook.adjustments import (
+    WHOLE,
     Adjustment,
     Adjustments,
     adjustment,
@@ -17,9 +20,10 @@ from autograder.instructor.gradebook.adjustments import (
     merged,
     read_adjustments,
 )
+from autograder.instructor.gradebook.policy import policy_of
 from autograder.instructor.gradebook.roster import Roster, read_roster
 from autograder.report.printable import one_line
-from autograder.report.quantities import plural
+from autograder.report.quantities import plural, points
 
 FORM = "write course adjust STUDENT EXERCISE KIND [VALUE] --text TEXT"
 
@@ -37,6 +41,8 @@ def adjust(options: argparse.Namespace) -> int:
         append(adjustments_file(course, None), rows)
     for row in rows:
         print(f"{one_line(row.student)}: {row.sentence if row.kind != 'withdraw' else _withdrawn(row)}")
+    for row in rows:
+        warn(_above_maximum(course, row))
     count = plural(len(rows), "row")
     print(f"{count} added to adjustments.csv; the next `course grade` and `course export` count them")
     return PASS
@@ -77,6 +83,22 @@ def _withdrawable(row: Adjustment, known: Adjustments) -> Sequence[Adjustment]:
 
 def _withdrawn(row: Adjustment) -> str:
     return one_line(f"{row.value or 'everything'} withdrawn for {row.subject}, by {row.by} on {row.when}")
+
+
+def _above_maximum(course: Course, row: Adjustment) -> str:
+    """Return a warning if somebody gets more points than there are, which may be meant; else ""."""
+    if row.kind not in ("points", "add") or row.amount <= (most := _maximum(course, row)):
+        return ""
+    given = f"{points(row.amount)} points for {row.subject} are more than its {points(most)}"
+    return f"{one_line(row.student)}: {given}, and they count; if that is a mistake, add another row"
+
+
+def _maximum(course: Course, row: Adjustment) -> int:
+    """Return the points of what a row is about, in hundredths."""
+    if not row.is_whole:
+        return course.exercise(row.exercise).points
+    whole = course if row.exercise == WHOLE else assigned(course, find_assignment(course, row.exercise))
+    return policy_of(whole, Roster()).maximum
 
 
 def _list(known: Adjustments, student: str | None) -> int:
