@@ -2,7 +2,7 @@
 
 import argparse
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from autograder import ending
@@ -14,7 +14,8 @@ from autograder.course.names import UsageError
 from autograder.exits import ENVIRONMENT, GRADER, PASS
 from autograder.instructor.gradebook.adjustments import read_adjustments
 from autograder.instructor.gradebook.changes import Marks, changed_marks, marks_of
-from autograder.instructor.gradebook.policy import policy_of
+from autograder.instructor.gradebook.graded import named
+from autograder.instructor.gradebook.policy import Policy, missing, policy_of
 from autograder.instructor.gradebook.roster import Roster, read_roster
 from autograder.instructor.grading.accepted import read_accepted
 from autograder.instructor.grading.class_run import ClassRun, Interrupted, Outcome, RunOptions
@@ -68,21 +69,20 @@ def grade(options: argparse.Namespace) -> int:
         with Out(options.out) as out:
             before = marks_of(options.out / "scores.csv")
             outcome = ClassRun(out, conditions, settings, GradingProgress()).run(entries, students, policy)
-            _show(options, out, outcome, policy.maximum, before)
+            _show(options, out, outcome, policy, before)
     except Interrupted as error:
         return _fail(GRADER, str(error))
     except Busy as error:
         return _fail(ENVIRONMENT, str(error))
     except OSError as error:
         return _fail(ENVIRONMENT, f"{error.filename or options.out} cannot be written to: {error.strerror}")
-    held = any(report.is_held for report in outcome.reports)
-    return GRADER if outcome.counts["failed"] or held or problems else PASS
+    return GRADER if outcome.counts["failed"] or outcome.undecided or problems else PASS
 
 
 def _entries(
     options: argparse.Namespace, course: Course, roster: Roster
 ) -> tuple[tuple[Entry, ...], frozenset[str], tuple[str, ...]]:
-    """Return the submissions with what was accepted since, the students with a submission, and the reported problems."""
+    """Return the submissions with what was accepted, the students with a submission, and the reported problems."""
     handout = handout_of(course)
     found = list_submissions(options.folder, course.files, options.layout, roster or None, handout)
     for sentence in (*found.problems, *found.notes):
@@ -114,7 +114,7 @@ def _fail(status: int, sentence: str) -> int:
     return status
 
 
-def _show(options: argparse.Namespace, out: Out, outcome: Outcome, maximum: int, before: Marks) -> None:
+def _show(options: argparse.Namespace, out: Out, outcome: Outcome, policy: Policy, before: Marks) -> None:
     """Print the class, the counts, where the reports are, and which marks differ from those `before`."""
     if outcome.left:
         print(_counts(outcome.counts))
@@ -122,9 +122,11 @@ def _show(options: argparse.Namespace, out: Out, outcome: Outcome, maximum: int,
         unchanged = f"so scores.csv is left as it was: run it without {option}"
         print(f"{outcome.left} others have no report that stands, {unchanged}")
         return
-    _show_class(options, out, outcome.reports, maximum)
+    _show_class(options, out, outcome.reports, policy.maximum)
     print(f"\n{_counts(outcome.counts)}")
-    if held := [report for report in outcome.reports if report.is_held]:
+    for sentence in _beyond_the_table(outcome, policy):
+        print(sentence)
+    if held := outcome.undecided:
         one = len(held) == 1
         count = f"{plural(len(held), 'submission')} {'has' if one else 'have'}"
         found = f"{count} no file of the assignment that could be read"
@@ -132,6 +134,17 @@ def _show(options: argparse.Namespace, out: Out, outcome: Outcome, maximum: int,
     print(f"Reports are in {out.reports}, the table in {outcome.table}")
     for line in changed_marks(before, marks_of(outcome.table) if outcome.table else {}):
         print(line)
+
+
+def _beyond_the_table(outcome: Outcome, policy: Policy) -> Iterator[str]:
+    """Yield what the table of earned points does not show: other final scores, and who handed in nothing."""
+    pairs = zip(outcome.reports, outcome.finals, strict=True)
+    if other := sum(final.score != report.score for report, final in pairs if report.has_score):
+        why = "lateness, decisions or the rules of the course change them"
+        are = "is" if other == 1 else "are"
+        yield f"{plural(other, 'total')} above {are} not the final score in scores.csv: {why}"
+    if absent := missing(policy, (str(report.submission["student"]) for report in outcome.reports)):
+        yield f"{plural(len(absent), 'student')} on the roster handed in nothing: {named(absent)}"
 
 
 def _counts(counts: Counter[str]) -> str:

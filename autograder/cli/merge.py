@@ -7,7 +7,7 @@ from autograder.course import find_course, read_course
 from autograder.course.names import UsageError
 from autograder.exits import ENVIRONMENT, GRADER, PASS
 from autograder.instructor.gradebook.adjustments import read_adjustments
-from autograder.instructor.gradebook.policy import policy_of
+from autograder.instructor.gradebook.policy import final_of, policy_of
 from autograder.instructor.gradebook.roster import read_roster
 from autograder.instructor.gradebook.scores import scores_csv
 from autograder.instructor.grading.merge import MergeError, handed_in_of, merge, read_shards
@@ -36,4 +36,6 @@ def merge_shards(options: argparse.Namespace) -> int:
     failed = sum(row.failed for row in rows)
     print(f"{len(rows):,} reports from {len(options.shards)} folders, {failed:,} of them the grader failed on")
     print(f"Reports are in {out.reports}, the table in {options.out / 'scores.csv'}")
-    return GRADER if failed or any(row.summary.is_held for row in rows) else PASS
+    held = [row for row in rows if row.summary.is_held]
+    undecided = any(final_of(policy, row.student, None, row.summary).is_open for row in held)
+    return GRADER if failed or undecided else PASS

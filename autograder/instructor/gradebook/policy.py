@@ -65,6 +65,11 @@ class Final:
     adjustments: tuple[Adjustment, ...] = ()
     excused: bool = False
 
+    @property
+    def is_open(self) -> bool:
+        """Whether there is no score, and nobody has decided that there should be none."""
+        return self.score is None and not self.excused
+
 
 def policy_of(course: Course, roster: Roster, adjustments: Adjustments | None = None) -> Policy:
     """Return the policy of a course; without [grading] and adjustments it changes no score."""

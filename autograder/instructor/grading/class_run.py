@@ -15,7 +15,7 @@ from autograder import ending
 from autograder.answer_key.keys import Keys
 from autograder.course import Exercise
 from autograder.course.suite import Suite, load_suite
-from autograder.instructor.gradebook.policy import Policy
+from autograder.instructor.gradebook.policy import Final, Policy, final_of
 from autograder.instructor.gradebook.scores import scores_csv
 from autograder.instructor.grading.bulk import Bulk, CourseChanged, Graded, GradeOne, Plan
 from autograder.instructor.grading.conditions import Conditions
@@ -78,13 +78,21 @@ class RunOptions:
 class Outcome:
     """A finished run: counts of graded, kept and failed submissions, and how many others still have no report.
 
-    If there are none of those, `table` is the file of scores, and `reports` has the summary of every report.
+    If there are none of those, `table` is the file of scores, `reports` has the summary of every report, and `finals`
+    the final score of each, in the same order.
     """
 
     counts: Counter[str]
     left: int
     reports: Sequence[Report] = ()
+    finals: Sequence[Final] = ()
     table: Path | None = None
+
+    @property
+    def undecided(self) -> list[str]:
+        """Return the students whose submission is held, and nobody has decided what it is worth."""
+        pairs = zip(self.reports, self.finals, strict=True)
+        return [str(report.submission["student"]) for report, final in pairs if report.is_held and final.is_open]
 
 
 @dataclass
@@ -122,7 +130,12 @@ class ClassRun:
         handed_in = {entry.student: entry.handed_in for entry in entries}
         table = self.out.write_scores(scores_csv(reports, list(self.conditions.exercises), policy, handed_in))
         self.out.note_run({**run, "students": students_json(handed_in)})
-        return Outcome(self.counts, 0, reports, table)
+        students = [str(report.submission["student"]) for report in reports]
+        finals = [
+            final_of(policy, student, handed_in.get(student), report)
+            for student, report in zip(students, reports, strict=True)
+        ]
+        return Outcome(self.counts, 0, reports, finals, table)
 
     def _plan(self, bulk: Bulk, entries: Sequence[Entry], chosen: frozenset[str]) -> tuple[Plan, list[Entry]]:
         """Return what is known and open, and the open submissions of the chosen students."""

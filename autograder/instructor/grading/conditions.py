@@ -21,8 +21,8 @@ class Conditions:
 
     `exercises` has a digest for each exercise of everything its result depends on, without its points. `runtime` has
     the versions that numbers and messages depend on. `checks` has a digest for each exercise of what decides its marks
-    in the course: neither the engine nor texts nor misconceptions are part of it. `intake` is the digest of everything that reading a submission
-    depends on. `files` has the size and modification time of the course's files.
+    in the course: neither the engine nor texts nor misconceptions are part of it. `intake` is the digest of everything
+    that reading a submission depends on. `files` has the size and modification time of the course's files.
     """
 
     course: Course

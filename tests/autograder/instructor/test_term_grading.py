@@ -151,3 +151,37 @@ def test_what_is_accepted_for_an_assignment_is_listed_and_withdrawn_without_nami
     assert "did you mean week1?" in refused
     assert f"{SORT}.py of ben no longer counts in week1" in run(course, "accept", "ben", "--withdraw", *BY)
     assert "Nothing is accepted" in run(course, "accept", "--list")
+
+
+def test_grading_says_what_its_table_does_not_show(class_of_two: tuple[Path, Path]) -> None:
+    course, hand_ins = class_of_two
+    hand_in(hand_ins, "week1", "cem", RIGHT["week1"], timedelta(hours=30), {})
+    (course / "roster.csv").write_text("student\nada\nben\ncem\ndee\n")
+    said = grade(course, hand_ins, "week1")
+    assert "1 total above is not the final score in scores.csv: lateness, decisions or the rules" in said
+    assert "1 student on the roster handed in nothing: dee" in said
+    (course / "roster.csv").unlink()
+    shutil.rmtree(hand_ins / "week1" / "cem")
+    said = grade(course, hand_ins, "week1", more=("--leave-out", "cem"))
+    assert "handed in nothing" not in said
+    assert "not the final score" not in said
+
+
+def test_a_held_submission_is_no_longer_held_once_somebody_decides(class_of_two: tuple[Path, Path]) -> None:
+    course, hand_ins = class_of_two
+    (hand_ins / "week1" / "ben" / "term" / f"{SORT}.py").unlink()
+    (hand_ins / "week1" / "ben" / "term" / FILES["week2"]).rename(hand_ins / "essay.txt")
+    assert "1 submission has no file that could be read" in grade(course, hand_ins, "week1", expected=4)
+    run(course, "adjust", "ben", "week1", "points", "10", "--text", "on paper", "--by", "Grace")
+    assert "could be read, and is held" not in grade(course, hand_ins, "week1")
+    assert finals(course, "week1") == {"ada": "60.00", "ben": "10.00"}
+
+
+def test_more_points_than_there_are_get_a_warning(class_of_two: tuple[Path, Path]) -> None:
+    course, _ = class_of_two
+    why = ("--text", "bonus", "--by", "Grace")
+    assert "60 points for exercise 01 are more" not in run(course, "adjust", "ada", "1", "points", "60", *why)
+    said = run(course, "adjust", "ada", "1", "points", "99", *why)
+    assert "ada: 99 points for exercise 01 are more than its 60, and they count" in said
+    said = run(course, "adjust", "ada", "week2", "points", "41", *why)
+    assert "41 points for week2 are more than its 40" in said
