@@ -10,7 +10,7 @@ plain      A folder or a zip for each student.
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import takewhile
 from typing import TypeVar
@@ -25,7 +25,10 @@ from autograder.submission.times import parse_time
 
 LAYOUTS = ("plain", "canvas", "moodle", "clones", "nbgrader")
 
+NO_SUBMISSION = "{} is neither a folder nor a zip, so nothing in it was read"
+
 _CANVAS_COPY = re.compile(r"(.*)-\d{1,4}(\.\w+)")
+_ENDINGS = re.compile(r"(\.tar)?\.\w+$", re.IGNORECASE)
 _ATTEMPT = re.compile(r"(.*?)[ _-]?(?:\((\d{1,4})\)|[_ -](?:attempt|v)?[_ -]?(\d{1,4}))", re.IGNORECASE)
 
 Owner = TypeVar("Owner", canvas.Upload, moodle.Owner)
@@ -54,11 +57,15 @@ class Candidate:
 
 @dataclass
 class LayoutResult:
-    """The candidates that a layout finds among the items, with problems and notes about the rest."""
+    """The candidates that a layout finds among the items, with problems and notes about the rest.
+
+    `loose` are single files beside the folders and zips; only a roster can say which of them a student handed in.
+    """
 
     candidates: list[Candidate]
     problems: list[str]
     notes: list[str]
+    loose: list[Item] = field(default_factory=list)
 
 
 def read_layout(layout: str, folder: ClassFolder, files: Iterable[str]) -> LayoutResult:
@@ -73,15 +80,32 @@ def read_layout(layout: str, folder: ClassFolder, files: Iterable[str]) -> Layou
 
 def _read_plain(folder: ClassFolder, result: LayoutResult) -> None:
     for item in folder.items:
-        if item.kind != "folder" and not item.is_zip:
-            _leave_out(item, result)
-            continue
-        own = item.name[:-4] if item.is_zip else item.name
-        attempt = _ATTEMPT.fullmatch(own)
-        logins = (attempt[1],) if attempt else ()
-        number = int(attempt[2] or attempt[3]) if attempt else 0
-        clue = Clue(own, name=own, login=own, logins=logins)
-        result.candidates.append(Candidate(clue, item.name, (item.part(),), number=number))
+        if item.is_loose:
+            result.loose.append(item)
+        elif item.kind not in ("folder", "file"):
+            leave_out(item, result)
+        else:
+            clue, number = _plain_clue(item.name[:-4] if item.is_zip else item.name)
+            result.candidates.append(Candidate(clue, item.name, (item.part(),), number=number))
+
+
+def _plain_clue(own: str) -> tuple[Clue, int]:
+    """Return the clue in the name of a folder or a zip, and the number of the attempt."""
+    attempt = _ATTEMPT.fullmatch(own)
+    number = int(attempt[2] or attempt[3]) if attempt else 0
+    return Clue(own, name=own, login=own, logins=(attempt[1],) if attempt else ()), number
+
+
+def loose_clue(item: Item) -> Clue:
+    """Return the clue in the name of a single file, as `ada.tar.gz`."""
+    return _plain_clue(_ENDINGS.sub("", item.name))[0]
+
+
+def loose_candidate(items: Sequence[Item]) -> Candidate:
+    """Return single files that a student handed in, and that are no submission: it will be held."""
+    notes = tuple(f"{NO_SUBMISSION.format(printable_name(item.name))}; hand in a zip of .py files" for item in items)
+    parts = tuple(item.part(item.name) for item in items)
+    return Candidate(loose_clue(items[0]), items[0].name, parts, notes=notes, number=0)
 
 
 def _read_canvas(folder: ClassFolder, result: LayoutResult, files: frozenset[str]) -> None:
@@ -132,7 +156,7 @@ def _by_owner(
         if len(owners) == 1:
             grouped.setdefault(key(owners[0]), []).append((item, owners[0]))
         else:
-            _leave_out(item, result, [key(owner) for owner in owners])
+            leave_out(item, result, [key(owner) for owner in owners])
     return grouped
 
 
@@ -142,7 +166,7 @@ def _read_clones(folder: ClassFolder, result: LayoutResult) -> None:
     shared = _common_prefix([item.name for item in folder.items if item.kind == "folder"])
     for item in folder.items:
         if item.kind != "folder":
-            _leave_out(item, result)
+            leave_out(item, result)
             continue
         own = item.name.removeprefix(prefix)
         # The assignment's name is not known, so each `-` of the common prefix may be the one before the login.
@@ -159,7 +183,7 @@ def _read_nbgrader(folder: ClassFolder, result: LayoutResult) -> None:
     """Read submitted/STUDENT/. `nbgrader submit` wrote the time on the student's machine, so it is a claim as well."""
     for item in folder.items:
         if item.kind != "folder":
-            _leave_out(item, result)
+            leave_out(item, result)
             continue
         texts = item.timestamps()
         times = [parse_time(text.decode("ascii", "replace"), UTC) for text in texts]
@@ -194,7 +218,7 @@ def _common_prefix(names: Sequence[str]) -> str:
     return "".join(one for one, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
-def _leave_out(item: Item, result: LayoutResult, owners: Sequence[str] = ()) -> None:
+def leave_out(item: Item, result: LayoutResult, owners: Sequence[str] = ()) -> None:
     """Explain why an item is not a submission: as a problem if a student's work may be in it, else as a note."""
     name = printable_name(item.name)
     if owners:

@@ -6,9 +6,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.submission.class_entry import Entry, Part
-from autograder.submission.class_folder import ClassFolder, open_class_folder
+from autograder.submission.class_folder import ClassFolder, Item, open_class_folder
 from autograder.submission.files import SubmissionError, printable, printable_name
-from autograder.submission.layouts import Candidate, LayoutResult, read_layout
+from autograder.submission.layouts import (
+    NO_SUBMISSION,
+    Candidate,
+    LayoutResult,
+    leave_out,
+    loose_candidate,
+    loose_clue,
+    read_layout,
+)
 from autograder.submission.names import Students, casefolded, checked_id
 from autograder.submission.recognition import recognise
 from autograder.submission.submission import NO_HANDOUT, Handout, notebook_of
@@ -64,6 +72,7 @@ def _attribute(
             by_student[_student(candidate, result, students)].append(candidate)
         except SubmissionError as error:
             result.problems.append(str(error))
+    _add_loose_files(by_student, result, students)
     alike: dict[str, list[str]] = defaultdict(list)
     for student in by_student:
         alike[casefolded(student)].append(student)
@@ -76,6 +85,22 @@ def _attribute(
         elif not _is_ambiguous(ids[0], by_student[ids[0]], result, students):
             entries.append(_latest(folder, ids[0], by_student[ids[0]], handout, result))
     return tuple(sorted(entries, key=lambda entry: entry.student))
+
+
+def _add_loose_files(by_student: dict[str, list[Candidate]], result: LayoutResult, students: Students | None) -> None:
+    """Add the single files that students of the roster handed in who have nothing else: they are held, not missing."""
+    loose: dict[str, list[Item]] = defaultdict(list)
+    for item in result.loose:
+        matches = students.find(loose_clue(item)) if students else ()
+        if len(matches) == 1 and matches[0] not in by_student:
+            loose[matches[0]].append(item)
+        else:
+            leave_out(item, result)
+    for student, items in loose.items():
+        by_student[student].append(loose_candidate(items))
+        fix = f"ask for a zip, and use it with `course accept {printable_name(student)} FILE`"
+        held = f"and {printable_name(student)} is held; {fix}"
+        result.notes += [f"{NO_SUBMISSION.format(printable_name(item.name))}, {held}" for item in items]
 
 
 def _student(candidate: Candidate, result: LayoutResult, students: Students | None) -> str:

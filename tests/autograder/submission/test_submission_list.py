@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from autograder.instructor.gradebook.roster import Roster, Student
 from autograder.submission import Caps, SubmissionError
 from autograder.submission.listing import list_submissions
 from tests.support.submission_examples import BOTH, FILES, ONE, laid_out, links, read, zipped
@@ -76,6 +77,24 @@ def test_work_in_a_form_that_is_not_read_is_a_problem(tmp_path: Path, name: str)
     (tmp_path / name).touch()
     [problem] = list_submissions(tmp_path, FILES).problems
     assert problem.startswith(f"{name} is neither a folder nor a zip, so it was left out; make it a folder or a zip")
+
+
+@pytest.mark.parametrize("name", ["alice.rar", "alice.tar.gz", "Alice Ames.pdf", "alice-2.docx", "alice.ipynb"])
+def test_a_file_of_a_student_on_the_roster_is_held_unless_there_is_a_submission_too(tmp_path: Path, name: str) -> None:
+    roster = Roster((Student("alice", name="Alice Ames"), Student("bob")))
+    (tmp_path / name).write_bytes(b"1234")
+    (tmp_path / "notes.docx").touch()
+    found = list_submissions(tmp_path, FILES, students=roster)
+    [entry] = found.entries
+    submission = entry.read(FILES, Caps())
+    assert (entry.student, submission.held, submission.found) == ("alice", True, (f"{name} (4 bytes)",))
+    why = f"{name} is neither a folder nor a zip, so nothing in it was read"
+    assert submission.notes == (f"{why}; hand in a zip of .py files",)
+    held = f"{why}, and alice is held; ask for a zip, and use it with `course accept alice FILE`"
+    assert (found.problems, found.notes) == ((), ("notes.docx is not a submission; it was left out", held))
+    laid_out(tmp_path / "alice", BOTH)
+    found = list_submissions(tmp_path, FILES, students=roster)
+    assert [entry.path for entry in found.entries] == [tmp_path / "alice"]
 
 
 @links
