@@ -30,6 +30,7 @@ WORK = frozenset({".zip", ".py", ".ipynb", ".7z", ".rar", ".tar", ".tgz", ".gz",
 """File name endings of possible work. The kit reads only the first three; the others become problems, not notes."""
 
 _SMALL = 4096
+_COMPARED = 16 << 20
 _FOLDERS = 1000
 
 
@@ -88,6 +89,15 @@ class Item:
             return False
         return bool(inside) and {name for name in inside if not is_skipped(name)} <= names
 
+    def other_contents(self) -> list[str]:
+        """Return the names at the top of this zip whose files differ from the files of the same names beside it."""
+        try:
+            with open_archive(self.path, CLASS) as listing:
+                files = [file for file in listing.files if file.path.parts and not is_skipped(file.path.parts[0])]
+                return sorted({file.path.parts[0] for file in files if not _same_content(self.path.parent, file)})
+        except SubmissionError:
+            return []
+
     def _inside(self, name: str) -> list[SubmittedFile | Path]:
         if self.kind != "folder":
             return []
@@ -101,6 +111,17 @@ class Item:
             return file.read(_SMALL) if isinstance(file, SubmittedFile) else read_plain(file, _SMALL)
         except FileError:
             return None
+
+
+def _same_content(folder: Path, file: SubmittedFile) -> bool:
+    """Say whether a file of a zip is in a folder with the same bytes; of a very large one only the size is compared."""
+    beside = folder / file.path
+    try:
+        if kind_of(beside) != "file" or beside.lstat().st_size != file.size:
+            return False
+        return file.size > _COMPARED or file.read(_COMPARED) == read_plain(beside, _COMPARED)
+    except (FileError, OSError):
+        return False
 
 
 def may_be_work(item: Item) -> bool:

@@ -90,18 +90,35 @@ def _entries(folder: ClassFolder, sign: _Sign) -> list[Item]:
 
 
 def _without(folder: ClassFolder, copies: Sequence[Item]) -> ClassFolder:
-    notes = tuple(f"{printable_name(item.name)} is a copy of the files beside it; it was left out" for item in copies)
+    notes = tuple(map(_about_copy, copies))
     return replace(
         folder, items=tuple(item for item in folder.items if item not in copies), notes=(*folder.notes, *notes)
     )
+
+
+def _about_copy(zip_: Item) -> str:
+    """Return the note on a download that was unpacked beside itself, and where its files are others."""
+    name = printable_name(zip_.name)
+    if not (other := zip_.other_contents()):
+        return f"{name} is a copy of the files beside it; it was left out"
+    differ = f"{name} differs from the files beside it in {_listed(other)}"
+    return f"{differ}; it was left out, and the files beside it count: unpack it again if it is newer"
 
 
 def _mixture(folder: ClassFolder, agreement: _Agreement) -> SubmissionError:
     """Return the error for a mixture: it lists the minority of the entries, or both halves if they are equal."""
     sign, fitting, odd = agreement.sign, agreement.fitting, agreement.odd
     share = f"{len(fitting):,} of {len(fitting) + len(odd):,} entries {sign.description}"
-    fitting_named = _listed(fitting) if len(fitting) <= len(odd) else f"for example {printable_name(fitting[0].name)}"
-    odd_named = _listed(odd) if len(fitting) >= len(odd) else f"for example {printable_name(odd[0].name)}"
+    fitting_named = (
+        _listed([item.name for item in fitting])
+        if len(fitting) <= len(odd)
+        else f"for example {printable_name(fitting[0].name)}"
+    )
+    odd_named = (
+        _listed([item.name for item in odd])
+        if len(fitting) >= len(odd)
+        else f"for example {printable_name(odd[0].name)}"
+    )
     mixed = f"{printable_name(folder.name)} mixes two layouts: {share} ({fitting_named})."
     which = f"{mixed} Others {sign.negation} ({odd_named})."
     move = "Expected entries of one layout: move the odd ones out, or choose the layout."
@@ -123,9 +140,9 @@ def _refuse_shared_numbers(folder: ClassFolder, agreement: _Agreement) -> None:
         seen.setdefault(number, item)
 
 
-def _listed(items: Sequence[Item]) -> str:
-    names = ", ".join(printable_name(item.name) for item in items[:_NAMED])
-    return f"{names} and {len(items) - _NAMED:,} more" if len(items) > _NAMED else names
+def _listed(names: Sequence[str]) -> str:
+    first = ", ".join(map(printable_name, names[:_NAMED]))
+    return f"{first} and {len(names) - _NAMED:,} more" if len(names) > _NAMED else first
 
 
 def _is_moodle(item: Item) -> bool:

@@ -123,6 +123,10 @@ def test_the_zip_that_was_unpacked_beside_itself_is_left_out_with_a_note(tmp_pat
     found = list_submissions(folder, FILES)
     assert found.notes[0] == "submissions.zip is a copy of the files beside it; it was left out"
     assert (len(found.entries), found.problems) == (4, ())
+    changed = next(iter(made()))
+    zipped(folder / "submissions.zip", made() | {changed: b"another one"})
+    differs = f"submissions.zip differs from the files beside it in {changed.split('/')[0]}; it was left out"
+    assert list_submissions(folder, FILES).notes[0].startswith(differs)
     zipped(folder / "submissions.zip", made() | {f"more/{ONE}": b""})
     assert "(submissions.zip)" in refusal(folder)
 
