@@ -83,7 +83,9 @@ def term_csv(runs: Sequence[tuple[Assignment, Graded]], drop: int, now: datetime
 def _term_mark(
     student: str, runs: Sequence[tuple[Assignment, Graded]], marks: Sequence[Mark | None], drop: int, now: datetime
 ) -> TermMark:
-    cells, notes, waits = [], [], False
+    cells, waits = [], False
+    rosters = [graded.policy.roster for _, graded in runs]
+    notes = ["not on the roster"] if any(roster and student not in roster for roster in rosters) else []
     shares: dict[str, tuple[Fraction, Fraction]] = {}
     for (assignment, graded), mark in zip(runs, marks, strict=True):
         score = mark.score if mark is not None else None

@@ -177,6 +177,18 @@ def test_a_held_submission_is_no_longer_held_once_somebody_decides(class_of_two:
     assert finals(course, "week1") == {"ada": "60.00", "ben": "10.00"}
 
 
+def test_who_is_no_longer_on_the_roster_is_noted_in_the_table_of_the_term(class_of_two: tuple[Path, Path]) -> None:
+    course, hand_ins = class_of_two
+    grade(course, hand_ins, "week1")
+    (course / "roster.csv").write_text("student\nada\n")
+    run(course, "export", "scores", "build", "--to", "term.csv")
+    with (course / "term.csv").open(newline="") as lines:
+        assert {row["student"]: row["notes"] for row in csv.DictReader(lines)} == {
+            "ada": "",
+            "ben": "not on the roster",
+        }
+
+
 def test_more_points_than_there_are_get_a_warning(class_of_two: tuple[Path, Path]) -> None:
     course, _ = class_of_two
     why = ("--text", "bonus", "--by", "Grace")
