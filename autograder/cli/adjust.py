@@ -15,7 +15,6 @@ from autograder.instructor.gradebook.adjustments import (
     Adjustment,
     Adjustments,
     adjustment,
-    adjustments_file,
     append,
     merged,
     read_adjustments,
@@ -38,7 +37,7 @@ def adjust(options: argparse.Namespace) -> int:
         return _list(known, options.student)
     rows = _new_rows(course, roster, known, options)
     if rows:
-        append(adjustments_file(course, None), rows)
+        append(course, rows)
     for row in rows:
         print(f"{one_line(row.student)}: {row.sentence if row.kind != 'withdraw' else _withdrawn(row)}")
     for row in rows:

@@ -13,7 +13,7 @@ from pathlib import Path
 from autograder.course import Course
 from autograder.course.names import UsageError, resolve_exercise
 from autograder.course.nearest import suggestion
-from autograder.course.storage import folder_lock, write_atomically
+from autograder.course.storage import folder_lock, state_folder, write_atomically
 from autograder.instructor.gradebook.csv_text import all_mistakes, at_line, csv_rows, row_text
 from autograder.instructor.gradebook.roster import Roster, days_of, hundredths_of, known_id
 from autograder.report.exercise_summary import number
@@ -180,9 +180,10 @@ def adjustment(course: Course, roster: Roster, cells: Mapping[str, str]) -> Adju
     return Adjustment(**{name: one_line(known[name]) for name in COLUMNS}, amount=amount, due=due)
 
 
-def append(path: Path, rows: Sequence[Adjustment]) -> None:
-    """Add rows to a file, which is made if it is missing. No reader sees a part of them. Raises OSError."""
-    with folder_lock(path.parent):
+def append(course: Course, rows: Sequence[Adjustment]) -> None:
+    """Add rows to the file of a course, made if it is missing; no reader sees a part of them. Raises OSError."""
+    path = adjustments_file(course, None)
+    with folder_lock(state_folder(course.root)):
         text = path.read_text("utf-8") if path.is_file() else ",".join(COLUMNS) + "\n"
         ended = text if text.endswith("\n") else f"{text}\n"
         write_atomically(path, ended + "".join(row_text(row.row(), COLUMNS) for row in rows), durable=True)

@@ -13,7 +13,7 @@ from pathlib import Path
 from autograder.course import Course
 from autograder.course.names import UsageError
 from autograder.course.nearest import nearest
-from autograder.course.storage import folder_lock, write_atomically
+from autograder.course.storage import folder_lock, state_folder, write_atomically
 from autograder.instructor.author import now
 from autograder.instructor.gradebook.csv_text import at_line, csv_rows, row_text
 from autograder.instructor.gradebook.roster import Roster, known_id
@@ -112,7 +112,7 @@ def accept(
     name = _course_name(course, file, name)
     folder = course.root / FOLDER
     folder.mkdir(exist_ok=True)
-    with folder_lock(folder):
+    with folder_lock(state_folder(course.root)):
         number = 1
         while (place := folder / student / f"{number:03}").exists():
             number += 1
@@ -137,7 +137,7 @@ def withdraw(course: Course, student: str, *, name: str, assignment: str, reason
     if not gone:
         what = f"{name} " if name else ""
         raise UsageError(f"nothing {what}is accepted for {printable(student)}; `course accept --list` shows what is")
-    with folder_lock(course.root / FOLDER):
+    with folder_lock(state_folder(course.root)):
         _add(course.root / FOLDER / LOG, Decision(student, assignment, name, "", "", reason, by, now(course)))
     return gone
 

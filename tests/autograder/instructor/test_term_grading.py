@@ -197,3 +197,14 @@ def test_more_points_than_there_are_get_a_warning(class_of_two: tuple[Path, Path
     assert "ada: 99 points for exercise 01 are more than its 60, and they count" in said
     said = run(course, "adjust", "ada", "week2", "points", "41", *why)
     assert "41 points for week2 are more than its 40" in said
+
+
+def test_decisions_leave_no_file_of_their_own_beside_the_course(
+    class_of_two: tuple[Path, Path], tmp_path: Path
+) -> None:
+    course, _ = class_of_two
+    before = {file.name for file in course.iterdir()}
+    run(course, "adjust", "ada", "1", "points", "60", "--text", "by hand", "--by", "Grace")
+    accept_sort(course, "ben", tmp_path / "mail")
+    assert {file.name for file in course.iterdir()} - before == {"adjustments.csv", "accepted", ".course"} - before
+    assert sorted(file.name for file in (course / "accepted").iterdir()) == ["ben", "log.csv"]
