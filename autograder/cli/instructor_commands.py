@@ -55,7 +55,8 @@ def _add_grade(commands: Commands) -> None:
         "grade every submission in a folder or a zip",
         "It writes one report per student and the table scores.csv. A report whose submission and course have not "
         "changed is kept, so a second run grades only the rest.\n\nExit status: 0 if every submission has a score, "
-        "3 if this machine cannot grade, 4 if the grader failed on some.",
+        "2 for a mistake in the command, the course or the roster, 3 if this machine cannot grade, 4 if the run was "
+        "stopped, or if some submissions are held, were left out, or the grader failed on them.",
     )
     add = parser.add_argument
     add("folder", type=Path, metavar="DIR", help="the submissions: a folder, or a zip of one")
