@@ -203,7 +203,7 @@ def test_what_is_added_is_read_again_whatever_its_text(tmp_path: Path) -> None:
         Adjustment("ada", "*", "extension", "2026-03-08 23:59", "ill", "Grace", WHEN, 0, None),
     ]
     for one in rows:
-        append(file, [one])
+        append(replace(tiny.COURSE, root=tmp_path), [one])
     read = read_adjustments(tiny.COURSE, Roster(), file).rows
     assert [one.row() for one in read] == [one.row() for one in rows]
     assert read[1].due == datetime(2026, 3, 8, 23, 59, tzinfo=UTC)
