@@ -196,7 +196,7 @@ def test_a_term_ends_with_the_marks_of_an_independent_computation(term: tuple[Pa
     reason = ("--reason", "the wrong file", *BY_GRACE, "--assignment", "week1")
     run(course, "accept", "s13", str(tmp_path / "mail" / "sort.py"), "--as", FILES["week1"], *reason)
     assert "1 graded, 37 kept" in grade(course, hand_ins, "week1")
-    assert "0 graded, 40 kept" in grade(course, hand_ins, "week2", expected=4)
+    assert "0 graded, 40 kept" in grade(course, hand_ins, "week2")
     # At the end.
     roster(course, STUDENTS[:-1])
     grade(course, hand_ins, "week3")
