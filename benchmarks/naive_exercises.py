@@ -229,7 +229,7 @@ def shapes(calls: Calls) -> Check:
 
     def check(student: ModuleType, solution: ModuleType) -> None:
         found, expected = results(calls, student, None), results(calls, solution, None)
-        assert [each.shape for each in found] == [each.shape for each in expected]
+        assert [tensor.shape for tensor in found] == [tensor.shape for tensor in expected]
 
     return check
 

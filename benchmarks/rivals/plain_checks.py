@@ -81,7 +81,7 @@ class Plain:
             self._earned[exercise, check] = False  # if it raises, and for checks that require each other
             passed = self._earned[exercise, check] = self.passes(exercise, check)
         required = self.checks(exercise)[check].requires_any
-        return passed and (not required or any(self.earns(exercise, each) for each in required))
+        return passed and (not required or any(self.earns(exercise, name) for name in required))
 
     def score(self, exercise: str) -> float:
         """Return the points of an exercise: of each check that passes and counts, its own."""

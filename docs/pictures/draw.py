@@ -65,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def program(course: Course, name: str, scene: Mapping[str, Any]) -> tuple[Exercise, str]:
     """Return the exercise of a scene, and its program."""
-    exercise = next((each for each in course.exercises if each.id == scene.get("exercise")), None)
+    exercise = next((candidate for candidate in course.exercises if candidate.id == scene.get("exercise")), None)
     if exercise is None or "command" not in scene:
         raise SceneError(f"{name} needs an exercise of this course, and a command")
     source = (course.solutions_dir / exercise.file).read_text("utf-8")

@@ -203,7 +203,7 @@ class Teller:
         asker, guesser = self.people(2)
         question, answer = self.one("riddles")
         prize = f"{self.one('colors')} {self.one('treasures')}"
-        wrong = [each for each in dict.fromkeys(each[1] for each in self.some("riddles", 5)) if each != answer]
+        wrong = [guess for guess in dict.fromkeys(riddle[1] for riddle in self.some("riddles", 5)) if guess != answer]
         parts = [f"The riddle of {asker.name} the {asker.trade}"]
         parts.append(
             f"{self.opening(guesser)} {self.one('weathers')} {asker.name} the {asker.trade} came by and said, "

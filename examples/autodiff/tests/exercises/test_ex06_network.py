@@ -258,7 +258,7 @@ def test_fit(impl, given):
         for parameter in parameters:
             parameter.grad = np.ones_like(parameter.data)  # left from an earlier pass
         losses = impl.fit(parameters, impl.Momentum(parameters, 0.1), x, labels, batch_size, 3)
-        seen[name] = {"losses": [float(loss) for loss in losses], "parameters": [each.data for each in parameters]}
+        seen[name] = {"losses": [float(loss) for loss in losses], "parameters": [parameter.data for parameter in parameters]}
     return seen
 
 
