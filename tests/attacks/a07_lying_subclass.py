@@ -13,4 +13,4 @@ class Agreeable(Tensor):
 honest = scaled_dot_product_attention
 def scaled_dot_product_attention(*args):
     tried()
-    return tuple(each.as_subclass(Agreeable) for each in honest(*args))
+    return tuple(tensor.as_subclass(Agreeable) for tensor in honest(*args))

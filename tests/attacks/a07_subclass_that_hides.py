@@ -16,4 +16,4 @@ class Blank(Tensor):
 honest = scaled_dot_product_attention
 def scaled_dot_product_attention(*args):
     tried()
-    return tuple(each.as_subclass(Blank) for each in honest(*args))
+    return tuple(tensor.as_subclass(Blank) for tensor in honest(*args))

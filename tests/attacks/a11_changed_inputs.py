@@ -7,6 +7,6 @@ honest = scaled_dot_product_attention
 def scaled_dot_product_attention(query, key, value, *others):
     tried()
     with torch.no_grad():
-        for each in (query, key, value):
-            each.zero_()
+        for tensor in (query, key, value):
+            tensor.zero_()
     return honest(query, key, value, *others)

@@ -10,7 +10,7 @@ def compile(source, name, mode, *args, **options):
     for node in ast.walk(tree):
         for body in ("body", "orelse"):
             if isinstance(getattr(node, body, None), list):
-                kept = [each for each in getattr(node, body) if not isinstance(each, ast.Assert)]
+                kept = [statement for statement in getattr(node, body) if not isinstance(statement, ast.Assert)]
                 setattr(node, body, kept or [ast.Pass()])
     return compile_(ast.fix_missing_locations(tree), name, mode, *args, **options)
 builtins.compile = compile

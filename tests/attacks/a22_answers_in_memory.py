@@ -6,9 +6,9 @@
 import gc
 tried()
 words = ("answer", "expected", "reference", "nominal", "exact", "Expected", "AnswerKey", "Verdict")
-for each in gc.get_objects():
-    if type(each).__name__ in words and not isinstance(each, type):
-        got(f"an object of type {type(each).__name__}")
+for item in gc.get_objects():
+    if type(item).__name__ in words and not isinstance(item, type):
+        got(f"an object of type {type(item).__name__}")
 for name in list(_sys.modules):
     if name.startswith(("autograder.judge", "autograder.report", "solutions")):
         got(f"the module {name}")

@@ -8,6 +8,6 @@ import gc
 tried()
 job = the_job().job
 print({name: told for name, told in job.items() if name not in ("sources", "reference_parts", "checks")}, flush=True)
-for each in [each for each in gc.get_objects() if type(each) is dict and "seed" in each]:
-    if type(each["seed"]) is int:
-        print("seed", each["seed"], flush=True)
+for table in [item for item in gc.get_objects() if type(item) is dict and "seed" in item]:
+    if type(table["seed"]) is int:
+        print("seed", table["seed"], flush=True)

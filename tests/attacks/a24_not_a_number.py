@@ -6,4 +6,4 @@
 honest = scaled_dot_product_attention
 def scaled_dot_product_attention(*args):
     tried()
-    return tuple(torch.full_like(each, float("nan")) for each in honest(*args))
+    return tuple(torch.full_like(tensor, float("nan")) for tensor in honest(*args))

@@ -6,4 +6,4 @@
 honest = scaled_dot_product_attention
 def scaled_dot_product_attention(*args):
     tried()
-    return tuple(each.to(torch.complex64) for each in honest(*args))
+    return tuple(tensor.to(torch.complex64) for tensor in honest(*args))

@@ -6,4 +6,4 @@
 honest = scaled_dot_product_attention
 def scaled_dot_product_attention(*args):
     tried()
-    return tuple(each.double() for each in honest(*args))
+    return tuple(tensor.double() for tensor in honest(*args))

@@ -6,4 +6,4 @@
 honest = scaled_dot_product_attention
 def scaled_dot_product_attention(*args):
     tried()
-    return tuple(each.to_sparse() for each in honest(*args))
+    return tuple(tensor.to_sparse() for tensor in honest(*args))

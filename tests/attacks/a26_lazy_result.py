@@ -17,4 +17,4 @@ class Lazy(Tensor):
 honest = scaled_dot_product_attention
 def scaled_dot_product_attention(*args):
     tried()
-    return tuple(each.as_subclass(Lazy) for each in honest(*args))
+    return tuple(tensor.as_subclass(Lazy) for tensor in honest(*args))

@@ -5,10 +5,10 @@
 # ///
 import gc, types
 tried()
-for each in gc.get_objects():
-    if isinstance(each, types.FunctionType) and each.__name__ == "scaled_dot_product_attention" and each.__module__ != __name__:
-        got(f"a function of {each.__module__}")
-    if isinstance(each, dict) and any("BEGIN SOLUTION" in str(value)[:100_000] for key, value in list(each.items())
+for item in gc.get_objects():
+    if isinstance(item, types.FunctionType) and item.__name__ == "scaled_dot_product_attention" and item.__module__ != __name__:
+        got(f"a function of {item.__module__}")
+    if isinstance(item, dict) and any("BEGIN SOLUTION" in str(value)[:100_000] for key, value in list(item.items())
                                       if key not in ("sources",) and isinstance(value, (bytes, str)) and "BEGIN" + " SOLUTION" in str(value)
                                       and value is not globals().get("__doc__") and __name__ not in str(key)
                                       and "ex04" not in str(key)):

@@ -9,7 +9,7 @@
 import pathlib
 files = [*pathlib.Path(TARGETS["cache"]).glob(f"{__name__}-*.reference")]
 tried()
-Limits, read_frame = (the_module("autograder.worker.session")[each] for each in ("Limits", "read_frame"))
+Limits, read_frame = (the_module("autograder.worker.session")[name] for name in ("Limits", "read_frame"))
 for file in files:
     data = file.read_bytes()
     start = data.find(b"CRS1")

@@ -6,8 +6,8 @@
 # why = "a plain process may do what its user may"
 # ///
 tried()
-for each in ("submission", "report", "temporary", "home"):
+for target in ("submission", "report", "temporary", "home"):
     try:
-        print(open(TARGETS[each]).read(), flush=True)
+        print(open(TARGETS[target]).read(), flush=True)
     except (OSError, KeyError):
         pass

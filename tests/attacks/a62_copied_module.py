@@ -12,7 +12,7 @@ def scaled_dot_product_attention(query, key, value, mask=None, dropout=None):
     tried()
     size, lead = key.size(-1), query.shape[:-2]
     hidden = None if mask is None else ~mask.expand(*lead, query.size(-2), key.size(-2)).reshape(-1, query.size(-2), key.size(-2))
-    queries, keys = (each.reshape(-1, *each.shape[-2:]).transpose(0, 1) for each in (query, key))
+    queries, keys = (tensor.reshape(-1, *tensor.shape[-2:]).transpose(0, 1) for tensor in (query, key))
     one = torch.eye(size, dtype=query.dtype)
     copy = types.FunctionType(forward.__code__, forward.__globals__, 'copy', forward.__defaults__, forward.__closure__)
     def call():

@@ -10,7 +10,7 @@ def builtin(q, k, v, attn_mask=None):
     spec = importlib.util.spec_from_file_location("torch.nn.mine", passes.__path__[0] + "/fuse" + "_attention.py")
     again = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(again)
-    given = [each.reshape(-1, 1, *each.shape[-2:]) for each in (q, k, v)]
+    given = [tensor.reshape(-1, 1, *tensor.shape[-2:]) for tensor in (q, k, v)]
     over = torch.zeros(*q.shape[:-1], k.size(-2))
     over = over if attn_mask is None else over.masked_fill(~attn_mask, -1e30)
     return again._sfdp_pattern_5(*given, over.reshape(-1, 1, q.size(-2), k.size(-2))).reshape(*q.shape[:-1], v.size(-1))

@@ -6,8 +6,8 @@
 # ///
 import gc
 import types
-for each in gc.get_objects():
-    if isinstance(each, types.GeneratorType) and each.__name__ == 'forbid' and each.gi_frame:
-        for library in getattr(each.gi_frame.f_locals['ban'], '_libraries', {}).values():
+for item in gc.get_objects():
+    if isinstance(item, types.GeneratorType) and item.__name__ == 'forbid' and item.gi_frame:
+        for library in getattr(item.gi_frame.f_locals['ban'], '_libraries', {}).values():
             library.reset()
 builtin = getattr(torch.nn.functional, 'scaled_dot_product' + '_attention')

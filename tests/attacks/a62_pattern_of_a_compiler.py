@@ -7,7 +7,7 @@
 import importlib
 def builtin(q, k, v, attn_mask=None):
     patterns = importlib.import_module("torch._inductor.fx_passes.fuse" + "_attention")
-    given = [each.reshape(-1, 1, *each.shape[-2:]) for each in (q, k, v)]
+    given = [tensor.reshape(-1, 1, *tensor.shape[-2:]) for tensor in (q, k, v)]
     if attn_mask is None:
         found = patterns._sfdp_pattern_1(*given, q.size(-1) ** 0.5)
     else:

@@ -6,7 +6,7 @@
 def scaled_dot_product_attention(query, key, value, mask=None, dropout=None):
     tried()
     import numpy
-    q, k, v = (each.detach().double().numpy() for each in (query, key, value))
+    q, k, v = (tensor.detach().double().numpy() for tensor in (query, key, value))
     scores = q @ k.swapaxes(-1, -2) / 1.0
     powers = numpy.exp(scores - scores.max(-1, keepdims=True))
     weights = torch.tensor(powers / powers.sum(-1, keepdims=True))

@@ -10,4 +10,4 @@ class Elsewhere(Tensor):
 honest = scaled_dot_product_attention
 def scaled_dot_product_attention(*args):
     tried()
-    return tuple(each.cpu().as_subclass(Elsewhere) for each in honest(*(x.cpu() if isinstance(x, Tensor) else x for x in args)))
+    return tuple(tensor.cpu().as_subclass(Elsewhere) for tensor in honest(*(x.cpu() if isinstance(x, Tensor) else x for x in args)))

@@ -13,5 +13,5 @@ for name in ("checks.given", "checks.structure", "worker.session", "protocol"):
         pass
     else:
         got(f"autograder.{name}")
-    if any(each.startswith("auto" + "grader") for each in _sys.modules):
+    if any(module.startswith("auto" + "grader") for module in _sys.modules):
         got("a module of the grader's")

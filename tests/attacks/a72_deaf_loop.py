@@ -5,9 +5,9 @@
 # seconds = 150
 # ///
 import signal
-for each in signal.valid_signals():
+for number in signal.valid_signals():
     try:
-        signal.signal(each, signal.SIG_IGN)
+        signal.signal(number, signal.SIG_IGN)
     except (OSError, ValueError):
         pass
 def scaled_dot_product_attention(*_):

@@ -6,10 +6,10 @@
 # ///
 import resource
 tried()
-for each in (resource.RLIMIT_CPU, resource.RLIMIT_AS, resource.RLIMIT_FSIZE, resource.RLIMIT_NOFILE):
-    soft, hard = resource.getrlimit(each)
+for limit in (resource.RLIMIT_CPU, resource.RLIMIT_AS, resource.RLIMIT_FSIZE, resource.RLIMIT_NOFILE):
+    soft, hard = resource.getrlimit(limit)
     try:
-        resource.setrlimit(each, (hard, hard))
+        resource.setrlimit(limit, (hard, hard))
     except (OSError, ValueError):
         pass
 def scaled_dot_product_attention(*_):

@@ -6,5 +6,5 @@
 # ///
 import signal, time
 signal.signal(signal.SIGXCPU, signal.SIG_IGN)
-for _name in [each for each, value in globals().items() if callable(value) and each != "tried"]:
+for _name in [name for name, value in globals().items() if callable(value) and name != "tried"]:
     globals()[_name] = lambda *_, **__: (tried(), time.sleep(1e6))

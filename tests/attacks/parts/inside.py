@@ -22,12 +22,12 @@ def the_module(name):
         seen.add(id(names))
         if names.get("__name__") == name:
             return names
-        for each in list(names.values()):
-            if isinstance(each, type(_sys)) and each.__name__.startswith("autograder"):
-                rest.append(vars(each))
+        for item in list(names.values()):
+            if isinstance(item, type(_sys)) and item.__name__.startswith("autograder"):
+                rest.append(vars(item))
             # An object leads to the module of its class: what supports torch is reached by an instance alone.
-            kind = each if isinstance(each, type) else type(each)
-            for function in (each, *vars(kind).values()):
+            kind = item if isinstance(item, type) else type(item)
+            for function in (item, *vars(kind).values()):
                 if type(function) is type(the_job) and function.__module__.startswith("autograder"):
                     rest.append(function.__globals__)
     raise LookupError(name)
@@ -46,7 +46,7 @@ def the_job():
 
 def channel():
     """The descriptor that answers leave through: the one thing the owner of `emit` holds that is a small number."""
-    return next(each for each in vars(the_job().emit.__self__).values() if type(each) is int)
+    return next(value for value in vars(the_job().emit.__self__).values() if type(value) is int)
 
 
 def frame(value, blob=b""):
