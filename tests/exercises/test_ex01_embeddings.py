@@ -45,8 +45,11 @@ def test_trained(impl, given):
     (B, T, D), V = given.sizes("B T D"), given.number(20, 999)
     module = embeddings(impl, given, D, V)
     output = module(given.integers(1, V, B, T))
-    found = [each.to_dense() for each in given.gradients(output, *module.parameters()) if each is not None]
-    return {**given.trainable(module), "numbers that get a gradient": sum(int((each != 0).sum()) for each in found)}
+    found = [gradient.to_dense() for gradient in given.gradients(output, *module.parameters()) if gradient is not None]
+    return {
+        **given.trainable(module),
+        "numbers that get a gradient": sum(int((gradient != 0).sum()) for gradient in found),
+    }
 
 
 @check("a single token and a slice of a batch work too", points=1, of="InputEmbeddings")

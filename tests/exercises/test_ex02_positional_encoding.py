@@ -42,7 +42,7 @@ def on_circles(yours, expected):
     squares = table[..., 0::2] ** 2 + table[..., 1::2] ** 2
     off = ~(abs(squares - 1) <= 1e-4)
     if off.any():
-        _, position, pair = (int(each[0]) for each in off.nonzero())
+        _, position, pair = (int(index[0]) for index in off.nonzero())
         first = f"at position {position}, pair {pair}, the sum is {squares[0, position, pair]:.4g}"
         return f"sine² + cosine² is not 1 for {int(off.sum())} of {off.size} pairs; {first}"
     if len({tuple(row) for row in table[0].round(3).tolist()}) <= table.shape[1] / 2:
@@ -95,7 +95,7 @@ def test_buffer(impl, given):
     module = encoding(impl, given, D, N, given.normal(1))
     found = {"the buffer": dict(module.named_buffers()).get("pe"), "what is saved": module.state_dict().get("pe")}
     forms = {
-        name: each if each is None else given.torch.zeros_like(each) for name, each in found.items()
+        name: value if value is None else given.torch.zeros_like(value) for name, value in found.items()
     }  # its numbers have other checks
     return {**forms, **given.trainable(module)}
 

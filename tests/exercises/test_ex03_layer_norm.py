@@ -102,8 +102,11 @@ def test_trained(impl, given):
     (B, T), D = given.sizes("B T"), given.number(9, 999)
     x = given.normal(B, T, D, scale=2.0)
     module = fresh(impl, given, x)
-    found = [each for each in given.gradients(module(x), *module.parameters()) if each is not None]
-    return {**given.trainable(module), "numbers that get a gradient": sum(int((each != 0).sum()) for each in found)}
+    found = [gradient for gradient in given.gradients(module(x), *module.parameters()) if gradient is not None]
+    return {
+        **given.trainable(module),
+        "numbers that get a gradient": sum(int((gradient != 0).sum()) for gradient in found),
+    }
 
 
 test_input_kept = NEW.inputs_kept(id="input_kept", title="the input is not modified", requires_any=COMPUTED)

@@ -27,7 +27,7 @@ def attend(impl, query, key, value, *others):
 
     The shapes decide which of the two is which. Another check judges their order.
     """
-    arguments = [each.clone() if hasattr(each, "clone") else each for each in (query, key, value, *others)]
+    arguments = [item.clone() if hasattr(item, "clone") else item for item in (query, key, value, *others)]
     first, second = impl.scaled_dot_product_attention(*arguments)
     swapped = getattr(second, "shape", None) == (*query.shape[:-1], value.size(-1))
     return (second, first) if swapped else (first, second)
@@ -38,7 +38,7 @@ def two_ways(given, pairs, others):
     seen = {}
     for name, one, other in zip(("output", "weights"), pairs, others, strict=True):
         factors = given.normal(one.size(-1))
-        seen[name] = [(each * factors).sum(dim=-1) for each in (one, other)]
+        seen[name] = [(tensor * factors).sum(dim=-1) for tensor in (one, other)]
     return seen
 
 
@@ -86,7 +86,7 @@ BY_HAND_FREE = Like(free=("output on another device, compared with the CPU", "ou
 )
 def test_by_hand_kept(impl, given):
     inputs = inputs_by_hand(given)
-    before = [each.clone() for each in inputs]
+    before = [tensor.clone() for tensor in inputs]
     here = impl.self_attention_by_hand(*inputs).output
     names = ("x", "w_q", "w_k", "w_v")
     seen = {
@@ -95,10 +95,12 @@ def test_by_hand_kept(impl, given):
     }
     for dtype in ("float64", "bfloat16", "float16"):
         narrow = inputs_by_hand(given, dtype)
-        outputs = [impl.self_attention_by_hand(*each).output for each in (narrow, [each.float() for each in narrow])]
-        seen[dtype] = {"output, compared with float32": [each[..., :3] for each in outputs]}
+        outputs = [
+            impl.self_attention_by_hand(*triple).output for triple in (narrow, [tensor.float() for tensor in narrow])
+        ]
+        seen[dtype] = {"output, compared with float32": [tensor[..., :3] for tensor in outputs]}
     with given.another_device() as device:
-        there = impl.self_attention_by_hand(*(each.to(device) for each in inputs)).output
+        there = impl.self_attention_by_hand(*(tensor.to(device) for tensor in inputs)).output
         return {**seen, "output on another device, compared with the CPU": [there[..., :3], here[..., :3]]}
 
 
@@ -160,24 +162,26 @@ def test_mask_axes(impl, given):
 def test_leading_axes(impl, given):
     B, S, H = given.sizes("B S H")
     five = attention_inputs(given, 2, B, H)
-    four = [each.flatten(0, 1) for each in five]
+    four = [tensor.flatten(0, 1) for tensor in five]
     mask = given.mask(2 * B, 1, S, S)
     whole = attend(impl, *four)
-    one_head = [each[:, 0] for each in attend(impl, *(each[:, :1] for each in four), mask)]
-    three = [each[:, 0] for each in four]
+    one_head = [tensor[:, 0] for tensor in attend(impl, *(tensor[:, :1] for tensor in four), mask)]
+    three = [tensor[:, 0] for tensor in four]
     # Use several matrices: a few numbers could resemble others by chance.
-    single = [attend(impl, *(each[row, head] for each in four)) for row in range(2 * B) for head in range(2)]
-    two = [given.torch.stack(each) for each in zip(*single, strict=True)]
+    single = [attend(impl, *(tensor[row, head] for tensor in four)) for row in range(2 * B) for head in range(2)]
+    two = [given.torch.stack(tensors) for tensors in zip(*single, strict=True)]
     return {
         "input of five axes, compared with four": two_ways(
-            given, attend(impl, *five), [each.unflatten(0, (2, B)) for each in whole]
+            given, attend(impl, *five), [tensor.unflatten(0, (2, B)) for tensor in whole]
         ),
-        "input of two axes, compared with four": two_ways(given, two, [each[:, :2].flatten(0, 1) for each in whole]),
+        "input of two axes, compared with four": two_ways(
+            given, two, [tensor[:, :2].flatten(0, 1) for tensor in whole]
+        ),
         "input of three axes under a mask, compared with four": two_ways(
             given, attend(impl, *three, mask[:, 0]), one_head
         ),
         "input of three axes under an open mask, compared with four and no mask": two_ways(
-            given, attend(impl, *three, given.torch.ones_like(mask[:, 0])), [each[:, 0] for each in whole]
+            given, attend(impl, *three, given.torch.ones_like(mask[:, 0])), [tensor[:, 0] for tensor in whole]
         ),
     }
 
@@ -239,7 +243,7 @@ def test_nothing_to_attend_to(impl, given):
     mask = given.mask(B, 1, S, S)
     blocked = given.number(0, S)
     others = [row for row in range(S) if row != blocked]
-    inputs = [each.requires_grad_() for each in attention_inputs(given, B, H)]
+    inputs = [tensor.requires_grad_() for tensor in attention_inputs(given, B, H)]
 
     _, before = attend(impl, *inputs, mask)
     mask[:, :, blocked] = False
@@ -257,7 +261,10 @@ def test_nothing_to_attend_to(impl, given):
 def summed(gradients, of):
     """Observe gradients by their sums over heads, which are finite only if all of them are."""
     names = [f"gradient of the {name}{of}" for name in ("query", "key", "value")]
-    return {name: each if each is None else each.sum(dim=1) for name, each in zip(names, gradients, strict=True)}
+    return {
+        name: gradient if gradient is None else gradient.sum(dim=1)
+        for name, gradient in zip(names, gradients, strict=True)
+    }
 
 
 @check("dropout acts on the weights before the values, only in training", points=3, of=FUNCTION, judge=Dropout(0.25))
@@ -273,11 +280,11 @@ def test_dropout(impl, given):
     value = numbers.diag().expand(1, 3, keys, keys).repeat(1, 1, 1, 2)
     taken, _ = attend(impl, query * 0, key, value, None, dropout.eval())
     dropped, _ = attend(impl, query * 0, key, value, None, dropout.train())
-    each, copy = dropped.chunk(2, dim=-1)
+    first, copy = dropped.chunk(2, dim=-1)
     return {
         "eval": taken[..., :keys],
-        "train": each,
-        "output in training": [each, copy],
+        "train": first,
+        "output in training": [first, copy],
         "weights in training, compared with those without dropout": [in_training, weights],
     }
 
@@ -313,7 +320,7 @@ def comparable(given, narrow, wide):
     """
     gone = ~wide.isfinite()
     gone[..., 1:, :] = False
-    return [given.torch.where(gone, 0, each) for each in (narrow, wide)]
+    return [given.torch.where(gone, 0, tensor) for tensor in (narrow, wide)]
 
 
 @check("float64, bfloat16 and float16 inputs keep their dtype", points=2, of=FUNCTION, judge=Like(exact_zeros=True))
@@ -325,9 +332,9 @@ def test_dtypes(impl, given):
     for dtype in ("float64", "bfloat16", "float16"):
         inputs = attention_inputs(given, 1, 2, scale=0.5, dtype=dtype)
         results = attend(impl, *inputs, mask)
-        wide = attend(impl, *(each.float() for each in inputs), mask)
+        wide = attend(impl, *(tensor.float() for tensor in inputs), mask)
         seen[dtype] = {
-            f"{name}, compared with float32": [each[..., :3] for each in comparable(given, *both)]
+            f"{name}, compared with float32": [tensor[..., :3] for tensor in comparable(given, *both)]
             for name, *both in zip(("output", "weights"), results, wide, strict=True)
         }
     return seen
@@ -336,10 +343,10 @@ def test_dtypes(impl, given):
 @check("new tensors are on the device of the input", points=1, of=FUNCTION, trials=1, judge=AS_ON_CPU)
 def test_device(impl, given):
     B, H, S = given.sizes("B H S")
-    inputs, mask = [each.requires_grad_() for each in attention_inputs(given, B, H)], given.mask(B, 1, S, S)
+    inputs, mask = [tensor.requires_grad_() for tensor in attention_inputs(given, B, H)], given.mask(B, 1, S, S)
 
     def run(device, mask=None):
-        return attend(impl, *(each.to(device) for each in inputs), mask if mask is None else mask.to(device))
+        return attend(impl, *(tensor.to(device) for tensor in inputs), mask if mask is None else mask.to(device))
 
     here = [*run("cpu"), *run("cpu", mask)]  # a tensor kept from these calls must not be used on the other device
     names = ("output", "weights", "output under a mask", "weights under a mask")
@@ -362,6 +369,6 @@ WANTS = {  # for each word: what it is, and what it looks for (person, action, t
 
 @picture("what each word looks for: weights of queries and keys set by hand", rows="query", columns="key")
 def picture_weights(impl, given):
-    keys, queries = (given.tensor([each[i] for each in WANTS.values()]) for i in (0, 1))
+    keys, queries = (given.tensor([vectors[i] for vectors in WANTS.values()]) for i in (0, 1))
     _, weights = attend(impl, 6 * queries[None], keys[None], keys[None])
     return weights[0], list(WANTS), list(WANTS)

@@ -6,7 +6,7 @@ from autograder.checks import Dropout, Like, Raises, SameInputs, check, picture
 CLASS = "MultiHeadAttention"
 COMPUTED = ("head_columns", "dropout")  # one of them passes unless nothing is computed
 FEW = 4  # features are enough if all features are computed in the same way
-SLOPES = tuple(f"gradient of the {each}, compared with small steps" for each in ("query", "key", "value"))
+SLOPES = tuple(f"gradient of the {name}, compared with small steps" for name in ("query", "key", "value"))
 OUTPUT_FREE = Like(
     free=("output, compared with float32", "output under a mask, compared with float32", "output of the blocked query")
 )  # one fault can change all numbers, so these only need similar weights
@@ -70,7 +70,7 @@ def test_three_sequences(impl, given):
     twice = module(query, key, value * 2)
     seen = {}
     for i, name in enumerate(("query", "key", "value")):
-        others = [each.clone() for each in inputs]
+        others = [tensor.clone() for tensor in inputs]
         others[i][:, -1] += 1
         seen[f"change of the output if the last {name} changes"] = (module(*others) - output)[..., :FEW]
     ways = {
@@ -82,7 +82,7 @@ def test_three_sequences(impl, given):
         "key and value as one tensor, compared with two": [module(query, key, key), module(query, key, key.clone())],
         "query and key as one tensor, compared with two": [module(key, key, value), module(key.clone(), key, value)],
     }
-    return {**seen, **{name: [each[..., :FEW] for each in both] for name, both in ways.items()}}
+    return {**seen, **{name: [tensor[..., :FEW] for tensor in both] for name, both in ways.items()}}
 
 
 @check("a mask of any shape applies to every head", points=4, of=CLASS, judge=Like(tolerance=1e-4, exact_zeros=True))
@@ -101,14 +101,14 @@ def test_mask(impl, given):
     output, replaced = module(query, key, value, padding), value.where(padding.view(B, S, 1), replacement)
     free = module(query, key, value, given.torch.ones_like(padding))
     twice = multi_head(impl, given, D, H, dtype="float64")
-    twice(*(each.double() for each in (query, key, value)), masks["mask (T, S)"])
+    twice(*(tensor.double() for tensor in (query, key, value)), masks["mask (T, S)"])
     if isinstance(twice.attention_weights, given.torch.Tensor):
         seen["mask (T, S)"]["where weights are 0 in float64"] = twice.attention_weights == 0
     seen["output, compared with other values at blocked keys"] = [
-        each[..., :FEW] for each in (output, module(query, key, replaced, padding))
+        tensor[..., :FEW] for tensor in (output, module(query, key, replaced, padding))
     ]
     seen["output under an open mask, compared with no mask"] = [
-        each[..., :FEW] for each in (free, module(query, key, value))
+        tensor[..., :FEW] for tensor in (free, module(query, key, value))
     ]
     return seen
 
@@ -128,7 +128,7 @@ def test_large_scores(impl, given):
 
 
 OTHERS = "output of the other queries, compared with no query blocked"
-FREE = (OTHERS, "output of the blocked query", *(f"gradient of the {each}" for each in ("query", "key", "value")))
+FREE = (OTHERS, "output of the blocked query", *(f"gradient of the {name}" for name in ("query", "key", "value")))
 
 
 @check(
@@ -139,7 +139,7 @@ FREE = (OTHERS, "output of the blocked query", *(f"gradient of the {each}" for e
 )
 def test_nothing_to_attend_to(impl, given):
     B, S, D, H = given.sizes("B S D H")
-    inputs, mask = [each.requires_grad_() for each in sequences(given)], given.mask(B, 1, S, S)
+    inputs, mask = [tensor.requires_grad_() for tensor in sequences(given)], given.mask(B, 1, S, S)
     blocked = given.number(0, S)
     others = [row for row in range(S) if row != blocked]
     module = multi_head(impl, given, D, H)
@@ -151,7 +151,7 @@ def test_nothing_to_attend_to(impl, given):
     seen = {"output of the blocked query": output[:, blocked]}
     for name, gradient in zip(FREE[2:], gradients, strict=True):
         seen[name] = gradient if gradient is None else gradient.sum(dim=0)
-    seen[OTHERS] = [each[:, others, :FEW] for each in (output, before)]
+    seen[OTHERS] = [tensor[:, others, :FEW] for tensor in (output, before)]
     module(*inputs)
     seen["attention_weights"] = module.attention_weights
     return seen
@@ -179,7 +179,7 @@ def test_weights_kept(impl, given):
     return {
         "attention_weights of the first call": first,
         "attention_weights of the latest call, compared with no dropout": [latest, module.attention_weights],
-        "attention_weights are attached to the graph": any(getattr(each, "requires_grad", None) for each in kept),
+        "attention_weights are attached to the graph": any(getattr(weights, "requires_grad", None) for weights in kept),
     }
 
 
@@ -231,11 +231,11 @@ def test_dtypes(impl, given):
     mask, seen = given.mask(1, 1, S, S), {}
     mask[:, :, 0] = False
     for dtype in ("float64", "bfloat16", "float16"):
-        inputs = [each[:1] for each in sequences(given, dtype=dtype)]
+        inputs = [tensor[:1] for tensor in sequences(given, dtype=dtype)]
         module = multi_head(impl, given, D, H, dtype=dtype)
         output, weights = module(*inputs), module.attention_weights
         masked = module(*inputs, mask)
-        inputs = [each.float() for each in inputs]
+        inputs = [tensor.float() for tensor in inputs]
         wide, wide_masked = module.float()(*inputs), module(*inputs, mask)
         seen[dtype] = {
             "output, compared with float32": [output[..., :FEW], wide[..., :FEW]],
@@ -260,7 +260,7 @@ def test_device(impl, given):
     module = multi_head(impl, given, D, H)
 
     def run(device):
-        output = module.to(device)(*(each.to(device) for each in (*inputs, mask)))
+        output = module.to(device)(*(tensor.to(device) for tensor in (*inputs, mask)))
         return output, module.attention_weights
 
     here, weights = run("cpu")  # a tensor kept from this call must not be used on the other device

@@ -63,9 +63,11 @@ test_gradient = NETWORK.gradients(id="gradient", title="the gradient of the inpu
 def test_trained(impl, given):
     (B, T, D), F = given.sizes("B T D"), given.number(9, 999)
     module = network(impl, given, D, F)
-    trained = [each for each in module.parameters() if each.requires_grad]
+    trained = [parameter for parameter in module.parameters() if parameter.requires_grad]
     gradients = given.gradients(module(given.normal(B, T, D)), *trained)
-    reached = sum(each.numel() for each, gradient in zip(trained, gradients, strict=True) if gradient is not None)
+    reached = sum(
+        parameter.numel() for parameter, gradient in zip(trained, gradients, strict=True) if gradient is not None
+    )
     return {**given.trainable(module), "numbers that a gradient reaches": reached}
 
 

@@ -11,7 +11,7 @@ ALL = 1 - 1e-9  # drops everything, so nothing is random, but 1 / (1 - rate) is 
 
 def block_shapes(D, F):
     """Return the shapes of a block's parameters, by the contract's names."""
-    attention = {f"attention.w_{each}.weight": (D, D) for each in "qkvo"}
+    attention = {f"attention.w_{letter}.weight": (D, D) for letter in "qkvo"}
     norms = {f"layer_norm_{i}.{name}": (D,) for i in (1, 2) for name in ("alpha", "bias")}
     return {
         **attention,
@@ -60,7 +60,9 @@ def at_two_scales(given, module, shapes):
     state = {name: given.normal(*shape, scale=scales[name]) for name, shape in shapes.items()}
     asked = ("w_q.weight", "w_k.weight")
     for size in (200.0, 1.0):
-        yield given.fill(module, {name: each * size if name.endswith(asked) else each for name, each in state.items()})
+        yield given.fill(
+            module, {name: tensor * size if name.endswith(asked) else tensor for name, tensor in state.items()}
+        )
 
 
 def itself_alone(given, size):
@@ -160,7 +162,7 @@ def test_blocked_for_good(impl, given):
     other, blocked = ids.clone(), given.number(0, B)
     other[:, -1] = (ids[:, -1] + 1) % V
     scaled = at_two_scales(given, new_encoder(impl, given, 1), encoder_shapes(given, 1))
-    alone = [part(each, itself_alone(given, S))[:, :-1] for part, each in zip(scaled, (other, ids), strict=True)]
+    alone = [part(inputs, itself_alone(given, S))[:, :-1] for part, inputs in zip(scaled, (other, ids), strict=True)]
 
     module = encoder(impl, given, 1)
     before = module(ids, mask)
@@ -215,9 +217,11 @@ def test_parameters(impl, given):
     D, H, F, N = given.sizes("D H F N")
     sizes = {"vocab_size": given.number(40, 400), "d_model": D, "num_heads": H, "d_ff": F, "seq_len": N}
     module = impl.Encoder(**sizes, dropout=0.1, num_encoder_blocks=3).to(given.device)
-    trained = [each for each in module.parameters() if each.requires_grad]
+    trained = [parameter for parameter in module.parameters() if parameter.requires_grad]
     gradients = given.gradients(module(sentences(given)), *trained)
-    reached = sum(each.numel() for each, gradient in zip(trained, gradients, strict=True) if gradient is not None)
+    reached = sum(
+        parameter.numel() for parameter, gradient in zip(trained, gradients, strict=True) if gradient is not None
+    )
     return {**given.trainable(module), "numbers that a gradient reaches": reached}
 
 
@@ -247,7 +251,7 @@ def test_device(impl, given):
     here = run("cpu")  # a tensor kept from these calls must not be used on the other device
     with given.another_device() as device:
         there = run(device)
-        seen = {name: [each, here[name]] for name, each in there.items()}
+        seen = {name: [output, here[name]] for name, output in there.items()}
         return {**seen, "slope along the parameters": given.slope(there["output under a mask"], *module.parameters())}
 
 

@@ -13,7 +13,7 @@ def block_shapes(D, F):
     """Return the shapes of a block's parameters, by the contract's names."""
     shapes = {}
     for attention in ("self_attention", "cross_attention"):
-        shapes.update({f"{attention}.w_{each}.weight": (D, D) for each in "qkvo"})
+        shapes.update({f"{attention}.w_{letter}.weight": (D, D) for letter in "qkvo"})
         shapes[f"{attention}.w_o.bias"] = (D,)
     shapes.update({f"layer_norm_{i}.{name}": (D,) for i in (1, 2, 3) for name in ("alpha", "bias")})
     return {
@@ -61,7 +61,9 @@ def at_two_scales(given, module, shapes):
     state = {name: given.normal(*shape, scale=scales[name]) for name, shape in shapes.items()}
     asked = ("w_q.weight", "w_k.weight")
     for size in (200.0, 1.0):
-        yield given.fill(module, {name: each * size if name.endswith(asked) else each for name, each in state.items()})
+        yield given.fill(
+            module, {name: tensor * size if name.endswith(asked) else tensor for name, tensor in state.items()}
+        )
 
 
 def itself_alone(given, size):
@@ -134,7 +136,7 @@ def test_block_dropout(impl, given):
 
 @check("the gradients of a block's input and of the encoder output are right", points=2, of=BLOCK)
 def test_block_gradients(impl, given):
-    x, encoder_output = (each.requires_grad_() for each in two_sequences(given))
+    x, encoder_output = (tensor.requires_grad_() for tensor in two_sequences(given))
     output = decoder_block(impl, given)(x, encoder_output, *two_masks(given))
     gradients = given.gradients(output, x, encoder_output)
     return {"gradient of the input": gradients[0], "gradient of the encoder output": gradients[1]}
@@ -150,7 +152,7 @@ def test_inputs_kept(impl, given):
     decoder(impl, given, 1)(*arguments["decoder"])
     names = {"block": ("x", "encoder_output", "src_mask", "tgt_mask")}
     names["decoder"] = ("ids", *names["block"][1:])
-    return {part: dict(zip(names[part], each, strict=True)) for part, each in arguments.items()}
+    return {part: dict(zip(names[part], values, strict=True)) for part, values in arguments.items()}
 
 
 @check("ids with positions pass every block, and each reads the same encoder output", points=5, of=DECODER)
@@ -189,7 +191,7 @@ def test_blocked_for_good(impl, given):
     scaled = at_two_scales(given, new_decoder(impl, given, 1), decoder_shapes(given, 1))
     one_each = given.tensor([[key == 1 + query % (S - 1) for key in range(S)] for query in range(T)], "bool")
     calls = (other, other_source), (ids, source)
-    alone = [part(*each, one_each, itself_alone(given, T))[:, :-1] for part, each in zip(scaled, calls, strict=True)]
+    alone = [part(*call, one_each, itself_alone(given, T))[:, :-1] for part, call in zip(scaled, calls, strict=True)]
 
     module = decoder(impl, given, 1)
     before = module(ids, source, src_mask, tgt_mask)
@@ -275,11 +277,13 @@ def test_parameters(impl, given):
     D, H, F, N = given.sizes("D H F N")
     sizes = {"vocab_size": given.number(40, 400), "d_model": D, "num_heads": H, "d_ff": F, "seq_len": N}
     module = impl.Decoder(**sizes, dropout=0.1, num_decoder_blocks=3).to(given.device)
-    trained = [each for each in module.parameters() if each.requires_grad]
+    trained = [parameter for parameter in module.parameters() if parameter.requires_grad]
     ids, encoder_output = targets_and_source(given)
     encoder_output = encoder_output.float().requires_grad_()
     *gradients, of_source = given.gradients(module(ids, encoder_output), *trained, encoder_output)
-    reached = sum(each.numel() for each, gradient in zip(trained, gradients, strict=True) if gradient is not None)
+    reached = sum(
+        parameter.numel() for parameter, gradient in zip(trained, gradients, strict=True) if gradient is not None
+    )
     return {
         **given.trainable(module),
         "numbers that a gradient reaches": reached,
@@ -304,14 +308,14 @@ def test_device(impl, given):
     def run(device):
         model = module.to(device)
         return {
-            "output": model(*(each.to(device) for each in inputs)),
-            "output under masks": model(*(each.to(device) for each in (*inputs, *masks))),
+            "output": model(*(tensor.to(device) for tensor in inputs)),
+            "output under masks": model(*(tensor.to(device) for tensor in (*inputs, *masks))),
         }
 
     here = run("cpu")  # a tensor kept from these calls must not be used on the other device
     with given.another_device() as device:
         there = run(device)
-        seen = {name: [each, here[name]] for name, each in there.items()}
+        seen = {name: [output, here[name]] for name, output in there.items()}
         return {**seen, "slope along the parameters": given.slope(there["output under masks"], *module.parameters())}
 
 

@@ -15,7 +15,7 @@ def block_shapes(D, F, attentions):
     shapes = {"feed_forward.linear_1.weight": (F, D), "feed_forward.linear_1.bias": (F,)}
     shapes |= {"feed_forward.linear_2.weight": (D, F), "feed_forward.linear_2.bias": (D,)}
     for attention in attentions:
-        shapes |= within(attention, {f"w_{each}.weight": (D, D) for each in "qkvo"} | {"w_o.bias": (D,)})
+        shapes |= within(attention, {f"w_{letter}.weight": (D, D) for letter in "qkvo"} | {"w_o.bias": (D,)})
     for i in range(len(attentions) + 1):
         shapes |= within(f"layer_norm_{i + 1}", {"alpha": (D,), "bias": (D,)})
     return shapes
@@ -63,7 +63,9 @@ def at_two_scales(given, module, shapes):
     state = {name: given.normal(*shape, scale=scales[name]) for name, shape in shapes.items()}
     asked = ("w_q.weight", "w_k.weight")
     for size in (200.0, 1.0):
-        yield given.fill(module, {name: each * size if name.endswith(asked) else each for name, each in state.items()})
+        yield given.fill(
+            module, {name: tensor * size if name.endswith(asked) else tensor for name, tensor in state.items()}
+        )
 
 
 def itself_alone(given, size):
@@ -173,7 +175,7 @@ def test_blocked_for_good(impl, given):
     shapes = transformer_shapes(given, given.size("D"), (1, 1))
     scaled = at_two_scales(given, new_transformer(impl, given, (1, 1)), shapes)
     calls = (other_src, other_tgt), (src, tgt)
-    alone = [part(*each, first, itself_alone(given, T))[:, :-1] for part, each in zip(scaled, calls, strict=True)]
+    alone = [part(*call, first, itself_alone(given, T))[:, :-1] for part, call in zip(scaled, calls, strict=True)]
 
     model = transformer(impl, given)
     before = model(src, tgt)
@@ -224,11 +226,15 @@ def test_dropout(impl, given):
 @check("gradients reach every parameter, also those of the encoder", points=2, of=CLASS, judge=Same(tolerance=1e-3))
 def test_gradients(impl, given):
     model = transformer(impl, given)
-    trained = [each for each in model.parameters() if each.requires_grad]
+    trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
     pairs = list(zip(trained, given.gradients(model(*sentences(given)), *trained), strict=True))
     return {
-        "trained numbers without a gradient": sum(each.numel() for each, gradient in pairs if gradient is None),
-        "slope along the parameters": sum((each * gradient).sum() for each, gradient in pairs if gradient is not None),
+        "trained numbers without a gradient": sum(
+            parameter.numel() for parameter, gradient in pairs if gradient is None
+        ),
+        "slope along the parameters": sum(
+            (parameter * gradient).sum() for parameter, gradient in pairs if gradient is not None
+        ),
     }
 
 
@@ -261,9 +267,9 @@ def test_sizes(impl, given):
     given.load(eight_heads, transformer_shapes(given, 8 * K, (1, 1)))
     return {
         **given.trainable(deep),
-        "position tables": [position_table(each) for each in (deep.encoder, deep.decoder)],
-        "position tables of N rows": [position_table(each) for each in (wide.encoder, wide.decoder)],
-        "dropout": [each.positional_encoding.dropout.p for each in (deep.encoder, deep.decoder)],
+        "position tables": [position_table(stack) for stack in (deep.encoder, deep.decoder)],
+        "position tables of N rows": [position_table(stack) for stack in (wide.encoder, wide.decoder)],
+        "dropout": [stack.positional_encoding.dropout.p for stack in (deep.encoder, deep.decoder)],
         "logits": eight_heads(*sentences(given)),
     }
 
@@ -294,7 +300,7 @@ def test_device(impl, given):
     here = run("cpu")  # a tensor kept from these calls must not be used on the other device
     with given.another_device() as device:
         there = run(device)
-        seen = {name: [each, here[name]] for name, each in there.items()}
+        seen = {name: [output, here[name]] for name, output in there.items()}
         return {**seen, "slope along the parameters": given.slope(there["logits"], *model.parameters())}
 
 

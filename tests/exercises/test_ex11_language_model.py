@@ -12,7 +12,7 @@ def within(prefix, shapes):
 
 def block_shapes(D, F):
     """Return the parameters of a block of ex08, by name."""
-    shapes = {f"attention.w_{each}.weight": (D, D) for each in "qkvo"} | {"attention.w_o.bias": (D,)}
+    shapes = {f"attention.w_{letter}.weight": (D, D) for letter in "qkvo"} | {"attention.w_o.bias": (D,)}
     shapes |= {"feed_forward.linear_1.weight": (F, D), "feed_forward.linear_1.bias": (F,)}
     shapes |= {"feed_forward.linear_2.weight": (D, F), "feed_forward.linear_2.bias": (D,)}
     for norm in ("layer_norm_1", "layer_norm_2"):
@@ -44,7 +44,9 @@ def at_two_scales(given, module, shapes):
     state = {name: given.normal(*shape, scale=scales[name]) for name, shape in shapes.items()}
     asked = ("w_q.weight", "w_k.weight")
     for size in (200.0, 1.0):
-        yield given.fill(module, {name: each * size if name.endswith(asked) else each for name, each in state.items()})
+        yield given.fill(
+            module, {name: tensor * size if name.endswith(asked) else tensor for name, tensor in state.items()}
+        )
 
 
 def itself_alone(given, size):
@@ -126,7 +128,7 @@ def test_blocked_for_good(impl, given):
     other, blocked = ids.clone(), given.number(0, B)
     other[:, -1] = ids[:, -1] % (V - 1) + 1
     scaled = at_two_scales(given, impl.LanguageModel(V, D, H, F, 1, N), model_shapes(given, 1))
-    alone = [part(each, itself_alone(given, T))[:, :-1] for part, each in zip(scaled, (other, ids), strict=True)]
+    alone = [part(inputs, itself_alone(given, T))[:, :-1] for part, inputs in zip(scaled, (other, ids), strict=True)]
 
     model = language_model(impl, given)
     keys[..., 0] = True
@@ -165,11 +167,15 @@ def test_dropout(impl, given):
 @check("gradients reach every parameter", points=1, of=CLASS, judge=Same(tolerance=1e-3))
 def test_gradients(impl, given):
     model = language_model(impl, given, layers=2)
-    trained = [each for each in model.parameters() if each.requires_grad]
+    trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
     pairs = list(zip(trained, given.gradients(model(text(given)), *trained), strict=True))
     return {
-        "trained numbers without a gradient": sum(each.numel() for each, gradient in pairs if gradient is None),
-        "slope along the parameters": sum((each * gradient).sum() for each, gradient in pairs if gradient is not None),
+        "trained numbers without a gradient": sum(
+            parameter.numel() for parameter, gradient in pairs if gradient is None
+        ),
+        "slope along the parameters": sum(
+            (parameter * gradient).sum() for parameter, gradient in pairs if gradient is not None
+        ),
     }
 
 
@@ -203,7 +209,7 @@ def test_sizes(impl, given):
 @check("float64, bfloat16 and float16 models keep their dtype", points=1, of=CLASS, trials=1)
 def test_dtypes(impl, given):
     ids = text(given)
-    seen = {each: language_model(impl, given, dtype=each)(ids) for each in ("float64", "bfloat16", "float16")}
+    seen = {dtype: language_model(impl, given, dtype=dtype)(ids) for dtype in ("float64", "bfloat16", "float16")}
     # A float32 table is no mistake. So for float64 only the dtype counts, and the values in float32 precision.
     return {**seen, "float64": [seen["float64"].dtype, seen["float64"].float()]}
 
@@ -223,7 +229,7 @@ def test_device(impl, given):
     here = run("cpu")  # a tensor kept from these calls must not be used on the other device
     with given.another_device() as device:
         there = run(device)
-        seen = {name: [each, here[name]] for name, each in there.items()}
+        seen = {name: [output, here[name]] for name, output in there.items()}
         return {**seen, "slope along the parameters": given.slope(there["logits under a mask"], *module.parameters())}
 
 

@@ -97,7 +97,7 @@ def number(value):
 
 def numbers(values):
     """Observe a list of floats."""
-    return [number(each) for each in values] if isinstance(values, list | tuple) else values
+    return [number(value) for value in values] if isinstance(values, list | tuple) else values
 
 
 @check("the loss is the mean cross-entropy of the labels", points=3, of="sequence_loss")

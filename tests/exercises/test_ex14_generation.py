@@ -117,7 +117,7 @@ def test_order(impl, given):
 def from_the_generator(yours, expected):
     """Report a draw that does not come from the generator, if there is one."""
     may_come = expected["tokens that may come"]
-    draws = {name: each for name, each in yours.items() if name != "tokens that may come"}
+    draws = {name: value for name, value in yours.items() if name != "tokens that may come"}
     for name, tokens in draws.items():
         if getattr(tokens, "shape", None) != may_come.shape[:1]:
             return f"{name}: expected {len(may_come)} tokens, one per row"
@@ -127,9 +127,9 @@ def from_the_generator(yours, expected):
     def alike(one, other):
         return bool((draws[one] == draws[other]).all())
 
-    for each in ("first draw", "next draw"):
-        if not alike(f"seed 1, {each}", f"seed 1 again, {each}"):
-            return f"{each}: the same generator seed gives different tokens"
+    for draw in ("first draw", "next draw"):
+        if not alike(f"seed 1, {draw}", f"seed 1 again, {draw}"):
+            return f"{draw}: the same generator seed gives different tokens"
     if alike("seed 1 again, first draw", "seed 4, first draw"):
         return "a different generator seed gives the same tokens"
     if alike("seed 1, first draw", "seed 1, next draw"):
@@ -548,8 +548,8 @@ def tree_of_words(given):
     }
     table = given.normal(W, W, scale=0.0, shift=-60.0)
     for word, shares in following.items():
-        for each, share in shares.items():
-            table[word, each] = given.tensor(share).log()
+        for next_word, share in shares.items():
+            table[word, next_word] = given.tensor(share).log()
     return table + given.normal(W, 1)  # so that logits are not log-probabilities
 
 
@@ -602,5 +602,5 @@ SETTINGS = {
 def picture_draws(impl, given):
     V = len(SHARES_BY_WORD)
     logits = given.tensor(list(SHARES_BY_WORD.values())).log().expand(1000, V)
-    counts = [given.torch.bincount(impl.sample_next(logits, **each), minlength=V) for each in SETTINGS.values()]
+    counts = [given.torch.bincount(impl.sample_next(logits, **setting), minlength=V) for setting in SETTINGS.values()]
     return given.torch.stack(counts) / 1000, list(SETTINGS), list(SHARES_BY_WORD)

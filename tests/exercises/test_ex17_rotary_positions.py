@@ -54,10 +54,10 @@ def test_positions(impl, given):
 def test_batch_positions(impl, given):
     B, H, T, K, N = given.sizes("B H T K N")
     module, x = rope(impl, given, K, N, 100.0), given.normal(B, H, T, K)
-    each, shared = mixed(given, N, B, T), mixed(given, N, 1, T)
+    own, shared = mixed(given, N, B, T), mixed(given, N, 1, T)
     return {
-        "(B, T) with heads": module(x, token_positions=each)[:, :2],
-        "(B, T) without heads": module(x[:, 0], token_positions=each),
+        "(B, T) with heads": module(x, token_positions=own)[:, :2],
+        "(B, T) without heads": module(x[:, 0], token_positions=own),
         "(1, T) with heads": module(x, token_positions=shared)[:, :2],
     }
 

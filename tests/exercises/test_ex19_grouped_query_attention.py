@@ -51,7 +51,7 @@ class Cache:
         both = (keys, values)
         if self._kept is not None:
             both = tuple(self._join([old, new], dim=2) for old, new in zip(self._kept, both, strict=True))
-        self._kept = both if self._most is None else tuple(each[:, :, -self._most :] for each in both)
+        self._kept = both if self._most is None else tuple(tensor[:, :, -self._most :] for tensor in both)
         return both
 
 
@@ -79,7 +79,9 @@ def pair(impl, given):
     D, H, G, K = given.sizes("D H G K")
     rope, shapes = rotation(given, K), shapes_of(D, H, G)
     state = {name: given.normal(*shape, scale=1.2 * shape[1] ** -0.5) for name, shape in shapes.items()}
-    made = [impl.GroupedQueryAttention(d_model=D, num_heads=H, num_kv_heads=G, rope=each) for each in (rope, None)]
+    made = [
+        impl.GroupedQueryAttention(d_model=D, num_heads=H, num_kv_heads=G, rope=positions) for positions in (rope, None)
+    ]
     return *(given.fill(module, state) for module in made), rope
 
 
@@ -167,7 +169,7 @@ def test_mask(impl, given):
         seen[name] = {"where weights are 0": zeros_of(module.attention_weights)}
     everything = given.torch.ones(T, T, dtype=given.torch.bool, device=given.device)
     seen["output under an open mask, compared with no mask"] = [
-        each[..., :FEW] for each in (module(x, mask=everything), module(x))
+        output[..., :FEW] for output in (module(x, mask=everything), module(x))
     ]
     return seen
 
@@ -251,7 +253,7 @@ def test_chunks(impl, given):
             piece = None if mask is None else mask[..., start:end, :end]
             parts.append(module(x[:, start:end], mask=piece, cache=cache))
         both = [given.torch.cat(parts, dim=1), whole]
-        seen[f"output of chunks of {chunk}, and of all at once"] = [each[..., :FEW] for each in both]
+        seen[f"output of chunks of {chunk}, and of all at once"] = [output[..., :FEW] for output in both]
     return seen
 
 
@@ -332,7 +334,7 @@ def test_large_scores(impl, given):
     large = [module(size * x, mask=itself)[..., :FEW] / size for size in (1000.0, 1.0)]
     module(x)
     return {
-        OTHERS: [each[:, others, :FEW] for each in (output, before)],
+        OTHERS: [tensor[:, others, :FEW] for tensor in (output, before)],
         "output of the blocked query": output[:, blocked],
         "gradient of x": gradient if gradient is None else gradient.sum(dim=0),
         "output at large scores, compared with usual ones": large,
@@ -358,7 +360,7 @@ def test_weights_kept(impl, given):
         "attention_weights of the first call, last query": last_query(kept[0]),
         "attention_weights of the latest call, last query": last_query(kept[1]),
         "shape": list(getattr(kept[1], "shape", [])),
-        "attention_weights are attached to the graph": any(getattr(each, "requires_grad", None) for each in kept),
+        "attention_weights are attached to the graph": any(getattr(weights, "requires_grad", None) for weights in kept),
     }
 
 

@@ -26,7 +26,7 @@ def new_tokens(given, T, dtype="float32"):
 
 def few(both):
     """Return what `update` returned with few features, as a dict; what is no pair of tensors stays as it is."""
-    if not isinstance(both, tuple | list) or len(both) != 2 or any(getattr(each, "ndim", 0) != 4 for each in both):
+    if not isinstance(both, tuple | list) or len(both) != 2 or any(getattr(tensor, "ndim", 0) != 4 for tensor in both):
         return both
     # A cache may return views of its memory, which the next update may change.
     few_keys, few_values = both[0][..., :FEW].clone(), both[1][..., -FEW:].clone()
@@ -180,13 +180,13 @@ def test_device(impl, given):
         return keys * 2 + key.to(device) * 0, values * 2
 
     with given.another_device() as device:
-        return {"keys and values": [each[..., :FEW] for each in run(device)]}
+        return {"keys and values": [tensor[..., :FEW] for tensor in run(device)]}
 
 
 def attended(given, x, matrices, cache):
     """Return causal attention over (B, T, D) with these matrices; a cache joins the past."""
     torch = given.torch
-    query, key, value = ((x @ each).unsqueeze(1) for each in matrices)
+    query, key, value = ((x @ matrix).unsqueeze(1) for matrix in matrices)
     if cache is not None:
         key, value = cache.update(key, value=value)
     T, S = query.size(2), key.size(2)
@@ -212,7 +212,7 @@ def test_chunks(impl, given):
                 part = attended(given, part, matrices, cache)
             parts.append(part)
         both = [given.torch.cat(parts, dim=1), whole]
-        seen[f"output of chunks of {chunk}, and of all at once"] = [each[..., :FEW] for each in both]
+        seen[f"output of chunks of {chunk}, and of all at once"] = [output[..., :FEW] for output in both]
         seen[f"what the cache of layer 1 adds, chunks of {chunk}"] = (both[0] - x)[:, chunk:, :FEW]
     return seen
 
@@ -344,7 +344,7 @@ def test_without_cache(impl, given):
     ids = impl.generate_cached(model, prompt_of(given, 1), max_new_tokens=4, use_cache=False)
     return {
         "ids": ids,
-        "lengths shown": [each.size(1) for each in diary.shown][:4],
+        "lengths shown": [text.size(1) for text in diary.shown][:4],
         "calls with a cache": diary.cached.count(True),
     }
 

@@ -108,7 +108,7 @@ def ends_of(both, sinks, last):
 
     A cache may return views of its memory, which the next update may change.
     """
-    if not isinstance(both, tuple | list) or len(both) != 2 or any(getattr(each, "ndim", 0) != 4 for each in both):
+    if not isinstance(both, tuple | list) or len(both) != 2 or any(getattr(tensor, "ndim", 0) != 4 for tensor in both):
         return both
     keys, values = both[0][..., :FEW].clone(), both[1][..., -FEW:].clone()
     return {
@@ -248,7 +248,7 @@ def test_device(impl, given):
 
 def attended(x, matrices, mask, cache):
     """Return attention over (B, T, D) with these matrices; a cache joins the past."""
-    query, key, value = ((x @ each).unsqueeze(1) for each in matrices)
+    query, key, value = ((x @ matrix).unsqueeze(1) for matrix in matrices)
     if cache is not None:
         key, value = cache.update(key, value=value)
     scores = (query @ key.mT / 2).masked_fill(~mask, -1e9)
@@ -281,7 +281,7 @@ def test_chunks(impl, given):
                 part = attended(part, matrices, mask, cache)
             parts.append(part)
         both = [given.torch.cat(parts, dim=1), whole]
-        seen[f"output of chunks of {chunk}, and of all at once"] = [each[..., :FEW] for each in both]
+        seen[f"output of chunks of {chunk}, and of all at once"] = [output[..., :FEW] for output in both]
         seen[f"what the caches add, chunks of {chunk}"] = (both[0] - x)[:, chunk:, :FEW]
     return seen
 
@@ -297,6 +297,6 @@ def picture_cache(impl, given):
     for token in range(12):
         one = given.tensor([[[[float(token)]]]])
         keys, _ = cache.update(one, value=one)
-        found = {int(each) for each in keys.flatten().tolist()}
+        found = {int(key) for key in keys.flatten().tolist()}
         rows.append([place in found for place in range(12)])
     return given.tensor(rows, "bool"), [f"update {number + 1}" for number in range(12)], []

@@ -92,7 +92,7 @@ class Kept:
 
     def update(self, key, value):
         new = (key, value)
-        self.rows = new if self.rows is None else [self.torch.cat(each, 2) for each in zip(self.rows, new, strict=True)]
+        self.rows = new if self.rows is None else [self.torch.cat(pair, 2) for pair in zip(self.rows, new, strict=True)]
         self.length = self.held = self.length + key.size(2)
         return tuple(self.rows)
 
@@ -205,11 +205,11 @@ def test_make_cache(impl, given):
     usual, longer, shorter = model.make_cache(), model.make_cache(max_len=N + given.number(2, 9)), model.make_cache(4)
     return {
         "caches": len(usual),
-        "different objects": len({id(each) for each in [*usual, *longer]}),
-        "max_len": [each.max_len for each in usual],
-        "max_len, if more is asked for": [each.max_len for each in longer],
-        "max_len, if less is asked for": [each.max_len for each in shorter],
-        "tokens in them": [each.length for each in usual],
+        "different objects": len({id(cache) for cache in [*usual, *longer]}),
+        "max_len": [cache.max_len for cache in usual],
+        "max_len, if more is asked for": [cache.max_len for cache in longer],
+        "max_len, if less is asked for": [cache.max_len for cache in shorter],
+        "tokens in them": [cache.length for cache in usual],
         "caches of a model with a window": len(impl.ModernModel(V, N, D, layers, H, F, window=3).make_cache()),
         "caches of a model without layers": len(impl.ModernModel(V, N, D, 0, H, F).make_cache()),
     }
@@ -224,7 +224,7 @@ def test_cache(impl, given):
         unused = modern(impl, given, 0)
         return {
             "logits in chunks": logits[..., :FEW],
-            "tokens in the caches": [each.length for each in cache],
+            "tokens in the caches": [layer.length for layer in cache],
             "logits without a layer": unused(ids, cache=unused.make_cache())[..., :FEW],
         }
 
@@ -238,7 +238,7 @@ def test_window_cache(impl, given):
         with given.torch.no_grad():
             cache = model.make_cache()
             seen[f"logits {name}"] = through(given, model, cache, ids, [T - 1, 1])[..., :FEW]
-        seen[f"keys too many {name}"] = [max(0, each.held - window - sinks) for each in cache]
+        seen[f"keys too many {name}"] = [max(0, layer.held - window - sinks) for layer in cache]
     return seen
 
 
@@ -283,7 +283,7 @@ def test_refused(impl, given):
             model(ids[:, :-2], cache)
             seen[f"refuses three tokens too many{name}"] = refusal(lambda: model(ids[:, :5], cache), N, N - 2, 5)  # noqa: B023
             seen[f"refuses one token too many{name}"] = refusal(lambda: model(ids[:, :3], cache), N, N - 2, 3)  # noqa: B023
-            seen[f"tokens in the caches{name}"] = [each.length for each in cache]
+            seen[f"tokens in the caches{name}"] = [layer.length for layer in cache]
             seen[f"logits of the last two tokens{name}"] = model(ids[:, -2:], cache)[..., :FEW]
     return seen
 
@@ -313,11 +313,15 @@ def test_initial_loss(impl, given):
 @check("gradients reach every parameter", points=1, of=CLASS, judge=Same(tolerance=1e-3))
 def test_gradients(impl, given):
     model = modern(impl, given, 2)
-    trained = [each for each in model.parameters() if each.requires_grad]
+    trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
     pairs = list(zip(trained, given.gradients(model(text(given)), *trained), strict=True))
     return {
-        "trained numbers without a gradient": sum(each.numel() for each, gradient in pairs if gradient is None),
-        "slope along the parameters": sum((each * gradient).sum() for each, gradient in pairs if gradient is not None),
+        "trained numbers without a gradient": sum(
+            parameter.numel() for parameter, gradient in pairs if gradient is None
+        ),
+        "slope along the parameters": sum(
+            (parameter * gradient).sum() for parameter, gradient in pairs if gradient is not None
+        ),
     }
 
 
@@ -352,7 +356,7 @@ def test_calls_apart(impl, given):
 @check("float64, bfloat16 and float16 models keep their dtype", points=1, of=CLASS, trials=1)
 def test_dtypes(impl, given):
     ids = text(given)
-    seen = {each: modern(impl, given, dtype=each)(ids) for each in ("float64", "bfloat16", "float16")}
+    seen = {dtype: modern(impl, given, dtype=dtype)(ids) for dtype in ("float64", "bfloat16", "float16")}
     # Tables in float32 are no mistake. So for float64 only the dtype counts, and the values in float32 precision.
     return {**seen, "float64": [seen["float64"].dtype, seen["float64"].float()]}
 
@@ -370,7 +374,7 @@ def test_device(impl, given):
     here = run("cpu")  # a tensor kept from these calls must not be used on the other device
     with given.another_device() as device:
         there = run(device)
-        seen = {name: [each, here[name]] for name, each in there.items()}
+        seen = {name: [output, here[name]] for name, output in there.items()}
         return {**seen, "slope along the parameters": given.slope(there["logits"], *module.parameters())}
 
 

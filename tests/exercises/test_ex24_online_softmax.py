@@ -29,7 +29,7 @@ def square(given):
 
 def flash(impl, tensors, block_size, **options):
     """Return output and logsumexp for copies of the tensors. Another check judges in-place writes."""
-    output, logsumexp = impl.flash_attention(*(each.clone() for each in tensors), block_size, **options)
+    output, logsumexp = impl.flash_attention(*(tensor.clone() for tensor in tensors), block_size, **options)
     return output, logsumexp
 
 
@@ -164,7 +164,7 @@ def test_no_score_matrix(impl, given):
 @check("the scores of a query for all keys are never in one tensor", points=2, of=FUNCTION, judge=CLOSE)
 def test_no_whole_row(impl, given):
     tensors, T, S, block = long(given, given.number(9, 17))
-    copies = [each.clone() for each in tensors]
+    copies = [tensor.clone() for tensor in tensors]
     output, sums = given.bounded(lambda: impl.flash_attention(*copies, block), T * S, axis=S, sources=(copies[0],))
     return {"output": output[:, :3], "logsumexp": sums}
 
@@ -172,10 +172,10 @@ def test_no_whole_row(impl, given):
 @check("the backward pass makes no tensor of all scores either", points=2, of=FUNCTION, judge=CLOSE)
 def test_no_score_matrix_backward(impl, given):
     tensors, T, S, block = long(given, 0)
-    leaves = [each.requires_grad_() for each in tensors]
+    leaves = [tensor.requires_grad_() for tensor in tensors]
     found = given.bounded(lambda: given.gradients(flash(impl, leaves, block, causal=True)[0], *leaves), T * S)
     names = ("query", "key", "value")
-    return {f"gradient of the {name}": each for name, each in zip(names, found, strict=True)}
+    return {f"gradient of the {name}": gradient for name, gradient in zip(names, found, strict=True)}
 
 
 @check("the gradients of query, key and value are right", points=2, of=FUNCTION, judge=Like(tolerance=1e-3))
@@ -187,19 +187,19 @@ def test_gradients(impl, given):
 
 @check("the logsumexp has a gradient too", points=1, of=FUNCTION, judge=CLOSE, requires_any=("logsumexp", "one_block"))
 def test_logsumexp_gradient(impl, given):
-    query, key, value = (each.requires_grad_() for each in inputs(given, *LEADING))
+    query, key, value = (tensor.requires_grad_() for tensor in inputs(given, *LEADING))
     found = given.gradients(flash(impl, (query, key, value), 4)[1], query, key)
-    return {f"gradient of the {name}": each for name, each in zip(("query", "key"), found, strict=True)}
+    return {f"gradient of the {name}": gradient for name, gradient in zip(("query", "key"), found, strict=True)}
 
 
 @check("there may be any number of axes before the last two", points=2, of=FUNCTION, judge=AGREEING)
 def test_leading_axes(impl, given):
     five = inputs(given, 2, 2, 2, lengths=square(given))
-    four = [each.flatten(0, 1) for each in five]
+    four = [tensor.flatten(0, 1) for tensor in five]
     whole = flash(impl, four, 5, causal=True)
-    rows = [flash(impl, [each[row, 0] for each in four], 5, causal=True) for row in range(4)]
-    three = flash(impl, [each[:, 0] for each in four], 5, causal=True)
-    one_each = [given.torch.stack(each) for each in zip(*rows, strict=True)]
+    rows = [flash(impl, [tensor[row, 0] for tensor in four], 5, causal=True) for row in range(4)]
+    three = flash(impl, [tensor[:, 0] for tensor in four], 5, causal=True)
+    one_each = [given.torch.stack(results) for results in zip(*rows, strict=True)]
     seen = {}
     for i, name in enumerate(RIGHT):
         seen[f"{name} of five axes, and of four"] = [
@@ -217,7 +217,7 @@ def test_dtypes(impl, given):
     for dtype in ("float64", "bfloat16", "float16"):
         tensors = inputs(given, *LEADING, lengths=square(given), scale=0.7, dtype=dtype)
         output, _ = flash(impl, tensors, 3, causal=True)
-        wide, _ = flash(impl, [each.float() for each in tensors], 3, causal=True)
+        wide, _ = flash(impl, [tensor.float() for tensor in tensors], 3, causal=True)
         seen[dtype] = {"output, compared with float32": [output[..., :4], wide[..., :4]]}
     return seen
 
@@ -245,7 +245,7 @@ def test_device(impl, given):
     tensors = inputs(given, *LEADING, lengths=square(given))
     here = flash(impl, tensors, 3, causal=True)
     with given.another_device() as device:
-        there = flash(impl, [each.to(device) for each in tensors], 3, causal=True)
+        there = flash(impl, [tensor.to(device) for tensor in tensors], 3, causal=True)
         return {name: [one, other] for name, one, other in zip(RIGHT, there, here, strict=True)}
 
 

@@ -16,8 +16,8 @@ def sizes(given):
 
 def shapes(D, F, E):
     experts = {"w1": (F, D), "w2": (D, F), "w3": (F, D)}
-    each = {f"experts.{i}.{name}.weight": shape for i in range(E) for name, shape in experts.items()}
-    return {"router.weight": (E, D), **each}
+    weights = {f"experts.{i}.{name}.weight": shape for i in range(E) for name, shape in experts.items()}
+    return {"router.weight": (E, D), **weights}
 
 
 def mixture(impl, given, D, F, E, top_k, **options):

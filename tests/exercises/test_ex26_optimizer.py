@@ -217,7 +217,7 @@ def refusal(impl, given, wrong):
     """Observe the first of these options that is not refused; if all are, one of the exceptions."""
     params = list(parameters(given).values())
     seen = [given.raises(lambda own=own: impl.AdamW(params, **own), number) for own, number in given.shuffled(wrong)]
-    return next((each for each in seen if "ValueError" not in each["raised"]), seen[0])
+    return next((observation for observation in seen if "ValueError" not in observation["raised"]), seen[0])
 
 
 @check(

@@ -51,9 +51,11 @@ def test_start(impl, given):
     D, F, G = given.sizes("D F G")
     weights = trained(impl.LoRALinear(given.torch.nn.Linear(D, F), G, 3.0))
     return {
-        "trained numbers": sum(each.numel() for each in weights),
-        "zeros among them": sum(int((each == 0).sum()) for each in weights),
-        "ranks of the trained matrices": sorted(int(given.torch.linalg.matrix_rank(each.detach())) for each in weights),
+        "trained numbers": sum(weight.numel() for weight in weights),
+        "zeros among them": sum(int((weight == 0).sum()) for weight in weights),
+        "ranks of the trained matrices": sorted(
+            int(given.torch.linalg.matrix_rank(weight.detach())) for weight in weights
+        ),
     }
 
 
@@ -134,7 +136,7 @@ def nested(given):
 def outputs(model, x):
     """Return what the linear layers of the nested model make of x."""
     attention = model["layers"][1]["attn"]
-    parts = [model["q_proj"], model["my_q_proj"], *(attention[each] for each in ("q_proj", "k_proj", "v_proj"))]
+    parts = [model["q_proj"], model["my_q_proj"], *(attention[name] for name in ("q_proj", "k_proj", "v_proj"))]
     return [part(x) for part in parts]
 
 
@@ -146,11 +148,11 @@ def test_add(impl, given):
     inner["linear"][1]["linear"] = given.torch.nn.Linear(4, 3)
     return {
         "names": impl.add_lora(model, G, 3.0),
-        "modules of the new class": sum(isinstance(each, impl.LoRALinear) for each in model.modules()),
+        "modules of the new class": sum(isinstance(module, impl.LoRALinear) for module in model.modules()),
         "names of other targets": impl.add_lora(other, G, 3.0, targets=["output_proj"]),
-        "modules there": sum(isinstance(each, impl.LoRALinear) for each in other.modules()),
+        "modules there": sum(isinstance(module, impl.LoRALinear) for module in other.modules()),
         "names of a target called linear": impl.add_lora(inner, G, 3.0, targets=("linear",)),
-        "modules inside": sum(isinstance(each, impl.LoRALinear) for each in inner.modules()),
+        "modules inside": sum(isinstance(module, impl.LoRALinear) for module in inner.modules()),
     }
 
 
@@ -158,9 +160,11 @@ def test_add(impl, given):
 def test_frozen(impl, given):
     model = nested(given)
     impl.add_lora(model, given.size("G"), 3.0)
-    inside = {id(weight) for each in model.modules() if isinstance(each, impl.LoRALinear) for weight in trained(each)}
+    inside = {
+        id(weight) for module in model.modules() if isinstance(module, impl.LoRALinear) for weight in trained(module)
+    }
     outside = [weight for weight in trained(model) if id(weight) not in inside]
-    return {**given.trainable(model), "trained numbers outside": sum(each.numel() for each in outside)}
+    return {**given.trainable(model), "trained numbers outside": sum(weight.numel() for weight in outside)}
 
 
 @check("the model computes the same before, and uses its rank and alpha after", points=3, of=FUNCTION)

@@ -48,7 +48,7 @@ def refusal(impl, given, place, dtype="float64"):
     n = given.size("K")
     drafted, probs = round_of(given, n, dtype)
     probs["target_probs"] = favour(given, drafted, probs["target_probs"], refused=place)
-    uniforms = given.tensor([0.98 if each == place else 0.02 for each in range(n)], dtype)
+    uniforms = given.tensor([0.98 if index == place else 0.02 for index in range(n)], dtype)
     return impl.verify_draft(drafted, **probs, uniforms=uniforms)
 
 

@@ -19,7 +19,7 @@ def by_hand(impl, given):
 
 def attention(impl, given, *mask):
     """Return the output and the weights of one sequence."""
-    query, key, value = (given.tensor([each]) for each in (QUERIES, KEYS, VALUES))
+    query, key, value = (given.tensor([rows]) for rows in (QUERIES, KEYS, VALUES))
     output, weights = impl.scaled_dot_product_attention(query, key, value, *mask)
     return output[0], weights[0]
 

@@ -5,7 +5,7 @@ from autograder.checks import step
 
 def updated(given, cache, numbers):
     """Return the keys after an update with these numbers."""
-    key = given.tensor([[[[float(each)] for each in numbers]]])
+    key = given.tensor([[[[float(number)] for number in numbers]]])
     return cache.update(key, key)[0][0, 0, :, 0]
 
 

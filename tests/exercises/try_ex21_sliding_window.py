@@ -9,7 +9,7 @@ def updated(impl, given, count):
     """Return the cache of the lesson after some updates, and the keys of the last one."""
     cache, keys = impl.RollingKVCache(3, 1), None
     for numbers in UPDATES[:count]:
-        key = given.tensor([[[[float(each)] for each in numbers]]])
+        key = given.tensor([[[[float(number)] for number in numbers]]])
         keys, _ = cache.update(key, key)
     return cache, keys[0, 0, :, 0]
 

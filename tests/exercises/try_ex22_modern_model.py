@@ -116,12 +116,12 @@ def handed_to_the_block(impl, given, what, **options):
 
     if given.instead(model.layers, {"0": Block()}, call) is given.unseen:
         return given.unseen
-    handed = [each[what] for each in calls]
-    if any(each is None for each in handed):
+    handed = [arguments[what] for arguments in calls]
+    if any(value is None for value in handed):
         return given.unseen  # the attention finds its positions itself, and without a window needs no mask
     if what == "mask":
-        return [list(each.shape[-2:]) for each in handed]
-    return given.torch.cat([each.flatten() for each in handed])
+        return [list(value.shape[-2:]) for value in handed]
+    return given.torch.cat([value.flatten() for value in handed])
 
 
 @step("positions of 3 calls", "[0 1 2 3 4 5 6]", inside=True)

@@ -49,4 +49,4 @@ def step_calls(impl, given):
 
     target = Model()
     impl.speculative_generate(target, Model(), given.tensor([[3]], "int64"), 8, 3, temperature=0.0)
-    return sum(each is target for each in calls)
+    return sum(model is target for model in calls)

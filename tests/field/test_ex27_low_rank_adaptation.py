@@ -40,8 +40,8 @@ def test_a_model_with_factors_is_that_of_peft(rslora: bool) -> None:
     ids = torch.randint(31, (2, 20))
     with torch.no_grad():
         torch.testing.assert_close(own(ids), other(ids), rtol=0, atol=1e-10)
-    trained = sum(each.numel() for each in own.parameters() if each.requires_grad)
-    assert trained == sum(each.numel() for each in other.parameters() if each.requires_grad)
+    trained = sum(parameter.numel() for parameter in own.parameters() if parameter.requires_grad)
+    assert trained == sum(parameter.numel() for parameter in other.parameters() if parameter.requires_grad)
     merged = other.merge_and_unload()
     for name in names:
         weight = own.get_submodule(name).merge().weight
