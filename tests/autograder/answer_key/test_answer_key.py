@@ -213,7 +213,7 @@ def test_a_submission_is_graded_alike_with_and_without_a_kept_key(key_cache: Pat
     for cache in (key_cache, tmp_path / "empty"):
         with Grader(tiny.SUITE, seed=SEED, cache=cache) as grader:
             report = grader.grade(wrong)
-        reports.append([(check.status, check.finding) for each in report.exercises for check in each.checks])
+        reports.append([(check.status, check.finding) for exercise in report.exercises for check in exercise.checks])
     assert reports[0] == reports[1]
 
 

@@ -82,7 +82,7 @@ def test_a_kit_installs_what_its_course_declares_and_no_tools_of_authors() -> No
         tomllib.loads(engine.engine_files(libraries)["pyproject.toml"].decode())["project"]
         for libraries in ((), ("torch",))
     )
-    assert [each for each in tensors["dependencies"] if each not in plain["dependencies"]] == ["torch<2.16,>=2.4"]
+    assert [entry for entry in tensors["dependencies"] if entry not in plain["dependencies"]] == ["torch<2.16,>=2.4"]
     assert sorted(plain["optional-dependencies"]) == ["lsp", "nbgrader", "notebook"]
     assert sorted(tensors["optional-dependencies"]) == ["lsp", "nbgrader", "notebook", "torch"]
 

@@ -93,7 +93,10 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Submi
 @pytest.mark.worker
 @pytest.mark.parametrize(
     "wrong",
-    [COURSES[0], *(pytest.param(each, marks=pytest.mark.slow) for each in COURSES[1 if ALL else 4 :: 1 if ALL else 4])],
+    [
+        COURSES[0],
+        *(pytest.param(course, marks=pytest.mark.slow) for course in COURSES[1 if ALL else 4 :: 1 if ALL else 4]),
+    ],
     ids=lambda wrong: wrong.id,
 )
 def test_two_mistakes_cost_points_in_their_exercises_and_in_no_other(

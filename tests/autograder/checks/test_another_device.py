@@ -168,7 +168,7 @@ def run(made: type[Model]) -> tuple[Tensor, Tensor, list[Tensor]]:
         functional.cross_entropy(
             output.flatten(0, 1), ids.to(device).flatten()[: output.size(0) * output.size(1)]
         ).backward()
-        return on_cpu, output, [each.grad for each in model.parameters() if each.grad is not None]
+        return on_cpu, output, [parameter.grad for parameter in model.parameters() if parameter.grad is not None]
 
 
 @pytest.mark.parametrize("name", RIGHT)
@@ -177,7 +177,7 @@ def test_a_right_program_runs_elsewhere_with_the_values_of_the_cpu(name: str) ->
     assert isinstance(output, Elsewhere)
     assert torch.equal(output.cpu_tensor, on_cpu)
     assert gradients
-    assert all(isinstance(each, Elsewhere) for each in gradients)
+    assert all(isinstance(gradient, Elsewhere) for gradient in gradients)
 
 
 @pytest.mark.parametrize("name", WRONG)

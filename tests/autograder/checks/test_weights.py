@@ -47,7 +47,7 @@ STATE = {
 
 class Delegates(Outer):
     def from_reference(self, state: Mapping[str, Tensor]) -> None:
-        within = {name.removeprefix("part."): each for name, each in state.items() if name.startswith("part.")}
+        within = {name.removeprefix("part."): tensor for name, tensor in state.items() if name.startswith("part.")}
         self.part.from_reference(within)  # type: ignore[operator]
         self.own.copy_(torch.stack([state["scale"], state["shift"]]))
 
@@ -104,7 +104,7 @@ def test_a_part_under_no_name_of_the_contract_is_a_fault_of_structure() -> None:
         torch.no_grad(),
         pytest.raises(StructureError, match=r"no parameter part.one.weight .* found other.one.weight"),
     ):
-        fill(Other(), {name: each for name, each in STATE.items() if name.startswith("part.")})
+        fill(Other(), {name: tensor for name, tensor in STATE.items() if name.startswith("part.")})
 
 
 def test_a_missing_parameter_has_the_name_that_the_contract_gives_it_whatever_hook_is_further_in() -> None:
@@ -221,7 +221,7 @@ def runner(suite: Suite) -> Any:
 @pytest.fixture(scope="module")
 def keys(suite: Suite, tmp_path_factory: pytest.TempPathFactory) -> dict[str, AnswerKey]:
     with Keys(suite, seed=3, cache=tmp_path_factory.mktemp("keys")) as keys:
-        return {each.id: keys.reference(each) for each in suite.exercises}
+        return {exercise.id: keys.reference(exercise) for exercise in suite.exercises}
 
 
 def failures(
@@ -231,10 +231,12 @@ def failures(
     wanted = {name: suite.reference_parts[name] for name in parts}
     run = runner.run(sources, suite.plan(suite.exercises), reference_parts=wanted)
     found = []
-    for each in suite.exercises:
-        verdicts = Verdicts(suite, each, lambda _, id_=each.id: keys[id_], seed=3, evidence=False)
-        result = result_of(verdicts.judge(run.outcomes[each.id], run.surveys.get(each.id), sources[each.file]))
-        found += [f"{each.id} {check.id}: {check.finding}" for check in result.checks if check.status != "pass"]
+    for exercise in suite.exercises:
+        verdicts = Verdicts(suite, exercise, lambda _, id_=exercise.id: keys[id_], seed=3, evidence=False)
+        result = result_of(
+            verdicts.judge(run.outcomes[exercise.id], run.surveys.get(exercise.id), sources[exercise.file])
+        )
+        found += [f"{exercise.id} {check.id}: {check.finding}" for check in result.checks if check.status != "pass"]
     return found
 
 

@@ -37,7 +37,7 @@ PAGE = (ROOT / "docs" / "classroom.md").read_text("utf-8")
 SECTIONS: dict[str, str] = dict(re.findall(r"^## (.+)\n((?:.|\n)*?)(?=^## |\Z)", PAGE, re.MULTILINE))
 RELEASE, STUDENT, GRADE, EXPORT, FEEDBACK = SECTIONS
 
-RIGHT = {each.file: (ROOT / "solutions" / each.file).read_text("utf-8") for each in COURSE.exercises}
+RIGHT = {exercise.file: (ROOT / "solutions" / exercise.file).read_text("utf-8") for exercise in COURSE.exercises}
 ATTENTION, LAST = "ex05_attention.py", COURSE.files[-1]
 UNSCALED = RIGHT[ATTENTION].replace("query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))", "query @ key.mT")
 """The planted misconception."""
@@ -137,7 +137,7 @@ def installed(story: Story, kit: Path) -> Path:
     """
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", story.home / "venv"], check=True)
     [site] = (story.home / "venv").glob("lib/python*/site-packages")
-    (site / "others.pth").write_text("\n".join(each for each in sys.path if each.endswith("site-packages")))
+    (site / "others.pth").write_text("\n".join(path for path in sys.path if path.endswith("site-packages")))
     programs = story.home / "venv" / "bin"
     install, check = commands(blocks(STUDENT)[0])
     pip = f"{shlex.quote(sys.executable)} -m pip --python {shlex.quote(str(programs / 'python'))} install --quiet"
@@ -212,7 +212,7 @@ def scores(file: Path) -> dict[str, str]:
 
 
 def test_the_page_has_every_format_and_the_commands_of_the_kits_readme(story: Story) -> None:
-    formats = [line.split()[2] for title in (EXPORT, FEEDBACK) for each in blocks(title) for line in commands(each)]
+    formats = [line.split()[2] for title in (EXPORT, FEEDBACK) for block in blocks(title) for line in commands(block)]
     in_repositories = {"annotations", "code-quality", "classroom50", "prairielearn"}
     assert sorted({*formats, *in_repositories}) == sorted(EXPORTS)
     [readme] = re.findall(r"```sh\n.*?```", (story.kit("ben") / "README.md").read_text("utf-8"), re.DOTALL)
@@ -220,7 +220,7 @@ def test_the_page_has_every_format_and_the_commands_of_the_kits_readme(story: St
 
 
 def test_a_kit_was_installed_elsewhere_and_knows_nothing_of_the_course(story: Story) -> None:
-    assert not [each for each in story.kit("ben").rglob("*") if "solutions" in each.parts]
+    assert not [path for path in story.kit("ben").rglob("*") if "solutions" in path.parts]
     assert "NOT STARTED" in story.said["course check"]
     programs = story.home / "venv" / "bin"
     asked = f"{programs / 'python'} -c 'import autograder; print(autograder.__file__)'"
@@ -236,13 +236,14 @@ def test_what_was_handed_in_is_what_was_graded(story: Story, reports: dict[str, 
 
 def test_each_is_graded_as_it_was_written(reports: dict[str, Any]) -> None:
     states = {
-        student: {each["id"]: each["status"] for each in report["exercises"]} for student, report in reports.items()
+        student: {exercise["id"]: exercise["status"] for exercise in report["exercises"]}
+        for student, report in reports.items()
     }
     assert set(states["ben"].values()) == {"pass"}, "all in notebooks"
     assert [name for name, state in states["cem"].items() if state != "pass"] == [LAST.removesuffix(".py")]
     assert [name for name, state in states["ada"].items() if state != "pass"] == ["ex05_attention"]
     [failed] = [
-        each for exercise in reports["ada"]["exercises"] for each in exercise["checks"] if each["status"] == "fail"
+        check for exercise in reports["ada"]["exercises"] for check in exercise["checks"] if check["status"] == "fail"
     ]
     assert failed["finding"]["id"] == "attention-not-scaled"
     assert {report["level"] for report in reports.values()} <= {"L2", "L3"}
@@ -253,18 +254,18 @@ def test_every_format_has_the_same_scores_and_none_for_who_handed_in_nothing(sto
     final = scores(build / "grades" / "scores.csv")
     assert scores(build / "scores.csv") == final
     assert final.pop("dee") == ""
-    assert all(float(each) > 80 for each in final.values())
+    assert all(float(grade) > 80 for grade in final.values())
     assert float(final["ada"]) < float(final["ben"]) > float(final["cem"])
-    grades = {student: float(each) for student, each in final.items()}
+    grades = {student: float(grade) for student, grade in final.items()}
     for name, score, who in (
         ("canvas-filled.csv", "Transformer (78)", IDS),
-        ("moodle-filled.csv", "Grade", {f"Participant {key}": each for key, each in IDS.items()}),
+        ("moodle-filled.csv", "Grade", {f"Participant {key}": student for key, student in IDS.items()}),
     ):
         text = (build / name).read_text("utf-8-sig")
         rows = [[*row.values(), row[score]] for row in csv.DictReader(io.StringIO(text))]
         filled = {who[cell]: row[-1] for row in rows for cell in row[:2] if cell in who}
         assert filled.pop("dee") == ""
-        assert {student: float(each) for student, each in filled.items()} == grades, name
+        assert {student: float(grade) for student, grade in filled.items()} == grades, name
     with sqlite3.connect(build / "class.db") as gradebook:
         asked = (
             "select s.student_id, sum(g.auto_score) from grade g join submitted_notebook n on g.notebook_id = n.id "
@@ -276,7 +277,9 @@ def test_every_format_has_the_same_scores_and_none_for_who_handed_in_nothing(sto
         assert shown["score"] == pytest.approx(grade)
         assert f": {grade:g} of " in (build / "markdown" / f"{student}.md").read_text("utf-8")
         cases = ElementTree.parse(build / "junit" / f"{student}.xml").getroot()
-        points = [float(each.get("value") or "nan") for each in cases.iter("property") if each.get("name") == "score"]
+        points = [
+            float(entry.get("value") or "nan") for entry in cases.iter("property") if entry.get("name") == "score"
+        ]
         assert sum(points) == pytest.approx(grade)
     assert [file.name for file in build.rglob("dee*")] == []
     for platform in ("classroom50", "prairielearn"):

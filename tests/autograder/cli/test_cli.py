@@ -55,7 +55,7 @@ def test_an_exercise_has_many_names(word: str, course: Path) -> None:
     for file in (course / "exercises").glob("*.py"):
         file.unlink()  # nothing to run, so nothing to wait for
     done = tiny.run_course(course, "check", word, "--json", "-")
-    assert [each["id"] for each in json.loads(done.stdout)["exercises"]] == [tiny.FIRST]
+    assert [exercise["id"] for exercise in json.loads(done.stdout)["exercises"]] == [tiny.FIRST]
 
 
 @pytest.mark.smoke
@@ -130,9 +130,9 @@ def report_of(course: Path, *arguments: str) -> dict[str, Any]:
 def verdicts(report: dict[str, Any]) -> str:
     return repr(
         [
-            (each["id"], check["id"], check["status"], check["score"], (check["finding"] or {}).get("id"))
-            for each in report["exercises"]
-            for check in each["checks"]
+            (exercise["id"], check["id"], check["status"], check["score"], (check["finding"] or {}).get("id"))
+            for exercise in report["exercises"]
+            for check in exercise["checks"]
         ]
     )
 
@@ -163,14 +163,16 @@ def test_the_json_has_the_shape_that_is_promised(program: str, course: Path, tmp
     assert re.fullmatch(r"sha256:[0-9a-f]{64}", report["submission"]["digest"])
     assert re.fullmatch(r"sha256:[0-9a-f]{64}", report["suite"])
     assert report["max_score"] == 10000
-    assert report["score"] == sum(each["score"] for each in report["exercises"])
+    assert report["score"] == sum(exercise["score"] for exercise in report["exercises"])
     for exercise in report["exercises"]:
         assert exercise.keys() >= OF_EXERCISE
         assert exercise["status"] in get_args(Status)
         assert exercise["parts"] in ("own", "stand-in")
         assert exercise["score"] == sum(check["score"] for check in exercise["checks"])
         assert (
-            exercise["max_score"] == tiny.FULL[exercise["id"]] == sum(each["max_score"] for each in exercise["checks"])
+            exercise["max_score"]
+            == tiny.FULL[exercise["id"]]
+            == sum(check["max_score"] for check in exercise["checks"])
         )
         for check in exercise["checks"]:
             assert_check(check)

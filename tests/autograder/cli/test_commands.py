@@ -71,13 +71,13 @@ def test_a_hint_is_due_after_an_edit_and_until_then_the_last_one_stays(failed: P
     assert "Hint 2 of 3" in output(failed, "hint"), "one edit is good for one hint"
     edit(failed)
     assert "that was the last hint" in output(failed, "hint")
-    assert [each.get("now") for each in events(failed) if each["kind"] == "hint"] == [None, None]
+    assert [event.get("now") for event in events(failed) if event["kind"] == "hint"] == [None, None]
 
 
 def test_a_hint_without_an_edit_is_shown_and_counted(failed: Path) -> None:
     assert "Hint 2 of 3" in output(failed, "hint", "--now")
     assert "Hint 3 of 3" in output(failed, "hint", "1", "--now")
-    assert [each.get("now") for each in events(failed) if each["kind"] == "hint"] == [True, True]
+    assert [event.get("now") for event in events(failed) if event["kind"] == "hint"] == [True, True]
     assert "2 without an edit" in " ".join(output(failed, "report").split())
 
 
@@ -90,8 +90,8 @@ def test_hints_survive_the_loss_of_the_view_and_of_the_last_report(failed: Path)
 
 
 def test_the_fourth_run_with_one_finding_brings_the_second_hint(failed: Path, grader: Grader, runner: Runner) -> None:
-    for each in range(2):
-        tiny.checked(failed, grader, runner, f"{WRONG}\n{'# ' * each}\n")
+    for count in range(2):
+        tiny.checked(failed, grader, runner, f"{WRONG}\n{'# ' * count}\n")
     file = failed / "exercises" / tiny.FILES[0]
     file.write_text(f"{WRONG}\n# a fourth\n")
     shown = tiny.run_course(failed, "check", "1").stdout
@@ -102,8 +102,8 @@ def test_the_fourth_run_with_one_finding_brings_the_second_hint(failed: Path, gr
 
 def test_five_small_edits_in_a_minute_bring_one_line(course: Path, grader: Grader, runner: Runner) -> None:
     lines = ["# a\n# b\n# c\n", "# a\n# b\n# d\n# e\n", "# a\n# b\n# d\n# f\n", "# a\n# b\n# d\n# g\n"]
-    for each in lines:
-        tiny.checked(course, grader, runner, UNKNOWN + each)
+    for line in lines:
+        tiny.checked(course, grader, runner, UNKNOWN + line)
     (course / "exercises" / tiny.FILES[0]).write_text(UNKNOWN + "# a\n# b\n# d\n# h\n")
     for arguments in (("check", "1"), ("check", "1", "--plain")):
         shown = tiny.run_course(course, *arguments).stdout
@@ -264,7 +264,10 @@ def test_after_a_pass_next_is_the_first_that_is_open(passed: Path) -> None:
 
 def test_the_list_can_be_filtered(failed: Path) -> None:
     def numbers(*arguments: str) -> list[str]:
-        return [each["id"][2:4] for each in json.loads(output(failed, "list", *arguments, "--json", "-"))["exercises"]]
+        return [
+            exercise["id"][2:4]
+            for exercise in json.loads(output(failed, "list", *arguments, "--json", "-"))["exercises"]
+        ]
 
     assert numbers() == ["01", "02"]
     assert numbers("--failing") == ["01"]
@@ -313,11 +316,11 @@ def test_reset_asks_first_and_keeps_what_was_written(failed: Path) -> None:
 
 
 def test_resets_within_a_minute_keep_every_copy(failed: Path) -> None:
-    texts = [f"version = {each}\n" for each in range(3)]
+    texts = [f"version = {number}\n" for number in range(3)]
     for text in texts:
         (failed / "exercises" / tiny.FILES[0]).write_text(text)
         output(failed, "reset", "1", "--yes")
-    kept = [each.read_text() for each in (failed / ".course" / "backups").iterdir()]
+    kept = [backup.read_text() for backup in (failed / ".course" / "backups").iterdir()]
     assert sorted(kept) == texts
 
 
@@ -351,12 +354,12 @@ def test_the_solution_comes_after_the_last_hint_and_a_typed_yes(failed: Path) ->
     for _ in range(2):
         output(failed, "hint", "--now")
     assert tiny.run_course(failed, "solution", "1", typed="no\n").returncode == 1
-    assert not [each for each in events(failed) if each["kind"] == "solution"]
+    assert not [event for event in events(failed) if event["kind"] == "solution"]
     shown = tiny.run_course(failed, "solution", "1", typed="yes\n").stdout
     assert "return x.cumsum(dim=-1) / count" in shown
     assert "SOLUTION" not in shown
     assert "markdown" not in shown
-    assert [each["exercise"] for each in events(failed) if each["kind"] == "solution"] == [tiny.FIRST]
+    assert [event["exercise"] for event in events(failed) if event["kind"] == "solution"] == [tiny.FIRST]
     assert "solution shown" in output(failed, "report")
 
 
@@ -554,7 +557,7 @@ def test_a_dumb_terminal_gets_no_control_sequences(failed: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo terminal")
 def test_a_long_solution_comes_a_screenful_at_a_time(passed: Path) -> None:
     solution = passed / "solutions" / tiny.FILES[0]
-    solution.write_text(solution.read_text() + "".join(f"line_{each} = {each}\n" for each in range(60)))
+    solution.write_text(solution.read_text() + "".join(f"line_{number} = {number}\n" for number in range(60)))
     first = on_terminal(passed, "solution", "1", typed=b"q\n", TERM="xterm", LINES="20")
     assert "Enter shows more, q ends" in first
     assert "line_59" not in first
@@ -692,7 +695,7 @@ def test_what_answers_at_once_loads_nothing_heavy(command: str, failed: Path) ->
         timeout=60,
     )
     loaded = done.stdout.splitlines()[-1]
-    assert not [each for each in heavy if f"'{each}'" in loaded]
+    assert not [module for module in heavy if f"'{module}'" in loaded]
 
 
 @pytest.mark.worker

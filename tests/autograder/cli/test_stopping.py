@@ -149,7 +149,7 @@ class Runs:
             time.sleep(0.05)
         assert not alive, f"{where}: {alive}"
         assert not list((self.folder / "tmp").iterdir()), where
-        parts = [each for each in self.folder.rglob(".*-????????") if each.is_file()]
+        parts = [path for path in self.folder.rglob(".*-????????") if path.is_file()]
         parts += self.folder.rglob("*.part")
         assert not parts, f"{where}: {parts}"
 
@@ -173,13 +173,13 @@ def is_caught(pid: int, number: signal.Signals) -> bool:
 def survivors() -> list[str]:
     """Return the processes that descend from this one since the test began; orphans were given to it."""
     alive = []
-    for each in set(psutil.Process().children(recursive=True)) - _earlier:
+    for process in set(psutil.Process().children(recursive=True)) - _earlier:
         try:
-            if each.status() == psutil.STATUS_ZOMBIE:
-                if each.ppid() == os.getpid():
-                    os.waitpid(each.pid, os.WNOHANG)
+            if process.status() == psutil.STATUS_ZOMBIE:
+                if process.ppid() == os.getpid():
+                    os.waitpid(process.pid, os.WNOHANG)
             else:
-                alive.append(f"{each.pid} {each.cmdline()}")
+                alive.append(f"{process.pid} {process.cmdline()}")
         except (psutil.Error, ChildProcessError):
             continue
     return alive
@@ -237,9 +237,9 @@ QUICK = (
 @pytest.mark.parametrize(
     "name",
     [
-        each if each == QUICK[0] else pytest.param(each, marks=pytest.mark.slow)
-        for each in CASES
-        if STOPS or each in QUICK
+        case if case == QUICK[0] else pytest.param(case, marks=pytest.mark.slow)
+        for case in CASES
+        if STOPS or case in QUICK
     ],
 )
 def test_a_signal_at_any_moment_ends_a_command_and_the_next_run_is_whole(

@@ -87,7 +87,7 @@ def test_a_course_is_read_into_its_types(course: Course) -> None:
 
 
 def test_points_are_whole_hundredths(course: Course) -> None:
-    assert [each.points for each in course.exercises] == [250, 9000, 750]
+    assert [exercise.points for exercise in course.exercises] == [250, 9000, 750]
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_points_are_shares_that_are_scaled_to_the_total(
     text = head + COURSE
     for before, share in zip(("2.5", "90", "7.50"), shares, strict=True):
         text = text.replace(f"points = {before}\n", f"points = {share}\n")
-    assert [each.points for each in written(tmp_path, text).exercises] == expected
+    assert [exercise.points for exercise in written(tmp_path, text).exercises] == expected
 
 
 def test_a_course_can_be_sent_to_another_process(course: Course) -> None:
@@ -115,7 +115,8 @@ def test_a_course_can_be_sent_to_another_process(course: Course) -> None:
 
 
 def test_every_exercise_of_this_repository_says_what_was_built() -> None:
-    assert [each.id for each in read_course(Path(__file__).parents[3]).exercises if each.built is None] == []
+    course = read_course(Path(__file__).parents[3])
+    assert [exercise.id for exercise in course.exercises if exercise.built is None] == []
 
 
 def test_the_course_of_this_repository_can_be_read() -> None:

@@ -9,7 +9,7 @@ from autograder.course.names import UsageError, names_of, resolve_exercise
 
 
 def course_of(*ids: str) -> Course:
-    exercises = tuple(Exercise(each, each, 100, (), {}, ()) for each in ids)
+    exercises = tuple(Exercise(id_, id_, 100, (), {}, ()) for id_ in ids)
     return Course(Path(), "A course", 0, Limits(), (), exercises)
 
 

@@ -67,7 +67,7 @@ def test_a_word_that_only_one_trial_has_is_a_coincidence() -> None:
 
 
 def name_of(value: float) -> list[str]:
-    return [each.text for each in simplest(named(value, factors(COLUMNS[0], {})))]
+    return [name.text for name in simplest(named(value, factors(COLUMNS[0], {})))]
 
 
 def test_a_number_of_one_size_is_named_by_it_before_all_others() -> None:

@@ -32,18 +32,18 @@ PLAIN = ("value", "special", "shape", "dtype")
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("each", ZOO, ids=lambda each: each.name)
-def test_a_wrong_result_is_called_what_it_is(each: Wrong) -> None:
-    found = finding_of(each)
-    assert each.says in found.message, found
-    assert found.id == (each.id or "value"), found
+@pytest.mark.parametrize("wrong", ZOO, ids=lambda wrong: wrong.name)
+def test_a_wrong_result_is_called_what_it_is(wrong: Wrong) -> None:
+    found = finding_of(wrong)
+    assert wrong.says in found.message, found
+    assert found.id == (wrong.id or "value"), found
     assert len(found.message) <= LONGEST
     assert "…" not in found.message
 
 
-@pytest.mark.parametrize("each", ZOO, ids=lambda each: each.name)
-def test_what_is_wrong_comes_first_and_is_short(each: Wrong) -> None:
-    diagnosis = of_difference(CHECK, trials_of(each), evidence=True)
+@pytest.mark.parametrize("wrong", ZOO, ids=lambda wrong: wrong.name)
+def test_what_is_wrong_comes_first_and_is_short(wrong: Wrong) -> None:
+    diagnosis = of_difference(CHECK, trials_of(wrong), evidence=True)
     wording = diagnosis.fact.wording()
     assert len(headline(diagnosis.subject, wording)) <= HEADLINE
     sentences = [wording.says, *wording.also, *re.split(r"(?<=[.?])\s", wording.asks)]
@@ -52,14 +52,14 @@ def test_what_is_wrong_comes_first_and_is_short(each: Wrong) -> None:
 
 def test_the_zoo_is_large_and_almost_all_of_it_is_named() -> None:
     assert len(ZOO) >= 94
-    assert len({each.name for each in ZOO}) == len(ZOO)
-    assert sum(each.id is None for each in ZOO) <= 8
+    assert len({wrong.name for wrong in ZOO}) == len(ZOO)
+    assert sum(wrong.id is None for wrong in ZOO) <= 8
 
 
 def test_no_finding_tells_a_number_of_the_key_unless_the_seed_is_public() -> None:
-    for each in ZOO:
-        if each.id is None and each.name != "another_loss":
-            found = finding_of(each, evidence=False)
+    for wrong in ZOO:
+        if wrong.id is None and wrong.name != "another_loss":
+            found = finding_of(wrong, evidence=False)
             assert found.evidence is None
             assert ": expected" not in found.message, found
 

@@ -83,7 +83,7 @@ OWN = {
 @pytest.fixture(scope="module")
 def graded() -> Iterator[Callable[[Exercise, str], ExerciseResult]]:
     """Return a function that grades one exercise of a program, the others being the solutions."""
-    suite = load_suite(COURSE, [resolve_exercise(COURSE, each) for each in ("2", "5", "6")])
+    suite = load_suite(COURSE, [resolve_exercise(COURSE, number) for number in ("2", "5", "6")])
     with (
         Runner(suite, seed=COURSE.seed, shared=True) as runner,
         Grader(suite, seed=COURSE.seed, evidence=True) as grader,
@@ -98,7 +98,7 @@ def graded() -> Iterator[Callable[[Exercise, str], ExerciseResult]]:
 
 @pytest.mark.parametrize(
     ("number", "variant", "find", "replace", "line"),
-    [each if each[0] == "5" else pytest.param(*each, marks=pytest.mark.slow) for each in FAULTS],
+    [fault if fault[0] == "5" else pytest.param(*fault, marks=pytest.mark.slow) for fault in FAULTS],
 )
 def test_the_place_is_the_faulty_line_whatever_the_style(
     graded: Callable[[Exercise, str], ExerciseResult], number: str, variant: str, find: str, replace: str, line: str
@@ -152,7 +152,7 @@ def test_the_first_of_two_mistakes_is_named_and_the_rest_is_not_hidden(
     solution = (COURSE.solutions_dir / exercise.file).read_text("utf-8")
     at = solution.index("def scaled_dot_product_attention")
     wrong = solution[at:].replace(" / math.sqrt(query.size(-1))", "").replace("dim=-1)  # (..., T, S)", "dim=-2)")
-    failures = {each.id: each.finding for each in graded(exercise, solution[:at] + wrong).checks if each.finding}
-    named = {each.id for each in failures.values() if each.kind == "misconception"}
+    failures = {check.id: check.finding for check in graded(exercise, solution[:at] + wrong).checks if check.finding}
+    named = {finding.id for finding in failures.values() if finding.kind == "misconception"}
     assert named <= {"attention-not-scaled", "attention-softmax-over-queries"}
     assert named

@@ -76,7 +76,7 @@ def test_a_table_is_sorted_by_any_column_in_either_order(chromium: Browser, clas
     assert press("checks", 2) == "descending"
     shares = [int(cell.split(" ")[0]) for cell in column("checks", 2)]
     assert shares == sorted(shares, reverse=True)
-    sorts = "[...document.querySelectorAll('#stuck th[aria-sort]')].map(each => each.getAttribute('aria-sort'))"
+    sorts = "[...document.querySelectorAll('#stuck th[aria-sort]')].map(header => header.getAttribute('aria-sort'))"
     assert chromium.value(sorts).count("none") == len(chromium.value(sorts)) - 1
 
 
@@ -103,4 +103,4 @@ def test_without_its_script_all_is_there_and_what_is_printed_is_all(chromium: Br
     assert chromium.value("getComputedStyle(document.querySelector('.wide')).maxHeight") == "none"
     assert chromium.value("getComputedStyle(document.querySelector('nav')).display") == "none"
     chromium.value("dispatchEvent(new Event('beforeprint'))")
-    assert chromium.value("[...document.querySelectorAll('details')].every(each => each.open)")
+    assert chromium.value("[...document.querySelectorAll('details')].every(item => item.open)")

@@ -40,7 +40,7 @@ def own(course: Path, tmp_path: Path) -> Path:
 
 
 def results(graded: Graded, make: Any, student: str) -> Any:
-    return json.loads(make(graded, next(each for each in graded.marks if each.student == student)))
+    return json.loads(make(graded, next(mark for mark in graded.marks if mark.student == student)))
 
 
 def exported(course: Path, *arguments: str) -> tuple[int, str]:
@@ -64,11 +64,11 @@ def strings(data: Any) -> str:
 
 
 def test_a_score_is_what_the_rules_of_the_class_make_of_it(graded: Graded) -> None:
-    assert {each.student: each.score for each in graded.marks} == examples.SCORES
+    assert {mark.student: mark.score for mark in graded.marks} == examples.SCORES
 
 
 def test_who_handed_in_nothing_or_met_a_failing_grader_has_no_score(graded: Graded) -> None:
-    without = {each.student: each.failed for each in graded.marks if each.score is None}
+    without = {mark.student: mark.failed for mark in graded.marks if mark.score is None}
     assert without == {"fay": True, "zoe": False}
 
 
@@ -134,7 +134,7 @@ def test_a_report_that_says_no_student_names_no_file(student: Any, expected: str
 def test_a_report_that_the_table_has_not_is_left_out_and_named(own: Path) -> None:
     shutil.copy(own.parent / "out" / "reports" / "ada.json", own.parent / "out" / "reports" / "old.json")
     graded = examples.read(own)
-    assert "old" not in {each.student for each in graded.marks}
+    assert "old" not in {mark.student for mark in graded.marks}
     assert graded.notes == ("1 report not in scores.csv, left out: old",)
 
 
@@ -163,7 +163,7 @@ def test_a_mistake_on_the_command_line_is_a_sentence(course: Path, arguments: tu
 @pytest.mark.worker
 def test_a_folder_gets_a_file_for_each_report_and_a_file_the_only_one(course: Path, tmp_path: Path) -> None:
     assert exported(course, "junit", "../out", "--to", str(tmp_path / "all"))[0] == 4
-    assert {file.name for file in (tmp_path / "all").iterdir()} == {f"{each}.xml" for each in examples.REPORTS}
+    assert {file.name for file in (tmp_path / "all").iterdir()} == {f"{student}.xml" for student in examples.REPORTS}
     one = ("junit", "../out/reports/bob.json", "--to", str(tmp_path / "one.xml"))
     assert exported(course, *one)[0] == 0
     assert ElementTree.parse(tmp_path / "one.xml").getroot()[0].get("failures") == "2"
@@ -177,12 +177,12 @@ def test_gradescope_has_the_final_score_and_every_check(graded: Graded) -> None:
     assert found["score"] == 51.43
     assert found["output"] == "2 days late: 20 % of the maximum taken off."
     assert found["visibility"] == "after_published"
-    assert {each["visibility"] for each in found["tests"]} == {"hidden"}
-    assert [each["number"] for each in found["tests"]] == [
+    assert {test["visibility"] for test in found["tests"]} == {"hidden"}
+    assert [test["number"] for test in found["tests"]] == [
         f"{one}.{two}" for one in (1, 2) for two in range(1, 4 + one)
     ]
-    assert [each["status"] for each in found["tests"]][:3] == ["failed", "failed", "passed"]
-    assert sum(each["max_score"] for each in found["tests"]) == pytest.approx(100)
+    assert [test["status"] for test in found["tests"]][:3] == ["failed", "failed", "passed"]
+    assert sum(test["max_score"] for test in found["tests"]) == pytest.approx(100)
 
 
 def test_gradescope_gets_no_score_where_the_grader_failed_or_has_not_finished(graded: Graded) -> None:
@@ -204,12 +204,12 @@ def test_a_bonus_is_worth_nothing_and_earns_points(own: Path) -> None:
 
 
 def test_junit_counts_as_pytest_does_and_has_the_points(graded: Graded) -> None:
-    marks = {each.student: each for each in graded.marks}
+    marks = {mark.student: mark for mark in graded.marks}
     counts = {}
     for student in examples.REPORTS:
         (suite,) = ElementTree.fromstring(junit(graded, marks[student]).encode())
         counts[student] = tuple(suite.get(name) for name in ("tests", "failures", "errors", "skipped"))
-        values = [float(each.get("value")) for each in suite.iterfind(".//property[@name='score']")]
+        values = [float(entry.get("value")) for entry in suite.iterfind(".//property[@name='score']")]
         assert sum(values) == pytest.approx(examples.REPORTS[student].score / 100)
     assert counts == {
         "ada": ("9", "0", "0", "0"), "bob": ("9", "2", "0", "0"), "eve": ("9", "1", "0", "1"),
@@ -227,7 +227,7 @@ def test_what_is_invisible_in_a_students_words_is_written_out(graded: Graded, na
         "junit": junit,
         "feedback": feedback,
     }
-    text = make[name](graded, next(each for each in graded.marks if each.student == "eve"))
+    text = make[name](graded, next(mark for mark in graded.marks if mark.student == "eve"))
     said = text if name in ("junit", "feedback") else strings(json.loads(text))
     assert "\\u202egnp" in said
-    assert not [each for each in INVISIBLE if each in said]
+    assert not [character for character in INVISIBLE if character in said]

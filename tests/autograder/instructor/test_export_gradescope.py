@@ -129,7 +129,7 @@ def results(root: Path) -> Any:
 
 def test_the_zip_has_what_gradescope_asks_for_at_its_root(archive: Path) -> None:
     with zipfile.ZipFile(archive) as opened:
-        modes = {each.filename: each.external_attr >> 16 for each in opened.infolist()}
+        modes = {entry.filename: entry.external_attr >> 16 for entry in opened.infolist()}
         assert modes["setup.sh"] & modes["run_autograder"] & 0o111 == 0o111
         needed = {"course.toml", "requirements.txt", ".course/grading_seed", "roster.csv", f"solutions/{tiny.FILES[0]}"}
         assert needed <= modes.keys()
@@ -159,7 +159,7 @@ def test_a_submission_is_graded_with_the_time_it_was_handed_in(container: Path) 
     assert_valid(found)
     assert found["score"] == 50.0, "60 less 10 for one day, also when it is graded again much later"
     assert found["output"] == "1 day late: 10 % of the maximum taken off."
-    assert [each["status"] for each in found["tests"]].count("failed") == 4
+    assert [test["status"] for test in found["tests"]].count("failed") == 4
 
 
 def test_a_grader_that_crashes_leaves_results_without_a_score(container: Path) -> None:

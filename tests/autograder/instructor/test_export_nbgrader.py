@@ -116,7 +116,7 @@ def test_nbgrader_exports_the_same_scores(written: Path) -> None:
 
 def test_what_the_grader_failed_on_is_left_for_a_person(url: str) -> None:
     with open_gradebook(url) as gradebook:
-        failed, other = (grade(gradebook, each, "fay") for each in tiny.FULL)
+        failed, other = (grade(gradebook, exercise, "fay") for exercise in tiny.FULL)
         assert (failed.auto_score, failed.needs_manual_grade) == (None, True)
         assert (other.auto_score, other.needs_manual_grade) == (60.0, False)
         assert not gradebook.student_submissions("zoe"), "who handed in nothing has no submission"
@@ -150,7 +150,7 @@ def test_what_a_person_entered_stays_and_he_is_asked_where_ours_is_another_now(c
         gradebook.db.commit()
     again(course, url, {})
     with open_gradebook(url) as gradebook:
-        first, second = (grade(gradebook, each, "bob") for each in tiny.FULL)
+        first, second = (grade(gradebook, exercise, "bob") for exercise in tiny.FULL)
         assert (first.score, first.auto_score, first.needs_manual_grade) == (30.0, 40.0, True)
         assert (second.score, second.auto_score, second.needs_manual_grade) == (30.0, 60.0, False)
         assert gradebook.find_comment(tiny.FIRST, tiny.FIRST, ASSIGNMENT, "bob").comment == "well tried"
@@ -265,4 +265,4 @@ def test_penalties_add_up_and_leave_no_exercise_below_0(scores: list[int], data:
     final = Final(sum(scores) - penalty, None, Lateness(1, penalty), ())
     shares = penalties(Mark(Student("ada"), report, final))
     assert sum(shares.values()) == penalty
-    assert all(0 <= shares[each.id] <= each.score for each in results)
+    assert all(0 <= shares[result.id] <= result.score for result in results)

@@ -57,7 +57,7 @@ def home(key_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     tiny.handed_in(home / "repository" / "exercises", WRONG, tiny.POWER_ALONE)
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", home / "venv"], check=True)
     [site] = (home / "venv").glob("lib/python*/site-packages")
-    (site / "others.pth").write_text("\n".join(each for each in sys.path if each.endswith("site-packages")))
+    (site / "others.pth").write_text("\n".join(path for path in sys.path if path.endswith("site-packages")))
     (home / "bin").mkdir()
     for name, text in (("gh", GH), ("curl", CURL), ("setpriv", SETPRIV)):
         (home / "bin" / name).write_text(text)

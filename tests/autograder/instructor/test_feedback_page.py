@@ -34,7 +34,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Graded:
 
 
 def page(graded: Graded, student: str) -> str:
-    return feedback(graded, next(each for each in graded.marks if each.student == student))
+    return feedback(graded, next(mark for mark in graded.marks if mark.student == student))
 
 
 def page_of(*exercises: ExerciseResult, name: str = "Ada", run: Mapping[str, Any] | None = None, **report: Any) -> str:
@@ -134,7 +134,7 @@ def test_checks_that_were_not_run_have_no_mistake() -> None:
 
 
 def test_a_file_that_cannot_be_read_is_reported_once() -> None:
-    checks = tuple(replace(each, finding=examples.UNREADABLE) for each in examples.SYNTAX.checks)
+    checks = tuple(replace(check, finding=examples.UNREADABLE) for check in examples.SYNTAX.checks)
     assert "Every other check of the exercise fails because of the same mistake." in words(
         page_of(replace(examples.SYNTAX, checks=checks))
     )
@@ -245,7 +245,7 @@ def evil_page() -> str:
         examples.UNSCALED,
         id=EVIL, message=EVIL, name=EVIL, detail=EVIL, place=place, label=EVIL, source=((21, EVIL), (22, EVIL)),
     )  # fmt: skip
-    checks = tuple(replace(each, id=EVIL, title=EVIL) for each in examples.attention("mask", "fail", finding).checks)
+    checks = tuple(replace(check, id=EVIL, title=EVIL) for check in examples.attention("mask", "fail", finding).checks)
     picture = Picture(EVIL, ((1.0, None), (0.0, 1.0)), EVIL, EVIL, (EVIL, EVIL), (EVIL, EVIL))
     bars = replace(picture, values=((1.0, -2.0),), bars=True)
     shown = replace(examples.PASS, id="ex01_x", title=EVIL, built=EVIL, pictures=(picture, bars))
@@ -260,9 +260,9 @@ def test_no_text_of_a_student_is_markup() -> None:
     assert {tag for tag, _ in made.found}.isdisjoint({"script", "img", "link", "iframe", "object", "form", "base"})
     assert [tag for tag, _ in made.found].count("style") == 1
     names = {name for _, attrs in made.found for name in attrs}
-    assert not [each for each in names if each.startswith("on") or "<" in each]
+    assert not [name for name in names if name.startswith("on") or "<" in name]
     assert "style" not in names
-    assert not [each for each in html if not (each.isprintable() or each == "\n")]
+    assert not [character for character in html if not (character.isprintable() or character == "\n")]
     html.encode("utf-8")
 
 
@@ -276,10 +276,10 @@ def test_it_is_one_file_that_may_load_and_run_nothing(graded: Graded) -> None:
     for student in classes.REPORTS:
         made = Tags(page(graded, student))
         targets = {value for _, attrs in made.found for name, value in attrs.items() if name in ("href", "src")}
-        assert targets == {f"#{each}" for each in (tiny.FIRST, tiny.SECOND)}
+        assert targets == {f"#{exercise}" for exercise in (tiny.FIRST, tiny.SECOND)}
         policy = [attrs["content"] or "" for tag, attrs in made.found if tag == "meta" and "http-equiv" in attrs]
         allowed = {"default-src 'none'", "base-uri 'none'", "form-action 'none'", "style-src 'unsafe-inline'"}
-        assert [set(each.split("; ")) for each in policy] == [allowed]
+        assert [set(value.split("; ")) for value in policy] == [allowed]
     assert "&lt;script&gt;alert" in page(graded, "eve")
 
 
@@ -290,7 +290,7 @@ def test_a_screen_reader_finds_its_language_its_parts_and_the_heads_of_its_table
     html = whole_page()
     made = Tags(html)
     tags = [tag for tag, _ in made.found]
-    assert [tags.count(each) for each in ("header", "main", "footer", "h1")] == [1, 1, 1, 1]
+    assert [tags.count(tag) for tag in ("header", "main", "footer", "h1")] == [1, 1, 1, 1]
     assert ("html", {"lang": "en"}) in made.found
     assert all("scope" in attrs for tag, attrs in made.found if tag == "th")
     levels = [
@@ -308,7 +308,7 @@ def whole_page() -> str:
         examples.FAIL, examples.MASK, examples.ERROR, examples.TIMEOUT, examples.NOT_STARTED, examples.GRADER_PROBLEM,
         examples.PICTURES, examples.WAVES_PASS, examples.RATE_PASS, examples.MISSING,
     )  # fmt: skip
-    results = [replace(each, id=f"ex{number:02d}_part") for number, each in enumerate(shown, 1)]
+    results = [replace(result, id=f"ex{number:02d}_part") for number, result in enumerate(shown, 1)]
     return page_of(*results, name="Ada Lovelace", run={"seed": 1, "runtime": {"python": "3.11"}})
 
 
@@ -337,8 +337,8 @@ def test_all_of_it_is_printed_dark_on_white(chromium: Browser, file: Path) -> No
     assert chromium.value("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     closed = "[...document.querySelectorAll('details:not([open]) table')]"
     assert chromium.value(f"{closed}.length") > 0
-    assert chromium.value(f"{closed}.every(each => each.checkVisibility() && each.offsetHeight > 20)")
-    assert chromium.value("[...document.querySelectorAll('pre')].every(each => each.scrollWidth <= each.clientWidth)")
+    assert chromium.value(f"{closed}.every(table => table.checkVisibility() && table.offsetHeight > 20)")
+    assert chromium.value("[...document.querySelectorAll('pre')].every(pre => pre.scrollWidth <= pre.clientWidth)")
 
 
 def test_what_is_evil_stays_words_in_a_browser(chromium: Browser, tmp_path: Path) -> None:

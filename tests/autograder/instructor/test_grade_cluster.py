@@ -145,7 +145,7 @@ def test_a_submission_that_workers_are_lost_with_again_and_again_costs_its_own_m
     site.mkdir()
     (site / "sitecustomize.py").write_text(
         "import os, sys\n"
-        "if any('dask_worker' in each for each in sys.orig_argv):\n"
+        "if any('dask_worker' in argument for argument in sys.orig_argv):\n"
         "    from autograder.judge.grader import Grader\n"
         "    grade = Grader.grade\n"
         "    def deadly(self, submission, *rest):\n"

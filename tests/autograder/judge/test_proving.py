@@ -89,20 +89,20 @@ class Fake:
     def repairs(self, source: str, judged: Judged) -> Sequence[Edit]:
         if source == SOURCE:
             return self.edits
-        words = ((SOURCE[each.start : each.end], each.text) for each in self.edits)
+        words = ((SOURCE[change.start : change.end], change.text) for change in self.edits)
         return [edit(word, to, source) for word, to in words if word in source]
 
     def judged(self, source: str) -> Judged:
         verdicts = self.judgement.verdicts
-        right = [self.passing(source, [(each.check.id, trial) for trial in range(2)]) for each in verdicts]
+        right = [self.passing(source, [(verdict.check.id, trial) for trial in range(2)]) for verdict in verdicts]
         judgement = checks(*("pass" if len(passing) == 2 else "fail" for passing in right))
         entry = next((entry for words, entry in self.known.items() if words in source), None)
         if entry is not None:
             found = (
-                replace(each, diagnosis=replace(each.diagnosis, misconception=entry, is_all=True))
-                if each.diagnosis is not None
-                else each
-                for each in judgement.verdicts
+                replace(verdict, diagnosis=replace(verdict.diagnosis, misconception=entry, is_all=True))
+                if verdict.diagnosis is not None
+                else verdict
+                for verdict in judgement.verdicts
             )
             judgement = replace(judgement, verdicts=tuple(found))
         return judgement, self.locations

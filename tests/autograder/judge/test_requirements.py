@@ -21,8 +21,8 @@ REFUSED = 'judge=Raises(), trials=1, requires_any=("values", "axes"))'
 def declared(*required: Mapping[str, tuple[str, ...]]) -> list[Check]:
     return [
         Check(name, "", lambda *_: None, 1, Same(), None, 1, requires_any=needed)
-        for each in required
-        for name, needed in each.items()
+        for checks in required
+        for name, needed in checks.items()
     ]
 
 
@@ -147,7 +147,7 @@ def test_points_for_an_empty_program_fail_the_proof_and_an_exception_has_a_budge
     assert empty["zeros"] > 0
     tiny.replaced(course / CHECKS, "judge=Raises(), trials=1)", 'judge=Raises(), trials=1, empty="a reason")')
     found, _ = problems(course)
-    assert [each for each in found if "worth" not in each] == []
+    assert [problem for problem in found if "worth" not in problem] == []
     assert "expected at most 1: ex01_running_mean/empty" in str(over_budget(tiny.suite_at(course)))
 
 
@@ -155,4 +155,6 @@ def test_points_for_an_empty_program_fail_the_proof_and_an_exception_has_a_budge
 def test_an_exception_that_nothing_needs_is_told(course: Path) -> None:
     tiny.replaced(course / CHECKS, 'points=3, of="running_mean")', 'points=3, of="running_mean", empty="a reason")')
     found, _ = problems(course)
-    assert any("the check values has a reason in `empty`, but no empty program passes it" in each for each in found)
+    assert any(
+        "the check values has a reason in `empty`, but no empty program passes it" in problem for problem in found
+    )

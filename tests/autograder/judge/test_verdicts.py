@@ -394,9 +394,9 @@ Judged = Callable[..., ExerciseResult]
 def names(result: ExerciseResult) -> dict[str, str | None]:
     """Return the misconception behind each check that fails, None where none is named."""
     return {
-        each.id: each.finding.id if each.finding and each.finding.kind == "misconception" else None
-        for each in result.checks
-        if each.status not in ("pass", "waits")
+        check.id: check.finding.id if check.finding and check.finding.kind == "misconception" else None
+        for check in result.checks
+        if check.status not in ("pass", "waits")
     }
 
 
@@ -469,7 +469,7 @@ def test_the_numbers_of_a_difference_are_in_a_self_check_and_not_in_a_graded_rep
     shown = grader.grade(wrong, runner=runner)
     assert tiny.check_of(shown, tiny.FIRST, "values").finding.evidence is not None  # type: ignore[union-attr]
     assert all(
-        each.finding is None or each.finding.evidence is None for each in tiny.result_of(hidden, tiny.FIRST).checks
+        check.finding is None or check.finding.evidence is None for check in tiny.result_of(hidden, tiny.FIRST).checks
     )
 
 
@@ -496,14 +496,14 @@ def test_a_forbidden_name_costs_the_exercise_its_points_and_its_line_is_told(jud
     source = with_power(FORBIDDEN[how])
     result = judged(tiny.MEAN, source, of=tiny.SECOND)
     assert result.score == 0
-    assert {each.status for each in result.checks} == {"fail"}
-    for each in result.checks:
-        assert each.finding is not None
-        assert each.finding.kind == "forbidden"
-        assert "must not be used here" in each.finding.message
-        assert each.finding.place is not None
-        assert "matrix_power" in source.splitlines()[each.finding.place.line - 1]
-        assert not each.hints, "no hint leads away from a forbidden call"
+    assert {check.status for check in result.checks} == {"fail"}
+    for outcome in result.checks:
+        assert outcome.finding is not None
+        assert outcome.finding.kind == "forbidden"
+        assert "must not be used here" in outcome.finding.message
+        assert outcome.finding.place is not None
+        assert "matrix_power" in source.splitlines()[outcome.finding.place.line - 1]
+        assert not outcome.hints, "no hint leads away from a forbidden call"
 
 
 @pytest.mark.parametrize(
@@ -534,8 +534,8 @@ def test_who_only_mentions_a_forbidden_name_keeps_the_points(judged: Judged, sou
 def test_the_grader_is_no_library_in_any_exercise(judged: Judged, line: str) -> None:
     result = judged(f"{line}\n{tiny.MEAN}")
     assert result.score == 0
-    assert {each.finding.kind for each in result.checks if each.finding} <= {"forbidden", "exception"}
-    assert all(each.finding and each.finding.place for each in result.checks)
+    assert {check.finding.kind for check in result.checks if check.finding} <= {"forbidden", "exception"}
+    assert all(check.finding and check.finding.place for check in result.checks)
 
 
 def test_a_file_made_of_a_notebook_may_keep_the_cell_that_checks(judged: Judged) -> None:
@@ -552,7 +552,7 @@ def test_a_forbidden_function_is_noticed_when_it_is_called_by_whatever_name(judg
     hidden = tiny.POWER_ALONE.replace("half @ half @ a", "getattr(torch.linalg, 'matrix_' + 'power')(a, n)")
     result = judged(tiny.MEAN, hidden, of=tiny.SECOND)
     assert result.score == 0
-    assert {each.finding.kind for each in result.checks if each.finding} == {"forbidden"}
+    assert {check.finding.kind for check in result.checks if check.finding} == {"forbidden"}
     assert result.checks[0].finding is not None
     assert result.checks[0].finding.place is not None
     assert "'matrix_' + 'power'" in hidden.splitlines()[result.checks[0].finding.place.line - 1]
@@ -574,7 +574,7 @@ def test_a_forbidden_function_called_at_import_is_noticed(judged: Judged) -> Non
     early = "\nimport torch\ngetattr(torch.linalg, 'matrix_' + 'power')(torch.eye(2), 2)\n"
     result = judged(tiny.MEAN, tiny.POWER_ALONE + early, of=tiny.SECOND)
     assert result.score == 0
-    assert {each.finding.kind for each in result.checks if each.finding} == {"forbidden"}
+    assert {check.finding.kind for check in result.checks if check.finding} == {"forbidden"}
 
 
 PART = tiny.part(tiny.FIRST, tiny.MEAN)
@@ -597,7 +597,7 @@ def test_a_right_submission_never_has_a_reference_part(runner: Runner, key_cache
     suite = replace(tiny.SUITE, reference_parts={tiny.FILES[0]: b"no part: it ends the worker"})
     with Grader(suite, seed=tiny.COURSE.seed, cache=key_cache) as grader:
         report = grader.grade(tiny.submitted(), runner=runner)
-    assert {each.parts for each in report.exercises} == {"own"}
+    assert {exercise.parts for exercise in report.exercises} == {"own"}
     assert report.score == 10000
 
 
@@ -626,18 +626,18 @@ def test_an_untouched_stub_is_not_started_and_scores_nothing(judged: Judged) -> 
     for of in tiny.FULL:
         result = judged(stub(tiny.FIRST), stub(tiny.SECOND), of=of)
         assert (result.status, result.score) == ("not_started", 0)
-        assert {each.status for each in result.checks} == {"not_started"}
+        assert {check.status for check in result.checks} == {"not_started"}
 
 
 def test_an_exercise_that_needs_an_unwritten_one_waits_for_it_and_keeps_the_rest(judged: Judged) -> None:
     result = judged(stub(tiny.FIRST), tiny.POWER, of=tiny.SECOND)
-    statuses = {each.id: each.status for each in result.checks}
+    statuses = {check.id: check.status for check in result.checks}
     assert statuses.pop("mean") == "waits"
     assert set(statuses.values()) == {"pass"}
     waiting = result.checks[-1].finding
     assert waiting is not None
     assert waiting.message == f"{tiny.FILES[1]} uses {tiny.FILES[0]}, which is not written yet."
-    assert result.score == sum(each.max_score for each in result.checks if each.id != "mean")
+    assert result.score == sum(check.max_score for check in result.checks if check.id != "mean")
 
 
 def test_half_an_exercise_keeps_the_points_of_its_half(judged: Judged) -> None:
@@ -645,7 +645,7 @@ def test_half_an_exercise_keeps_the_points_of_its_half(judged: Judged) -> None:
         "    return running_mean(powers)[..., -1]", "    raise NotImplementedError('ex02: mean_power')"
     )
     result = judged(tiny.MEAN, half, of=tiny.SECOND)
-    assert {each.status for each in result.checks if each.id != "mean"} == {"pass"}
+    assert {check.status for check in result.checks if check.id != "mean"} == {"pass"}
     assert result.checks[-1].status == "not_started"
     assert 0 < result.score < result.max_score
 

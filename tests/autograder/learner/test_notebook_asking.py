@@ -84,7 +84,7 @@ def test_the_terminal_shows_the_location_in_a_notebook_too(course: Path) -> None
     assert f"{FIRST.id}.ipynb, cell " in done.stdout
     assert f"exercises/notebooks/{FIRST.id}.ipynb" in done.stdout.split("Next")[1]
     shown = json.loads(tiny.run_course(course, "check", "1", "--json", "-").stdout)
-    finding = next(each["finding"] for each in shown["exercises"][0]["checks"] if each["finding"])
+    finding = next(result["finding"] for result in shown["exercises"][0]["checks"] if result["finding"])
     assert finding["place"]["file"] == f"{FIRST.id}.ipynb"
     assert all(number >= 1 for number, _ in finding["source"])
 
@@ -138,14 +138,14 @@ def test_a_notebook_that_cannot_be_read_is_reported_and_the_file_counts(course: 
     in_a_notebook(course, tiny.MEAN).write_text("{")
     work = work_on(tiny.course_at(course), FIRST)
     assert work.source == (course / "exercises" / FIRST.file).read_bytes()
-    assert [each for each in work.notes if "is not a notebook" in each]
+    assert [note for note in work.notes if "is not a notebook" in note]
 
 
 def test_a_stub_beside_a_notebook_that_cannot_be_read_does_not_count(course: Path) -> None:
     in_a_notebook(course, tiny.MEAN).write_text("{")
     work = work_on(tiny.course_at(course), FIRST)
     assert work.source is None, "the work lies in the notebook, and the stub would be called not started"
-    assert [each for each in work.notes if "is not a notebook" in each]
+    assert [note for note in work.notes if "is not a notebook" in note]
 
 
 @pytest.mark.parametrize("form", ["file", "notebook"])

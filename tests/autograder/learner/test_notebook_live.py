@@ -38,7 +38,7 @@ BOOK = json.dumps(
 
 
 def live(*runs: Run | str) -> LiveNotebook:
-    found = read_live(BOOK, [each if isinstance(each, Run) else Run(each) for each in runs], LIMIT)
+    found = read_live(BOOK, [run if isinstance(run, Run) else Run(run) for run in runs], LIMIT)
     assert found is not None
     return found
 

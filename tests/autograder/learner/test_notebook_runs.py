@@ -91,7 +91,7 @@ def run(course: Course, exercise: Exercise, *texts: str) -> list[dict[str, Any]]
             for output in cell.get("outputs", ()):
                 assert (output.output_type, output.get("name")) not in {("stream", "stderr")}, output
             if cell.cell_type == "code" and cell.source.startswith("check("):
-                shown.append({each.output_type: each.data for each in cell.outputs})
+                shown.append({output.output_type: output.data for output in cell.outputs})
     return shown
 
 
@@ -117,7 +117,7 @@ def outcomes(course: Course) -> Mapping[str, list[dict[str, Any]]]:
         return dict(zip([exercise.id for exercise in SOLVED], pool.map(outcome, SOLVED), strict=True))
 
 
-@pytest.mark.parametrize("exercise", SOLVED, ids=lambda each: each.id)
+@pytest.mark.parametrize("exercise", SOLVED, ids=lambda exercise: exercise.id)
 def test_a_notebook_with_the_solution_passes_from_top_to_bottom(
     outcomes: Mapping[str, list[dict[str, Any]]], exercise: Exercise
 ) -> None:

@@ -315,7 +315,7 @@ def test_a_checkpoint_is_whole_or_refused(tmp_path: Path) -> None:
     kept = Checkpoint(tmp_path / "a.pt", {"ex01.py": "1"})
     assert kept.load({"size": 1}) is None
     kept.save({"step": 2, "weights": torch.ones(2)}, {"size": 1})
-    assert [each.name for each in tmp_path.iterdir()] == ["a.pt"]
+    assert [file.name for file in tmp_path.iterdir()] == ["a.pt"]
     assert (kept.load({"size": 1}) or {})["step"] == 2
     with pytest.raises(CheckpointError, match=r"made by other code: ex01.py changed since; say --fresh"):
         Checkpoint(kept.file, {"ex01.py": "2"}).load()

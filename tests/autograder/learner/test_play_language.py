@@ -35,12 +35,12 @@ class First(Random):
 
 def the(word: str) -> Phrase:
     """Return `the boy`, or `the boys`."""
-    noun = next(each for each in WORDS.nouns if word in (each.one, each.many))
+    noun = next(noun for noun in WORDS.nouns if word in (noun.one, noun.many))
     return Speaker(WORDS, First())._phrase(noun, word == noun.many, None, None)
 
 
 def clause(subject: Phrase, base: str, tense: str, thing: Phrase | None = None) -> clauses.Clause:
-    verb = next(each for each in WORDS.verbs if each.base == base)
+    verb = next(verb for verb in WORDS.verbs if verb.base == base)
     alive = thing is not None and thing.kind in ALIVE
     english = thing.accusative if thing else ()
     hindi = () if thing is None else thing.dative if alive else thing.direct
@@ -92,13 +92,13 @@ def test_a_verb_agrees_with_what_it_should(
 
 def test_negations_and_questions_keep_the_verb_at_the_end() -> None:
     eats = clause(the("boy"), "eat", "past", the("bread"))
-    assert [" ".join(each) for each in eats.statement(negated=True)] == [
+    assert [" ".join(words) for words in eats.statement(negated=True)] == [
         "the boy did not eat the bread",
         "ladke ne roti nahin khaayi",
     ]
-    assert [" ".join(each) for each in eats.question()] == ["did the boy eat the bread", "kya ladke ne roti khaayi"]
+    assert [" ".join(words) for words in eats.question()] == ["did the boy eat the bread", "kya ladke ne roti khaayi"]
     goes = clause(pronoun("you", "tum"), "go", "progressive")
-    assert [" ".join(each) for each in goes.question(("where",), ("kahaan",))] == [
+    assert [" ".join(words) for words in goes.question(("where",), ("kahaan",))] == [
         "where are you going",
         "tum kahaan jaa rahe ho",
     ]
@@ -110,7 +110,7 @@ def test_what_stands_before_a_noun_has_its_gender() -> None:
         for plural in (False, True):
             for oblique in (False, True):
                 genders[noun.form(plural=plural, oblique=oblique)].add(noun.gender)
-    stems = {each.hindi[:-1] for each in WORDS.adjectives if each.hindi.endswith("a")}
+    stems = {adjective.hindi[:-1] for adjective in WORDS.adjectives if adjective.hindi.endswith("a")}
     stems |= {"mer", "aapk", "tumhaar", "ter", "usk", "hamaar", "unk", "apn"}
     seen = 0
     for _, hindi in CORPUS.training:
@@ -123,7 +123,7 @@ def test_what_stands_before_a_noun_has_its_gender() -> None:
 
 
 def test_not_is_nahin_or_mat_and_a_question_of_yes_and_no_begins_with_kya() -> None:
-    for english, hindi in (each for each in CORPUS.training if " ".join(each[0]) not in WORDS.phrases):
+    for english, hindi in (pair for pair in CORPUS.training if " ".join(pair[0]) not in WORDS.phrases):
         assert ("not" in english) == bool({"nahin", "mat"} & set(hindi)), english
         called = WORDS.vocatives.get(english[0], ("",))[0].split()
         first = english[1] if called and len(english) > 1 else english[0]
@@ -135,20 +135,22 @@ def test_one_english_sentence_has_one_translation_and_a_seed_one_corpus() -> Non
     said = defaultdict(set)
     for english, hindi in (*CORPUS.training, *CORPUS.unseen, *CORPUS.combined):
         said[english].add(hindi)
-    assert not [each for each in said.values() if len(each) > 1]
+    assert not [translations for translations in said.values() if len(translations) > 1]
     assert corpus(3, 200, 20) == corpus(3, 200, 20)
     assert corpus(3, 200, 20) != corpus(4, 200, 20)
 
 
-@pytest.mark.parametrize("subject", [pronoun("he"), pronoun("they"), pronoun("i")], ids=lambda each: each.english[0])
+@pytest.mark.parametrize(
+    "subject", [pronoun("he"), pronoun("they"), pronoun("i")], ids=lambda subject: subject.english[0]
+)
 def test_no_two_tenses_of_a_verb_are_the_same_in_english(subject: Phrase) -> None:
     drawn = grammar.Grammar(Random(1))
     for verb in WORDS.verbs:
         tenses = {drawn._tense(verb) for _ in range(80)}
         assert len(tenses) > 8
         made = [clauses.Clause(verb, tense, subject) for tense in tenses]
-        assert len({each.statement()[0] for each in made}) == len(tenses), verb.base
-        assert len({each.question()[0] for each in made if each.tense not in clauses.UNASKED}) > 6
+        assert len({clause.statement()[0] for clause in made}) == len(tenses), verb.base
+        assert len({clause.question()[0] for clause in made if clause.tense not in clauses.UNASKED}) > 6
 
 
 def test_somebody_goes_to_a_room_or_on_a_road_and_things_own_nothing() -> None:
@@ -157,15 +159,15 @@ def test_somebody_goes_to_a_room_or_on_a_road_and_things_own_nothing() -> None:
         "house": "ghar", "room": "kamre mein", "river": "nadi par", "road": "sadak par", "mountain": "pahaad par",
     }  # fmt: skip
     at = grammar.Grammar(Random(1))._at
-    said = [tuple(" ".join(each) for each in at("in", the(word))) for word in ("river", "road")]
+    said = [tuple(" ".join(words) for words in at("in", the(word))) for word in ("river", "road")]
     assert said == [("in the river", "nadi mein"), ("on the road", "sadak par")]
     assert [the(word).owner for word in ("city", "book", "girl", "dogs")] == ["", "", "her", "their"]
 
 
 def test_nobody_is_forgetting_a_word() -> None:
     learned = [english for english, _ in CORPUS.training]
-    assert not [each for each in learned if {"forgetting", "hearing", "seeing"} & set(each)]
-    assert [each for each in learned if {"forgot", "heard", "saw"} & set(each)]
+    assert not [sentence for sentence in learned if {"forgetting", "hearing", "seeing"} & set(sentence)]
+    assert [sentence for sentence in learned if {"forgot", "heard", "saw"} & set(sentence)]
 
 
 def test_a_subject_is_not_its_own_object() -> None:
@@ -187,16 +189,16 @@ def test_there_is_something_that_was_not_spoken_of() -> None:
 
 def test_what_is_the_subjects_own_is_apna_in_a_comparison_too() -> None:
     drawn = grammar.Grammar(Random(1))
-    compared = [each for each in (drawn.being() for _ in range(6000)) if each.english.count("as") == 2]
-    own = [each for each in compared if OWNERS.get(each.english[0]) in each.english]
+    compared = [sentence for sentence in (drawn.being() for _ in range(6000)) if sentence.english.count("as") == 2]
+    own = [sentence for sentence in compared if OWNERS.get(sentence.english[0]) in sentence.english]
     assert own
-    assert not [each for each in own if not {"apna", "apne", "apni"} & set(each.hindi)]
+    assert not [sentence for sentence in own if not {"apna", "apne", "apni"} & set(sentence.hindi)]
 
 
 def test_tu_and_please_do_not_go_together() -> None:
     drawn = grammar.Grammar(Random(1))
     drawn.speaker.you = "tu"
-    assert not [each for each in (drawn.asking_for() for _ in range(200)) if "please" in each.english]
+    assert not [sentence for sentence in (drawn.asking_for() for _ in range(200)) if "please" in sentence.english]
 
 
 def test_the_corpus_is_large_enough() -> None:
@@ -204,17 +206,17 @@ def test_the_corpus_is_large_enough() -> None:
     hindi = {word for pair in CORPUS.training for word in pair[1]}
     assert len(english) >= 400
     assert len(hindi) >= 400
-    assert all(len(each) <= LONGEST for pair in CORPUS.training for each in pair)
-    phrases = {" ".join(each): " ".join(other) for each, other in CORPUS.training}
+    assert all(len(sentence) <= LONGEST for pair in CORPUS.training for sentence in pair)
+    phrases = {" ".join(sentence): " ".join(translation) for sentence, translation in CORPUS.training}
     assert phrases["hello world"] == "namaste duniya"
     assert phrases["how are you"] == "aap kaise hain"
-    one = [each for each in WORDS.verbs_of["transitive"] if not ALIVE & each.kinds]
+    one = [verb for verb in WORDS.verbs_of["transitive"] if not ALIVE & verb.kinds]
     objects = [
         (verb.base, noun.one, adjective)
         for verb in one
         for kind in verb.kinds
         for noun in WORDS.nouns_of[kind]
-        for adjective in ("", *(each.english for each in WORDS.adjectives_of[kind]))
+        for adjective in ("", *(word.english for word in WORDS.adjectives_of[kind]))
     ]
     assert len(set(objects)) == len(objects)
     pronouns, determiners, tenses = 6, 9, len(clauses.TENSES)  # the, this, that and the six owners
@@ -223,16 +225,16 @@ def test_the_corpus_is_large_enough() -> None:
 
 def test_test_sentences_are_not_in_the_training_set() -> None:
     learned = {english for english, _ in CORPUS.training}
-    unseen, combined = ({english for english, _ in each} for each in (CORPUS.unseen, CORPUS.combined))
+    unseen, combined = ({english for english, _ in pairs} for pairs in (CORPUS.unseen, CORPUS.combined))
     assert len(unseen) == len(combined) == 300
     assert not learned & unseen
     assert not learned & combined
     nouns = {form: noun.one for noun in WORDS.nouns for form in (noun.one, noun.many) if form}
-    adjectives = {each.english for each in WORDS.adjectives}
+    adjectives = {adjective.english for adjective in WORDS.adjectives}
 
     def apart(english: tuple[str, ...]) -> bool:
         pairs = [(one, nouns.get(two, "")) for one, two in pairwise(english) if one in adjectives]
         return any(is_held_out(pair) for pair in pairs if pair[1])
 
-    assert not [each for each in learned if apart(each)]
+    assert not [sentence for sentence in learned if apart(sentence)]
     assert sum(map(apart, combined)) > 50

@@ -10,7 +10,7 @@ from play.rival import SHARES, NGramModel, bits, discounts, fitted
 
 TEXT = "the hare met the otter. the otter met the heron, and the heron met the hare. " * 4 + "then they ate the tart."
 ALPHABET = sorted({*TEXT, "z"})
-IDS = [ALPHABET.index(each) for each in TEXT]
+IDS = [ALPHABET.index(character) for character in TEXT]
 
 
 @pytest.mark.long

@@ -142,7 +142,7 @@ def test_the_examined_model_has_the_same_sizes_for_all_options(translate: Any, m
     for other in ({"width": 16, "heads": 1}, {"width": 256, "blocks": 4}):
         with standing_on(SOLUTIONS, {**SMALL, **other}) as stage, pytest.raises(FaultyExercise):
             translate._train(stage, 1, {**SMALL, **other}, None)
-    one, two = ([tuple(each.shape) for each in model.parameters()] for model in models)
+    one, two = ([tuple(parameter.shape) for parameter in model.parameters()] for model in models)
     assert one == two
 
 

@@ -53,7 +53,7 @@ def test_sums_at_the_market_come_out() -> None:
         _, opening, *visits, last = Teller(seed).market().lower().rstrip().split("\n")
         left = NUMBERS.index(re.findall(r"to market with (\w+)", opening)[0])
         for visit in visits:
-            took, now = (NUMBERS.index(each) for each in re.findall(r"\w+", visit) if each in NUMBERS)
+            took, now = (NUMBERS.index(word) for word in re.findall(r"\w+", visit) if word in NUMBERS)
             left -= took
             assert now == left
         assert ("none" if not left else NUMBERS[left]) in re.findall(r"\w+", last)
@@ -77,7 +77,7 @@ def test_pieces_joined_are_the_text_and_the_same_text_gives_the_same_pieces() ->
     assert "".join(pieces.split(text)) == text
     assert len(pieces.split(text)) < len(text) / 2
     assert "".join(pieces.split("Zoë! \t2 — a")) == f"Zo{UNKNOWN}! {UNKNOWN}{UNKNOWN} {UNKNOWN} a"
-    again = Pieces(pieces.characters, [list(each) for each in pieces.merges])
+    again = Pieces(pieces.characters, [list(merge) for merge in pieces.merges])
     assert again.split(text[:500]) == pieces.split(text[:500])
 
 
@@ -163,7 +163,7 @@ def test_what_was_trained_is_used_again_and_no_figure_is_praised_where_something
     assert "This model is trained already (2 steps); --fresh starts over." in again.stdout
     assert "Trained although 05 attention fails: not scaled" in again.stdout
     assert "these figures do not show which model is better" in again.stdout
-    line = next(each for each in first.stdout.split("\n") if each.startswith("Mira and the lamp"))
+    line = next(line for line in first.stdout.split("\n") if line.startswith("Mira and the lamp"))
     assert line in again.stdout
 
 
@@ -320,7 +320,7 @@ def test_the_examined_model_has_the_same_sizes_for_all_options(models: list[torc
     for other in ({"width": 16, "heads": 1}, {"width": 256, "blocks": 6}):
         with standing_on(SOLUTIONS, {**SIZES, **other}) as stage, pytest.raises(FaultyExercise):
             _train(stage, read_tales(LEAST), 1, {**SIZES, **other}, None)
-    one, two = ([tuple(each.shape) for each in model.parameters()] for model in models)
+    one, two = ([tuple(parameter.shape) for parameter in model.parameters()] for model in models)
     assert one == two
 
 

@@ -144,10 +144,10 @@ def test_asking_without_an_edit_is_counted() -> None:
 
 
 def test_after_four_runs_with_one_finding_the_second_hint_comes_by_itself_once() -> None:
-    runs = [run(100 * each, file=f"f{each}") for each in range(6)]
-    offered = [standing(*runs[: each + 1]) for each in range(6)]
-    assert [each.offering for each in offered] == [False, False, False, True, False, False]
-    assert [each.hints_shown for each in offered] == [1, 1, 1, 2, 2, 2]
+    runs = [run(100 * number, file=f"f{number}") for number in range(6)]
+    offered = [standing(*runs[: number + 1]) for number in range(6)]
+    assert [state.offering for state in offered] == [False, False, False, True, False, False]
+    assert [state.hints_shown for state in offered] == [1, 1, 1, 2, 2, 2]
     again = standing(*runs[:4], run(900, file="f3"))
     assert again.offering, "the same code in the same state is told the same"
     assert not standing(*runs[:3], run(301, finding="other", file="f3")).offering
@@ -155,7 +155,7 @@ def test_after_four_runs_with_one_finding_the_second_hint_comes_by_itself_once()
 
 
 def shrinking(edits: Sequence[int], seconds: float = 10) -> bool:
-    runs = [run(seconds * each, file=f"f{each}", edited=edited) for each, edited in enumerate(edits)]
+    runs = [run(seconds * number, file=f"f{number}", edited=edited) for number, edited in enumerate(edits)]
     return standing(*runs).pausing
 
 
@@ -168,7 +168,7 @@ def test_five_runs_in_a_minute_with_shrinking_edits_are_a_reason_to_step_back() 
 
 
 def test_running_the_same_file_again_changes_no_advice() -> None:
-    runs = [run(each, file="f0", edited=0) for each in range(9)]
+    runs = [run(number, file="f0", edited=0) for number in range(9)]
     assert not standing(*runs).offering
     assert not standing(*runs).pausing
     assert (standing(*runs).runs, standing(*runs).attempts) == (9, 1)
@@ -205,8 +205,8 @@ def test_a_reset_forgets_the_verdict_and_not_what_was_reached() -> None:
 
 def without_words(progress: Progress) -> dict[str, dict[str, object]]:
     return {
-        name: {key: value for key, value in each.to_json().items() if key not in MADE_NEW}
-        for name, each in progress.standings.items()
+        name: {key: value for key, value in state.to_json().items() if key not in MADE_NEW}
+        for name, state in progress.standings.items()
     }
 
 
@@ -307,7 +307,7 @@ def test_deleted_events_leave_what_the_view_knows(empty: Course) -> None:
 def test_a_long_file_of_events_is_folded_and_says_the_same(empty: Course, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(event_lines, "MOST_BYTES", 8 << 10)
     monkeypatch.setattr(event_lines, "LINES_KEPT", 10)
-    everything = [run(each % 3000, "pass" if each == 7 else "fail", file=f"f{each}") for each in range(200)]
+    everything = [run(number % 3000, "pass" if number == 7 else "fail", file=f"f{number}") for number in range(200)]
     for start in range(0, 200, 5):
         save_events(empty, everything[start : start + 5])
         assert log(empty).stat().st_size < 10 << 10
@@ -319,8 +319,8 @@ def test_a_long_file_of_events_is_folded_and_says_the_same(empty: Course, monkey
 
 def _check_often(root: Path, name: str) -> None:
     course = tiny.course_at(root)
-    for each in range(25):
-        kept = save_events(course, [replace(run(each, file=f"{name}{each}"), exercise=FIRST.id)])
+    for number in range(25):
+        kept = save_events(course, [replace(run(number, file=f"{name}{number}"), exercise=FIRST.id)])
         assert kept.problem is None
 
 

@@ -50,13 +50,13 @@ def left(program: Watching, key: str = "q") -> None:
 
 def assert_tidy(program: Watching, started: list[int]) -> None:
     assert program.echoes
-    assert not [each for each in started if Path(f"/proc/{each}/cmdline").exists()]
+    assert not [pid for pid in started if Path(f"/proc/{pid}/cmdline").exists()]
 
 
 def children(pid: int) -> list[int]:
     """Return the child processes; none where the system does not tell."""
     try:
-        return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
     except OSError:
         return []
 
@@ -341,7 +341,7 @@ def test_a_window_that_is_closed_leaves_no_worker(watching: Watching) -> None:
     started = children(watching.process.pid)
     watching.hang_up()
     watching.process.wait(60)
-    assert not [each for each in started if Path(f"/proc/{each}/cmdline").exists()]
+    assert not [pid for pid in started if Path(f"/proc/{pid}/cmdline").exists()]
 
 
 @pytest.mark.slow
@@ -421,7 +421,7 @@ def test_without_a_terminal_it_works_as_a_log_and_ends_with_its_reader(course: P
     saved(course, WRONG)
     assert process.wait(120) in (1, 3)  # rich, or we, notice it first
     assert process.stderr.read() == ""
-    assert not [each for each in started if Path(f"/proc/{each}/cmdline").exists()]
+    assert not [pid for pid in started if Path(f"/proc/{pid}/cmdline").exists()]
 
 
 def read_until(process: subprocess.Popen[str], mark: str) -> str:

@@ -43,20 +43,20 @@ def benchmark() -> Iterator[Callable[[str], ModuleType]]:
 
 def submission(**made_of: str) -> Any:
     """Return a submission of these exercises; `wrong` stands for a misconception."""
-    wrong = frozenset(exercise for exercise, each in made_of.items() if each == "wrong")
+    wrong = frozenset(exercise for exercise, kind in made_of.items() if kind == "wrong")
     return importlib.import_module("synthetic").Synthetic("ada", {}, made_of, wrong)
 
 
 def exercise(id_: str, status: str, *passing: str, parts: str = "own", kind: str | None = None) -> dict[str, Any]:
     """Return the result of an exercise with two checks of 100 hundredths; each that does not pass has the status."""
     checks = []
-    for each in CHECKS:
-        passes = each in passing
+    for check in CHECKS:
+        passes = check in passing
         finding = None if passes or kind is None else {"kind": kind}
         checks.append(
-            {"id": each, "status": "pass" if passes else status, "score": 100 if passes else 0, "finding": finding}
+            {"id": check, "status": "pass" if passes else status, "score": 100 if passes else 0, "finding": finding}
         )
-    score = sum(each["score"] for each in checks)
+    score = sum(check["score"] for check in checks)
     return {"id": id_, "status": status, "score": score, "max_score": 200, "parts": parts, "checks": checks}
 
 
@@ -88,7 +88,7 @@ def test_marks_that_are_deserved_are_no_problem(benchmark: Callable[[str], Modul
         (2, exercise("c", "pass", *CHECKS)),
         (3, exercise("d", "fail", "first")),
     ],
-    ids=lambda each: each["status"] if isinstance(each, dict) else str(each),
+    ids=lambda value: value["status"] if isinstance(value, dict) else str(value),
 )
 def test_a_mark_that_is_not_deserved_is_named(
     benchmark: Callable[[str], ModuleType], place: int, found: dict[str, Any]
@@ -200,7 +200,7 @@ def test_grading_prints_no_figure_of_a_grader_whose_marks_are_not(
 def test_grading_prints_no_figure_at_all_where_ours_are_wrong_and_all_agree(
     benchmark: Callable[[str], ModuleType], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    failed = reports(*(exercise(each, "grader_error") for each in MADE_OF))
+    failed = reports(*(exercise(name, "grader_error") for name in MADE_OF))
     grading, (class_, options) = contest(benchmark, monkeypatch, dict.fromkeys(MADE_OF, 0), failed)
     with pytest.raises(SystemExit, match="the marks of course-sandbox are wrong"):
         grading.measured(class_, options)

@@ -50,7 +50,7 @@ def importers(part: str, of: tuple[str, ...]) -> list[str]:
     """Return `file: name` for each import in a part of the engine that begins with one of these names."""
     files = [file for file in FILES if file.is_relative_to(ENGINE / part)]
     assert files, f"there is no autograder/{part}"
-    names = tuple(f"{each}." for each in of)
+    names = tuple(f"{module}." for module in of)
     return [
         f"{file.relative_to(ENGINE)}: {name}"
         for file in files
@@ -95,7 +95,7 @@ def test_the_worker_knows_the_protocol_the_language_of_checks_and_the_edits_alon
 SEES_NO_TENSOR = sorted(set(ROOMS) - {"worker", "checks", "learner"})
 
 
-@pytest.mark.parametrize("part", [each for each in SEES_NO_TENSOR if (ENGINE / each).is_dir()])
+@pytest.mark.parametrize("part", [part for part in SEES_NO_TENSOR if (ENGINE / part).is_dir()])
 def test_what_decides_imports_neither_torch_nor_the_worker(part: str) -> None:
     assert not importers(part, ("torch", "autograder.worker", "autograder.checks.given", "autograder.checks.weights"))
 

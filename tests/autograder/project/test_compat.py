@@ -31,13 +31,13 @@ def compat() -> ModuleType:
 def pinned(end: str) -> dict[str, str]:
     """Return the versions that an end pins, by package."""
     lines = (COMPAT / f"{end}.txt").read_text("utf-8").splitlines()
-    return dict(each.split("==") for each in lines if each and not each.startswith("#"))
+    return dict(line.split("==") for line in lines if line and not line.startswith("#"))
 
 
 def bounds(package: str) -> tuple[str, str | None]:
     """Return the lowest version of a package that pyproject.toml admits, and the first that it does not."""
     admitted = [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["torch"]]
-    [found] = [each for each in admitted if re.match(rf"{package}\b", each)]
+    [found] = [requirement for requirement in admitted if re.match(rf"{package}\b", requirement)]
     lower, upper = re.search(r">=([\d.]+)", found), re.search(r"<([\d.]+)", found)
     assert lower is not None
     return lower[1], upper and upper[1]
@@ -98,7 +98,7 @@ def test_an_interpreter_that_is_not_there_is_a_failure_and_a_sentence(
 @pytest.mark.worker
 def test_an_interpreter_of_another_version_is_refused(compat: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     here = f"{sys.version_info.major}.{sys.version_info.minor}"
-    end = next(each for each in compat.ENDS if each.python != here)
+    end = next(end for end in compat.ENDS if end.python != here)
     monkeypatch.setenv(end.variable, sys.executable)
     with pytest.raises(compat.Failed, match=rf"is not Python {end.python} \(it says: {here}\)"):
         compat.interpreter(end)

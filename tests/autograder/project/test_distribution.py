@@ -15,7 +15,7 @@ FROM_THE_INDEX = re.compile(r"pip install[^\n`]*?(?<![\w./-])autograder(?:\[|\b(
 def test_the_distribution_has_one_name_everywhere() -> None:
     project = tomllib.loads((tiny.REPOSITORY / "pyproject.toml").read_text("utf-8"))["project"]
     assert project["name"] == DISTRIBUTION
-    own = [each for each in project["optional-dependencies"]["dev"] if each.startswith(f"{DISTRIBUTION}[")]
+    own = [entry for entry in project["optional-dependencies"]["dev"] if entry.startswith(f"{DISTRIBUTION}[")]
     assert own, "what `dev` takes from the other extras goes by the distribution's own name"
 
 

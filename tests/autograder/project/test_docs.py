@@ -76,7 +76,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.worker
 @pytest.mark.parametrize(
     ("page", "command"),
-    [pytest.param(*each, marks=[pytest.mark.slow] if each[0] in LONG else []) for each in commands()],
+    [pytest.param(*command, marks=[pytest.mark.slow] if command[0] in LONG else []) for command in commands()],
 )
 def test_a_command_of_the_docs_runs(project: Path, page: str, command: str) -> None:
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])

@@ -80,4 +80,4 @@ def test_the_answer_keys_of_another_engine_are_refused_before_they_are_read(tmp_
 def test_the_docs_list_every_format_with_its_number() -> None:
     page = (tiny.REPOSITORY / "docs" / "formats.md").read_text("utf-8")
     rows = re.findall(r"^\| (?!what |---)(.+?) \| (\d+) \| (.+?) \|$", page, re.MULTILINE)
-    assert [(holds, int(number)) for holds, number, _ in rows] == [(each.holds, each.number) for each in FORMATS]
+    assert [(holds, int(number)) for holds, number, _ in rows] == [(entry.holds, entry.number) for entry in FORMATS]

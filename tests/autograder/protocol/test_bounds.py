@@ -100,7 +100,7 @@ def test_what_is_recorded_of_any_program_is_read() -> None:
             return deep(depth - 1) + 1
         shape = [1] * 20
         many = [torch.ones(shape), *torch.ones(40, 2).unbind()]
-        return torch.stack([each.reshape(-1)[:1] * 2.0 for each in many]) + torch.zeros(0, 1 << 20).sum()
+        return torch.stack([tensor.reshape(-1)[:1] * 2.0 for tensor in many]) + torch.zeros(0, 1 << 20).sum()
 
     with Tracing([__file__.rpartition("/")[2], __file__]) as tracing:
         returned = [deep(30) for _ in range(60)]
@@ -151,7 +151,7 @@ def test_whatever_a_check_returns_arrives_as_an_observation(what: str) -> None:
 NO_OBSERVATIONS: dict[str, Value] = {
     "deeper": nested(bounds.OBSERVATION_DEPTH + 1),
     "more parts": [0] * (bounds.OBSERVATION_PARTS + 1),
-    "more names": {str(each): 0 for each in range(bounds.OBSERVATION_PARTS + 1)},
+    "more names": {str(number): 0 for number in range(bounds.OBSERVATION_PARTS + 1)},
     "a longer name": {"x" * (bounds.OBSERVATION_KEY + 1): 0},
     "a longer text": "x" * (bounds.OBSERVATION_TEXT + 1),
     "a larger number": 1 << bounds.INT_BITS,
@@ -222,7 +222,7 @@ def test_a_fault_that_is_longer_than_any_worker_sends_is_refused(more: dict[str,
 @pytest.mark.long
 def test_the_syntax_of_any_file_arrives_as_a_survey() -> None:
     returns = "    return x\n" * 40
-    functions = "".join(f"def f{each}(x):\n{returns}" for each in range(300))
+    functions = "".join(f"def f{number}(x):\n{returns}" for number in range(300))
     longest = f"class {'C' * 300}:\n    def {'m' * 300}(self):\n        self.{'a' * 300} = 1\n"
     uses = "import torch\n" + "torch.nn.functional.softmax\n" * 3000
     for source in (functions, longest, uses, "def f():\n" + "    x = 1\n" * 3000):
@@ -230,7 +230,7 @@ def test_the_syntax_of_any_file_arrives_as_a_survey() -> None:
 
 
 def test_the_helpers_of_any_file_arrive() -> None:
-    names = ", ".join([f"name_{each}" for each in range(300)] + ["x" * 300, "größe"])
+    names = ", ".join([f"name_{number}" for number in range(300)] + ["x" * 300, "größe"])
     source = f"import ex05_one as one\nfrom ex05_one import *\nfrom ex05_one import {names}\none.a.b, one['c']\n"
     helpers = own_helpers({"ex06_two.py": source.encode()}, {"ex05_one.py": []}, "ex06_two")
     survey_of_it = {**survey(source.encode(), ()), "helpers": helpers}
@@ -241,7 +241,7 @@ def test_the_helpers_of_any_file_arrive() -> None:
 @pytest.mark.parametrize(
     "more",
     [
-        {"places": {f"f{each}": [1] for each in range(bounds.SURVEY_PLACES + 1)}},
+        {"places": {f"f{number}": [1] for number in range(bounds.SURVEY_PLACES + 1)}},
         {"places": {"f": [1] * (bounds.SURVEY_RETURNS + 1)}},
         {"places": {"f": [10**18]}},
         {"places": {"f" * (bounds.MOST_NAME + 1): [1]}},

@@ -57,15 +57,15 @@ def recordings() -> Recordings:
             for trace in (False, True):
                 patch.setattr(fuzzing.Recording, "recorded", [], raising=False)
                 own.run(program.sources, PLAN, trace=trace)
-                logs.append(tuple(each for each in fuzzing.Recording.recorded if each["event"] != "ready"))
-    surveys = {each["exercise"]: each for each in logs[0] if each["event"] == "surveyed"}
+                logs.append(tuple(event for event in fuzzing.Recording.recorded if event["event"] != "ready"))
+    surveys = {event["exercise"]: event for event in logs[0] if event["event"] == "surveyed"}
     return Recordings(surveys, tuple(logs))
 
 
 @pytest.fixture(scope="module")
 def answers(key_cache: Path) -> Answers:
     with Keys(tiny.SUITE, seed=SEED, cache=key_cache) as keys:
-        return {each.id: keys.reference(each).reference for each in tiny.SUITE.exercises}
+        return {exercise.id: keys.reference(exercise).reference for exercise in tiny.SUITE.exercises}
 
 
 @pytest.fixture(scope="module")
@@ -78,11 +78,11 @@ def script(recordings: Recordings, seed: int, changes: int, *, honest: bool) -> 
     """Return the scripts of one to three workers, each a changed recording of a real one."""
     random = Random(seed)
     logs = [random.choice(recordings.logs) for _ in range(random.randint(1, 3))]
-    first = [next(at for at, each in enumerate(log) if each["event"] == "load") + 1 if honest else 0 for log in logs]
+    first = [next(at for at, event in enumerate(log) if event["event"] == "load") + 1 if honest else 0 for log in logs]
     lives = [
         (hostile(random, log[start:], changes), random.choice(ENDS)) for log, start in zip(logs, first, strict=True)
     ]
-    sound = frozenset(id(each) for log in recordings.logs for each in log)
+    sound = frozenset(id(event) for log in recordings.logs for event in log)
     return Script(lives, recordings.surveys if honest else None, sound)
 
 
@@ -135,11 +135,11 @@ def test_whatever_was_sent_the_report_is_whole_and_only_right_answers_earn(
 
 
 def problems_of(report: Report) -> list[str | None]:
-    return [each.finding.detail for one in report.exercises for each in one.checks if each.finding]
+    return [check.finding.detail for one in report.exercises for check in one.checks if check.finding]
 
 
 def earned(report: Report) -> set[tuple[str, str]]:
-    return {(one.id, each.id) for one in report.exercises for each in one.checks if each.status == "pass"}
+    return {(one.id, check.id) for one in report.exercises for check in one.checks if check.status == "pass"}
 
 
 def answered(sent: Sequence[Event], answers: Answers) -> set[tuple[str, str]]:
@@ -157,13 +157,13 @@ def answered(sent: Sequence[Event], answers: Answers) -> set[tuple[str, str]]:
 
 def _was_sent(sent: Sequence[Event], exercise: str, at: tuple[str, int], reference: Any, judge: Any) -> bool:
     values = [
-        each["value"]
-        for each in sent
-        if each.get("event") == "observed"
-        and (each.get("exercise"), each.get("check"), each.get("trial")) == (exercise, *at)
-        and "value" in each
+        event["value"]
+        for event in sent
+        if event.get("event") == "observed"
+        and (event.get("exercise"), event.get("check"), event.get("trial")) == (exercise, *at)
+        and "value" in event
     ]
-    return any(judge_observation(each, reference[at], judge) is None for each in values)
+    return any(judge_observation(value, reference[at], judge) is None for value in values)
 
 
 def rendered(report: Report) -> None:
@@ -210,20 +210,24 @@ def test_an_answer_that_once_was_too_much_for_the_judge_is_the_students_error(
 
 
 def test_an_end_counts_without_its_beginning_but_not_in_a_careful_run(recordings: Recordings, judge: Grader) -> None:
-    ends = [each for each in recordings.logs[0] if each.get("event") == "observed" and each["exercise"] == tiny.FIRST]
-    values = [each for each in ends if each["check"] == "values"]
-    careful = [each for each in ends if each["check"] != "values"]
+    ends = [
+        event for event in recordings.logs[0] if event.get("event") == "observed" and event["exercise"] == tiny.FIRST
+    ]
+    values = [event for event in ends if event["check"] == "values"]
+    careful = [event for event in ends if event["check"] != "values"]
     sent = Script([(values, End("exit", 1)), (careful, End("exit", 1))], surveys=recordings.surveys)
     with pytest.MonkeyPatch.context() as patch:
         fuzzing.replace_workers(patch, sent)
         report = judge.grade(tiny.submitted(), runner=fuzzing.scripted_runner(tiny.SUITE, SEED))
     first = tiny.result_of(report, tiny.FIRST)
-    assert {each.id for each in first.checks if each.status == "pass"} == {"values"}
+    assert {check.id for check in first.checks if check.status == "pass"} == {"values"}
 
 
 def test_an_end_counts_nothing_where_the_syntax_of_the_file_is_not_known(recordings: Recordings, judge: Grader) -> None:
     start: list[Event] = [{"event": "ready", "torch": "2"}, {"event": "load", "exercise": tiny.FIRST}]
-    ends = [each for each in recordings.logs[0] if each.get("event") == "observed" and each["exercise"] == tiny.FIRST]
+    ends = [
+        event for event in recordings.logs[0] if event.get("event") == "observed" and event["exercise"] == tiny.FIRST
+    ]
     with pytest.MonkeyPatch.context() as patch:
         fuzzing.replace_workers(patch, Script([([*start, *ends], End("exit", 1))]))
         report = judge.grade(tiny.submitted(), runner=fuzzing.scripted_runner(tiny.SUITE, SEED))

@@ -93,7 +93,7 @@ def survey(source: bytes) -> None:
         {"event": "surveyed", **Sources({f"{NAME}.py": source}, {}).survey(NAME, FORBIDDEN)}, fuzzing.NO_LIMITS
     )
     read = read_survey(event)
-    lines = {line for each in read.places.values() for line in each} | {line for _, line in read.statements}
+    lines = {line for numbers in read.places.values() for line in numbers} | {line for _, line in read.statements}
     for line in sorted(lines)[:: max(1, len(lines) // 3)]:
         outermost_loop(source, line)
         place = in_characters(Place(f"{NAME}.py", line, None, 1, 3), source)
@@ -213,4 +213,4 @@ def test_what_once_could_not_be_surveyed_hides_no_forbidden_name(grader: Grader,
     source = RIGHT_IN_OTHER_WAYS[way] + b"\ndef unused(x):\n    return torch.cummax(x, 0)\n"
     result = tiny.result_of(grader.grade(tiny.submitted(source), runner=runner), tiny.FIRST)
     assert result.score == 0
-    assert {each.finding.kind for each in result.checks if each.finding} == {"forbidden"}
+    assert {check.finding.kind for check in result.checks if check.finding} == {"forbidden"}

@@ -337,7 +337,7 @@ def imported(file: Path) -> list[str]:
     names: list[str] = []
     for node in ast.walk(ast.parse(file.read_bytes())):
         if isinstance(node, ast.Import):
-            names += [each.name for each in node.names]
+            names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             names.append(node.module or "")
     return [name.split(".")[0] for name in names]

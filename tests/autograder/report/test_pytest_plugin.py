@@ -39,10 +39,12 @@ def test_the_solutions_pass_and_every_check_has_its_points_in_the_xml(course: Pa
     done = run_pytest(course, CHECKS, "--submission=solutions", "--junitxml=report.xml", "-q")
     assert done.returncode == 0, done.stdout
     cases = list(ET.parse(course / "report.xml").iter("testcase"))
-    properties = [{each.get("name"): float(each.get("value", "")) for each in case.iter("property")} for case in cases]
+    properties = [
+        {entry.get("name"): float(entry.get("value", "")) for entry in case.iter("property")} for case in cases
+    ]
     assert len(cases) == sum(len(checks) for checks in tiny.SUITE.checks.values())
-    assert sum(each["points"] for each in properties) == pytest.approx(100)
-    assert all(each["points"] == each["max_points"] for each in properties)
+    assert sum(points["points"] for points in properties) == pytest.approx(100)
+    assert all(points["points"] == points["max_points"] for points in properties)
 
 
 def test_files_that_import_each_other_by_the_name_of_their_folder_pass(course: Path, tmp_path: Path) -> None:
@@ -188,7 +190,7 @@ def test_nothing_in_a_submission_turns_a_failure_into_a_pass(
 ) -> None:
     for name in {"pytest.ini", "conftest.py"} - {attack}:
         (hostile / name).unlink()
-    arguments = [each.replace("DIR", str(hostile)).replace("CHECKS", str(course / CHECKS)) for each in order]
+    arguments = [argument.replace("DIR", str(hostile)).replace("CHECKS", str(course / CHECKS)) for argument in order]
     done = run_pytest(course, *arguments, "-q", "-x", "-k", "values or nothing")
     assert done.returncode in (1, 4), done.stdout + done.stderr
     if done.returncode == 4:

@@ -77,8 +77,10 @@ def hostile(result: ExerciseResult) -> ExerciseResult:
         ),
     )
     checks = tuple(
-        replace(each, finding=finding, title=HOSTILE, id=HOSTILE, hints=(HOSTILE, HOSTILE)) if each is failure else each
-        for each in result.checks
+        replace(check, finding=finding, title=HOSTILE, id=HOSTILE, hints=(HOSTILE, HOSTILE))
+        if check is failure
+        else check
+        for check in result.checks
     )
     return replace(result, title=HOSTILE, checks=checks)
 
@@ -118,9 +120,9 @@ def test_maps_have_a_description_and_crosses_where_a_mask_lets_something_through
 
 def test_only_the_hints_given_so_far_are_shown_the_last_one_open() -> None:
     first = Page(exercise_card(examples.FAIL, hints_shown=1))
-    assert [("open" in each) for each in first.of("details")] == [True]
+    assert [("open" in details) for details in first.of("details")] == [True]
     second = Page(exercise_card(examples.FAIL, hints_shown=2))
-    assert [("open" in each) for each in second.of("details")] == [False, True]
+    assert [("open" in details) for details in second.of("details")] == [False, True]
     assert "Hint 3 of 3" not in second.text
 
 
@@ -155,13 +157,13 @@ def test_hostile_text_is_text(name: str) -> None:
         why_card(WhyPage(*[HOSTILE] * 7, wrong=(HOSTILE,), right=(HOSTILE,))),
         grid_svg(((1.0,),), HOSTILE, row_labels=(HOSTILE,), column_labels=(HOSTILE,)),
     )
-    for each in whole:
-        page = Page(each)
+    for document in whole:
+        page = Page(document)
         assert not page.of("script")
         assert not page.of("img")
         assert not [name for _, attributes in page.elements for name in attributes if name.startswith("on")]
-        assert "\x1b" not in each
-        assert "\u202e" not in each
+        assert "\x1b" not in document
+        assert "\u202e" not in document
 
 
 @pytest.mark.long
@@ -202,7 +204,7 @@ def test_a_grid_tells_what_is_not_finite_from_a_number() -> None:
 def test_bars_are_as_high_as_their_numbers_and_say_them() -> None:
     page = Page(exercise_card(examples.RATE_PASS))
     [drawn] = page.of("svg")
-    heights = [float(each["height"] or "") for each in page.of("rect")]
+    heights = [float(bar["height"] or "") for bar in page.of("rect")]
     assert heights == pytest.approx([HIGH / 4, HIGH, HIGH * 2.5 / 4, HIGH * 1.75 / 4], abs=0.1)
     assert "4 bars (step), heights (rate) from 1 to 4; 1, 4, 2.5, 1.75." in (drawn["aria-label"] or "")
     assert "height: rate, bars: step" in page.text
@@ -216,8 +218,8 @@ def test_bars_go_down_below_0_and_none_stands_for_what_is_not_finite(
 ) -> None:
     drawn = bars_svg(values, HOSTILE, labels=(HOSTILE,))
     page = Page(drawn)
-    assert [each["class"] for each in page.of("rect")] == kinds
-    assert all(float(each["height"] or "") >= 0 for each in page.of("rect"))
+    assert [bar["class"] for bar in page.of("rect")] == kinds
+    assert all(float(bar["height"] or "") >= 0 for bar in page.of("rect"))
     assert "nan" not in drawn
     assert "<script" not in drawn
 
@@ -232,7 +234,7 @@ def test_ragged_maps_and_pictures_are_not_drawn() -> None:
 
 def luminance(color: str) -> float:
     parts = [int(color[place : place + 2], 16) / 255 for place in (1, 3, 5)]
-    linear = [each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4 for each in parts]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
@@ -251,7 +253,7 @@ def test_every_text_can_be_read_on_every_ground(theme: dict[str, str]) -> None:
 
 def test_the_style_holds_for_cards_alone_and_knows_the_themes_of_the_hosts() -> None:
     sheet = style()
-    rules = [each.strip() for each in re.sub(r"\{[^{}]*\}", "{}", sheet).replace("@media", "\n@media").split("\n")]
-    assert all("course-card" in each for each in rules if "{}" in each and not each.startswith("@media"))
+    rules = [rule.strip() for rule in re.sub(r"\{[^{}]*\}", "{}", sheet).replace("@media", "\n@media").split("\n")]
+    assert all("course-card" in rule for rule in rules if "{}" in rule and not rule.startswith("@media"))
     for host in ('data-jp-theme-light="false"', ".vscode-dark", 'html[theme="dark"]', "prefers-color-scheme: dark"):
         assert host in sheet

@@ -116,10 +116,10 @@ def test_what_is_not_finite_is_grey_and_the_caption_names_it() -> None:
 
 def test_a_large_slice_is_cut_and_the_caption_says_how() -> None:
     tall = tuple((float(row), 0.0) for row in range(40))
-    cut = map_of(Maps("row × column", tall, tuple((each, 1.0) for each, _ in tall)), colors=True)
+    cut = map_of(Maps("row × column", tall, tuple((value, 1.0) for value, _ in tall)), colors=True)
     assert len(cut) == 10
     assert "first 16 of 40 rows" in cut[-1]
-    wide = (tuple(float(each % 2) for each in range(300)),)
+    wide = (tuple(float(number % 2) for number in range(300)),)
     assert "columns" in map_of(Maps("a", wide, (tuple(0.5 for _ in range(300)),)), colors=True)[-1]
 
 

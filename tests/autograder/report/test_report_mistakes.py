@@ -72,24 +72,24 @@ def graded() -> Iterator[Callable[[str, str], ExerciseResult]]:
             exercise = COURSE.exercise(exercise_id)
             with Grader(only(suite, exercise), seed=COURSE.seed, evidence=True) as grader:
                 [result] = grader.report(submission_of(exercise, mistake), [exercise], runner).exercises
-            return replace(result, checks=tuple(replace(each, seconds=0.01) for each in result.checks))
+            return replace(result, checks=tuple(replace(check, seconds=0.01) for check in result.checks))
 
         yield cache(grade)
 
 
 def only(suite: Suite, exercise: Exercise) -> Suite:
     """Return the suite with one check for every other exercise: those it builds on are right here."""
-    brief = {name: tuple(replace(each, trials=1) for each in checks[:1]) for name, checks in suite.checks.items()}
+    brief = {name: tuple(replace(check, trials=1) for check in checks[:1]) for name, checks in suite.checks.items()}
     return replace(suite, checks={**brief, exercise.id: suite.checks[exercise.id]})
 
 
 def submission_of(exercise: Exercise, mistake: str) -> Submission:
     """Return the solutions with one of them patched into a wrong program."""
-    files = [each.file for each in COURSE.with_needs(exercise)]
+    files = [needed.file for needed in COURSE.with_needs(exercise)]
     sources = {file: (COURSE.solutions_dir / file).read_bytes() for file in files}
     solution = sources[exercise.file].decode("utf-8")
     catalogue = read_catalogue(COURSE.solutions_dir / "misconceptions" / f"{exercise.id}.toml", solution)
-    [wrong] = [each for each in catalogue if each.id == mistake]
+    [wrong] = [entry for entry in catalogue if entry.id == mistake]
     program = "\n".join(line for line in patched(solution, wrong).split("\n") if line.strip() not in MARKERS)
     sources[exercise.file] = program.encode()
     return Submission("", tuple(files), sources, digest(sources), ())
@@ -106,7 +106,7 @@ def shown(result: ExerciseResult) -> str:
 @pytest.mark.worker
 @pytest.mark.parametrize(
     ("exercise", "mistake"),
-    [each if each[0] == "ex05_attention" else pytest.param(*each, marks=pytest.mark.slow) for each in ALL],
+    [case if case[0] == "ex05_attention" else pytest.param(*case, marks=pytest.mark.slow) for case in ALL],
     ids=[mistake for _, mistake in ALL],
 )
 def test_a_mistake_is_shown_as_read(exercise: str, mistake: str, graded: Callable[[str, str], ExerciseResult]) -> None:

@@ -76,7 +76,7 @@ def test_attempts_are_counted_in_words(count: int, word: str) -> None:
 
 
 def test_at_most_three_hints_are_left_over_and_none_where_none_are() -> None:
-    lines = shown(unused=[f"hint {each}" for each in range(9)])
+    lines = shown(unused=[f"hint {number}" for number in range(9)])
     assert [line.strip() for line in lines if "hint " in line] == ["hint 0", "hint 1", "hint 2"]
     assert "Hints you did not need" not in "\n".join(shown())
 
@@ -84,7 +84,7 @@ def test_at_most_three_hints_are_left_over_and_none_where_none_are() -> None:
 def test_a_pass_has_what_was_built_before_what_it_does_and_next_last() -> None:
     text = "\n".join(shown(unused=("a hint",)))
     order = ("PASS", "every position asks", "What each word attends to", "Hints you did not need", "Next")
-    places = [text.index(each) for each in order]
+    places = [text.index(part) for part in order]
     assert places == sorted(places)
 
 
@@ -105,7 +105,9 @@ def test_a_huge_picture_is_cut_and_the_caption_says_how() -> None:
 
 
 def test_two_pictures_are_shown_and_a_third_is_not() -> None:
-    three = replace(examples.PASS, pictures=tuple(replace(examples.WAVES, title=f"wave {each}") for each in range(3)))
+    three = replace(
+        examples.PASS, pictures=tuple(replace(examples.WAVES, title=f"wave {number}") for number in range(3))
+    )
     for width in (80, 100):
         lines = shown(three, on_terminal(width, height=50, colors="truecolor"))
         assert len(lines) <= 34
@@ -158,7 +160,7 @@ def test_a_mask_is_described_by_its_columns() -> None:
 
 
 def test_many_bars_are_described_by_their_range() -> None:
-    many = Picture("many", (tuple(float(-abs(each - 20)) for each in range(50)),), bars=True)
+    many = Picture("many", (tuple(float(-abs(number - 20)) for number in range(50)),), bars=True)
     assert in_words(many) == "Picture: many: 50 bars, heights from -29 to 0; the largest is bar 21."
 
 

@@ -72,7 +72,7 @@ def shown(
 def shown_with(finding: Finding, hints: Sequence[str] = (), prints: Sequence[str] = (), width: int = 80) -> str:
     """Return what is printed for a failure with this finding."""
     exercise = examples.attention("scaled", "fail", finding)
-    checks = tuple(replace(each, hints=tuple(hints)) if each.id == "scaled" else each for each in exercise.checks)
+    checks = tuple(replace(check, hints=tuple(hints)) if check.id == "scaled" else check for check in exercise.checks)
     outputs = tuple(PrintOutput(text, "scaled", trial) for trial, text in enumerate(prints, 1))
     return printed(replace(exercise, checks=checks, prints=outputs), width=width)
 
@@ -185,7 +185,7 @@ def test_a_student_cannot_write_to_the_terminal() -> None:
     place = Place(evil, 2, evil, 1, 9)
     finding = Finding("misconception", evil, evil, evil, evil, place, source, evidence, evil, (1,), False)
     text = shown_with(finding, hints=(evil,), prints=(evil, f"{evil} again"))
-    assert all(each.isprintable() for each in text.split("\n"))
+    assert all(line.isprintable() for line in text.split("\n"))
     for plain in (True, False):
         stream = io.StringIO()
         prints = (PrintOutput(evil, evil), PrintOutput(evil))
@@ -194,7 +194,7 @@ def test_a_student_cannot_write_to_the_terminal() -> None:
         console = Console(file=stream, width=80, force_terminal=False)
         render_report(console, report, file_paths={}, next_commands=(), glyphs=UNICODE, plain=plain)
         render_class(console, [report], glyphs=UNICODE, plain=plain)
-        assert all(each.isprintable() for each in stream.getvalue().split("\n"))
+        assert all(line.isprintable() for line in stream.getvalue().split("\n"))
 
 
 def test_printable_keeps_text_and_escapes_what_cannot_be_seen() -> None:
@@ -320,10 +320,10 @@ def test_the_last_hint_that_was_asked_for_is_shown(shown_hints: int, label: str)
 
 
 def test_many_checks_are_counted_not_listed() -> None:
-    names = [f"a check with a name {each}" for each in range(20)]
+    names = [f"a check with a name {number}" for number in range(20)]
     checks = tuple(
-        replace(examples.FAIL.checks[3 if each in (7, 12, 13, 14, 15) else 0], id=name)
-        for each, name in enumerate(names)
+        replace(examples.FAIL.checks[3 if number in (7, 12, 13, 14, 15) else 0], id=name)
+        for number, name in enumerate(names)
     )
     lines = printed(replace(examples.FAIL, checks=checks)).splitlines()
     assert lines[1] == "  ✓ 7 checks  ✗ a check with a name 7  ✓ 4 checks  ✗ 4 others  ✓ 4 checks"

@@ -122,12 +122,12 @@ def recording() -> Recording:
         patch.setattr(fuzzing.Recording, "recorded", [], raising=False)
         own.run(tiny.submitted().sources, PLAN)
         kept = list(fuzzing.Recording.recorded)
-    surveys = {each["exercise"]: each for each in kept if each["event"] == "surveyed"}
-    loads = {each["exercise"]: each for each in kept if each["event"] == "load"}
-    of: dict[str, list[Event]] = {name: [each] for name, each in loads.items()}
-    for each in kept:
-        if each["event"] == "observed":
-            of[each["exercise"]] += [beginning(each), each]
+    surveys = {event["exercise"]: event for event in kept if event["event"] == "surveyed"}
+    loads = {event["exercise"]: event for event in kept if event["event"] == "load"}
+    of: dict[str, list[Event]] = {name: [load] for name, load in loads.items()}
+    for event in kept:
+        if event["event"] == "observed":
+            of[event["exercise"]] += [beginning(event), event]
     return Recording(surveys, of)
 
 
@@ -138,7 +138,7 @@ def beginning(end: Event) -> Event:
 
 def first_beginning(recording: Recording, exercise: str) -> Event:
     """Return the event that announces the first check of an exercise."""
-    return next(each for each in recording.of[exercise] if each["event"] == "begin")
+    return next(event for event in recording.of[exercise] if event["event"] == "begin")
 
 
 def exhausted(where: Event, message: str = "", kind: str = "MemoryError") -> Event:
@@ -171,7 +171,7 @@ def test_what_ends_an_exercise_beside_another_ends_it_only_if_it_does_so_alone(r
     with pytest.MonkeyPatch.context() as patch:
         fuzzing.replace_workers(patch, script)
         found = fuzzing.scripted_runner(tiny.SUITE, SEED).run({}, PLAN)
-    assert all(isinstance(each, Observed) for each in found.outcomes[tiny.SECOND].values())
+    assert all(isinstance(outcome, Observed) for outcome in found.outcomes[tiny.SECOND].values())
     assert script.started == 2
 
 
@@ -235,7 +235,7 @@ def test_what_needs_an_exercise_that_timed_out_is_not_waited_for(recording: Reco
         fuzzing.replace_workers(patch, script)
         runner = fuzzing.scripted_runner(tiny.SUITE, SEED)
         found = runner.run({}, PLAN, parts={tiny.SECOND: [tiny.FIRST]})
-    assert {str(each) for each in found.outcomes[tiny.SECOND].values()} == {
+    assert {str(outcome) for outcome in found.outcomes[tiny.SECOND].values()} == {
         str(WorkerFailure("timeout", f"Not run: {tiny.FIRST} timed out, and this exercise uses it.", ran=False))
     }
 
@@ -301,7 +301,7 @@ def marks(grader: Grader, first: str, second: str) -> list[tuple[str, str, int]]
     """Return the checks of the second exercise, beside a first one."""
     with grader:
         report = grader.grade(tiny.submitted(first, second))
-    return [(each.id, each.status, each.score) for each in tiny.result_of(report, tiny.SECOND).checks]
+    return [(check.id, check.status, check.score) for check in tiny.result_of(report, tiny.SECOND).checks]
 
 
 def test_memory_that_one_exercise_holds_is_not_charged_to_the_next(cramped: Grader) -> None:

@@ -86,18 +86,18 @@ NOTICED = {
 @confines
 @pytest.mark.parametrize("layer", LAYERS["L3"])
 def test_a_layer_that_is_missing_is_noticed(isolation: Isolation, layer: str) -> None:
-    left = tuple(each for each in LAYERS[isolation.level] if each != layer)
+    left = tuple(name for name in LAYERS[isolation.level] if name != layer)
     if left == LAYERS[isolation.level]:
         pytest.skip(f"{isolation.level} has no {layer}")
     through = probe(zygotes_of(isolation), isolation.level, left)
-    assert [each for each in through if each.startswith(f"{NOTICED[layer]}: ")], through
+    assert [line for line in through if line.startswith(f"{NOTICED[layer]}: ")], through
 
 
 @confines
 def test_what_only_bubblewrap_hides_is_noticed(isolation: Isolation) -> None:
     """With nothing inside, the view of the sandbox still has neither the judge's files nor this machine's network."""
     through = probe(zygotes_of(isolation), isolation.level, ("session", "descriptors"))
-    assert not [each for each in through if each.startswith(("secret", "folder", "network", "writing"))], through
+    assert not [line for line in through if line.startswith(("secret", "folder", "network", "writing"))], through
 
 
 def kill_one_of(zygotes: ZygotePool, *, first: bool) -> None:
@@ -163,10 +163,10 @@ def test_in_a_long_run_zygotes_are_split_off_anew(monkeypatch: pytest.MonkeyPatc
         children.append(zygotes.fork(layers))
         assert zygotes.some() is not old
         assert zygotes._first.zygote() is first
-        for each in children:
-            each.close()
-            assert each.wait(20) is not None
-            assert not each.lost
+        for child in children:
+            child.close()
+            assert child.wait(20) is not None
+            assert not child.lost
         assert probe(zygotes, opened.level) == []
 
 
@@ -217,15 +217,15 @@ def test_zygotes_share_what_they_have_loaded() -> None:
         assert len(numbers) == 3
         assert zygotes._first.zygote().facts["pid"] not in numbers
         assert zygotes._first.zygote().forks == 3
-        for each in children:
-            each.close()
-            assert each.wait(20) is not None
+        for child in children:
+            child.close()
+            assert child.wait(20) is not None
 
 
 def relay_in_bubblewrap() -> list[str]:
     """Return a command that runs a relay, as a container would."""
-    relay = [each.replace("zygote.py", "relay.py") for each in Launch(outer=True).command(0)]
-    place = next(number for number, each in enumerate(relay) if each.endswith("relay.py"))
+    relay = [argument.replace("zygote.py", "relay.py") for argument in Launch(outer=True).command(0)]
+    place = next(number for number, argument in enumerate(relay) if argument.endswith("relay.py"))
     del relay[place + 1]
     return relay
 
@@ -353,7 +353,7 @@ def test_the_filter_allows_what_is_listed_and_nothing_else(machine: str) -> None
     free = {number for name, number in numbers.items() if name not in WITH_CONDITIONS}
     for number in range(1000):
         allowed = decide(program, architecture, number, (0, 0xFFFF)) == seccomp.ALLOW
-        asked = number in {numbers[each] for each in ("prlimit64",)}
+        asked = number in {numbers[name] for name in ("prlimit64",)}
         assert allowed == (number in free or asked), number
     assert decide(program, architecture ^ 1, 0) == seccomp.KILL
     assert decide(program, architecture, 0x40000000) == seccomp.KILL
@@ -397,7 +397,9 @@ def test_the_same_goes_over_a_pair_of_streams(cache: Path) -> None:
         with Grader(tiny.SUITE, seed=1, cache=cache, isolation=opened) as grader:
             assert grader.grade(tiny.submitted()).statuses == {"pass"}
             endless = tiny.submitted(tiny.mean_with("while True: pass"))
-            assert "timeout" in {check.status for each in grader.grade(endless).exercises for check in each.checks}
+            assert "timeout" in {
+                check.status for exercise in grader.grade(endless).exercises for check in exercise.checks
+            }
             assert grader.grade(tiny.submitted()).statuses == {"pass"}
         assert opened.level in ("L2", "L3")
 
@@ -410,6 +412,8 @@ def test_a_submission_is_graded_in_it_as_outside(isolation: Isolation, cache: Pa
     ):
         for submission in (tiny.submitted(), tiny.submitted(tiny.mean_with("return x * 2"))):
             confined, plain = inside.grade(submission), outside.grade(submission)
-            assert [each.status for each in confined.exercises] == [each.status for each in plain.exercises]
+            assert [exercise.status for exercise in confined.exercises] == [
+                exercise.status for exercise in plain.exercises
+            ]
             assert confined.score == plain.score
             assert (confined.isolation, plain.isolation) == ("sandbox", "process")

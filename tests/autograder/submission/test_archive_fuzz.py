@@ -120,7 +120,7 @@ def course_or_mistakes(folder: Path, content: bytes) -> None:
     except CourseError as error:
         problems = error.problems
     else:
-        assert sum(each.points for each in course.exercises) == 10000
+        assert sum(exercise.points for exercise in course.exercises) == 10000
         return
     lines = content.count(b"\n") + 1
     assert problems

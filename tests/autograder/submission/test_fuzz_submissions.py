@@ -121,7 +121,7 @@ def sound_or_refused(path: Path) -> None:
 
 
 def test_every_kind_of_file_that_is_read_has_a_sample_here() -> None:
-    assert set(READERS) <= {Path(each).suffix for each in SAMPLES}
+    assert set(READERS) <= {Path(sample).suffix for sample in SAMPLES}
 
 
 @pytest.mark.parametrize("sample", SAMPLES)
@@ -256,6 +256,6 @@ def listed_or_refused(folder: Path, layout: str | None) -> None:
     else:
         read = [entry.read(FILES, CAPS) for entry in found.entries]
         assert all(entry.stamp() for entry in found.entries)
-        assert all(SECRET not in source for each in read for source in each.sources.values())
-        messages = (*found.problems, *found.notes, *(note for each in read for note in each.notes))
+        assert all(SECRET not in source for submission in read for source in submission.sources.values())
+        messages = (*found.problems, *found.notes, *(note for submission in read for note in submission.notes))
     assert all(sentence and sentence.isprintable() for sentence in messages)

@@ -60,10 +60,10 @@ def refusal(folder: Path) -> str:
     ],
 )
 def test_what_one_student_put_into_their_folder_leaves_nobody_out(tmp_path: Path, own: dict[str, bytes]) -> None:
-    for name, others in (("zips", zips()), ("folders", {f"{each}/{ONE}": each.encode() for each in STUDENTS})):
+    for name, others in (("zips", zips()), ("folders", {f"{student}/{ONE}": student.encode() for student in STUDENTS})):
         found = list_submissions(laid_out(tmp_path / name, others | own), FILES)
         assert (found.layout, found.problems) == ("plain", ())
-        assert sources(found) == {each: {ONE: each.encode()} for each in (*STUDENTS, "eve")}
+        assert sources(found) == {student: {ONE: student.encode()} for student in (*STUDENTS, "eve")}
         assert all(entry.handed_in is None for entry in found.entries)
 
 
@@ -81,7 +81,7 @@ def test_one_entry_named_as_a_platform_names_them_is_refused_by_name(tmp_path: P
     assert f" ({odd.split('/')[0]}). Others are not (for example ada.zip). " in message
     assert "--layout plain" in message
     found = list_submissions(tmp_path / "class", FILES, "plain")
-    assert {each: {ONE: each.encode()} for each in STUDENTS}.items() <= sources(found).items()
+    assert {student: {ONE: student.encode()} for student in STUDENTS}.items() <= sources(found).items()
 
 
 @pytest.mark.parametrize(("layout", "made"), [("moodle", moodle), ("canvas", canvas)])

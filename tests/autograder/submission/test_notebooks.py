@@ -166,7 +166,7 @@ def test_what_is_no_notebook_is_a_sentence(data: bytes, sentence: str) -> None:
 
 def test_strange_metadata_and_letters_that_are_none_do_no_harm() -> None:
     strange: list[Any] = [None, [], "x", {"nbgrader": []}, {"nbgrader": {"grade": "true"}}]
-    cells = [{"cell_type": "code", "source": "a", "metadata": each} for each in strange]
+    cells = [{"cell_type": "code", "source": "a", "metadata": metadata} for metadata in strange]
     assert source(*cells) == "a\n" * 5
     assert read_notebook(book(code("s = '\ud800\x00'")), LIMIT).source == b"s = '\xed\xa0\x80\x00'\n"
 

@@ -93,7 +93,7 @@ def test_a_part_that_was_not_looked_into_is_named_where_a_file_is_not_found(
 
 
 def graded(grader: Grader, runner: Runner, submission: Submission) -> dict[str, ExerciseResult]:
-    return {each.id: each for each in grader.grade(submission, runner=runner).exercises}
+    return {exercise.id: exercise for exercise in grader.grade(submission, runner=runner).exercises}
 
 
 def own(folder: Path) -> Submission:

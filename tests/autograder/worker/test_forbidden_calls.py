@@ -37,8 +37,8 @@ NAMES = (
 COURSE_NAMES = sorted(
     {
         name
-        for each in read_course(tiny.REPOSITORY).exercises
-        for name in each.forbidden
+        for exercise in read_course(tiny.REPOSITORY).exercises
+        for name in exercise.forbidden
         if not name.startswith(("package:", "torch.optim."))
     }
 )
@@ -85,7 +85,7 @@ class Subclass(Tensor):
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         with torch._C.DisableTorchFunctionSubclass():
-            return func(*[each.as_subclass(Tensor) if isinstance(each, Tensor) else each for each in args])
+            return func(*[value.as_subclass(Tensor) if isinstance(value, Tensor) else value for value in args])
 
 
 def copied(function: Any) -> Any:

@@ -302,9 +302,9 @@ def test_nothing_of_a_part_is_left_in_a_process_that_they_have_warmed(warm_job: 
 def test_a_table_has_no_word_of_python_in_it() -> None:
     for file in COURSE.reference_parts_dir.iterdir():
         table = json.loads(file.read_bytes())
-        assert {type(each) for item in table["items"] for each in _flat(item)} == {int}, file.name
+        assert {type(value) for item in table["items"] for value in _flat(item)} == {int}, file.name
 
 
 def _flat(value: Any) -> Iterator[Any]:
-    for each in value:
-        yield from _flat(each) if isinstance(each, list) else [each]
+    for item in value:
+        yield from _flat(item) if isinstance(item, list) else [item]

@@ -67,7 +67,7 @@ def test_what_a_mask_is_filled_with_makes_no_difference() -> None:
 
 @pytest.mark.parametrize("shape", [(2, 3), (2, 3, 4), (2, 3, 4, 5), (30, 2, 2, 2), ()])
 def test_the_parts_of_an_array_have_the_shapes_of_part_shapes(shape: tuple[int, ...]) -> None:
-    assert [each.shape for each in parts(np.zeros(shape))] == part_shapes(shape)
+    assert [part.shape for part in parts(np.zeros(shape))] == part_shapes(shape)
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,7 @@ def graded(grader: Grader, first: str | bytes, runner: Runner | None = None, sec
     started = time.monotonic()
     report = grader.grade(tiny.submitted(first, second), runner=runner)
     assert time.monotonic() - started < BOUNDED, "a submission is graded in bounded time"
-    assert "grader_error" not in {check.status for each in report.exercises for check in each.checks}
+    assert "grader_error" not in {check.status for exercise in report.exercises for check in exercise.checks}
     other = tiny.result_of(report, tiny.SECOND)
     assert (other.status, other.score) == ("pass", tiny.FULL[tiny.SECOND]), tiny.sentences_of(other)
     json.dumps(report.to_json(), ensure_ascii=False, allow_nan=False).encode("utf-8")
@@ -180,7 +180,7 @@ def test_an_endless_loop_is_stopped_and_its_line_is_reported(
     ("what", "status"), [("while True: pass", "timeout"), ("os._exit(0)", "error"), ("os.abort()", "error")]
 )
 def test_what_ends_a_later_draw_is_charged_to_its_check(tmp_path: Path, what: str, status: str) -> None:
-    two = {name: tuple(replace(each, trials=2) for each in checks) for name, checks in tiny.BRIEF.checks.items()}
+    two = {name: tuple(replace(check, trials=2) for check in checks) for name, checks in tiny.BRIEF.checks.items()}
     program = tiny.mean_with("return x.cumsum(dim=-1) / count if first() else second()") + (
         f"\nimport os\ncalls = []\ndef first():\n    calls.append(1)\n    return len(calls) == 1\n"
         f"def second():\n    {what}\n"
@@ -204,7 +204,7 @@ def test_a_death_after_a_slow_draw_is_charged_to_its_check_alone(tmp_path: Path)
     )
     with Grader(replace(tiny.BRIEF, checks=checks), seed=1, cache=tmp_path) as grader:
         report = graded(grader, program)
-    assert [each.status for each in report.exercises[0].checks] == ["error", "pass"]
+    assert [check.status for check in report.exercises[0].checks] == ["error", "pass"]
 
 
 def test_checks_that_end_just_before_a_death_count_and_the_right_one_is_charged(tmp_path: Path) -> None:
@@ -214,7 +214,7 @@ def test_checks_that_end_just_before_a_death_count_and_the_right_one_is_charged(
     )
     with Grader(tiny.SUITE, seed=1, cache=tmp_path) as grader:
         report = graded(grader, program)
-    assert [each.status for each in report.exercises[0].checks] == ["pass", "pass", "error", "pass"]
+    assert [check.status for check in report.exercises[0].checks] == ["pass", "pass", "error", "pass"]
     assert report.exercises[1].status == "pass"
 
 
