@@ -161,8 +161,8 @@ def differences(own: Mapping[str, Mapping[str, str]], other: Mapping[str, Mappin
     found = []
     for student in sorted({*own, *other}):
         one, two = own.get(student, {}), other.get(student, {})
-        columns = [each for each in {**one, **two} if one.get(each) != two.get(each)]
-        found += [f"{student} has {two.get(each)} in {each}, here {one.get(each)}" for each in columns]
+        columns = [column for column in {**one, **two} if one.get(column) != two.get(column)]
+        found += [f"{student} has {two.get(column)} in {column}, here {one.get(column)}" for column in columns]
     return found
 
 

@@ -11,9 +11,9 @@ from tests.support.browser import Browser
 
 AXE = Path(__file__).parent / "axe"
 RUN = """
-for (const each of document.querySelectorAll('details')) each.open = true;
-axe.run({resultTypes: ['violations']}).then(found => found.violations.map(each => ({
-  id: each.id, impact: each.impact, at: each.nodes.slice(0, 3).map(node => node.html.slice(0, 200))})))
+for (const details of document.querySelectorAll('details')) details.open = true;
+axe.run({resultTypes: ['violations']}).then(found => found.violations.map(violation => ({
+  id: violation.id, impact: violation.impact, at: violation.nodes.slice(0, 3).map(node => node.html.slice(0, 200))})))
 """
 
 

@@ -18,7 +18,7 @@ SECONDS = 60.0
 
 AT_3_AND_4 = """
 import fcntl, os, sys
-away = [fcntl.fcntl(int(each), fcntl.F_DUPFD, 10) for each in sys.argv[1:3]]
+away = [fcntl.fcntl(int(descriptor), fcntl.F_DUPFD, 10) for descriptor in sys.argv[1:3]]
 for there, at in zip(away, (3, 4)):
     os.dup2(there, at)
 os.execv(sys.argv[3], sys.argv[3:])

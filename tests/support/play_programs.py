@@ -17,7 +17,7 @@ from tests.support import tiny
 
 COURSE = read_course(tiny.REPOSITORY)
 PROGRAM = tiny.REPOSITORY / "autograder" / "learner" / "play" / "__main__.py"
-SOLUTIONS = {each.file: (COURSE.solutions_dir / each.file).read_bytes() for each in COURSE.exercises}
+SOLUTIONS = {exercise.file: (COURSE.solutions_dir / exercise.file).read_bytes() for exercise in COURSE.exercises}
 WHOLE = COURSE.solutions_dir / "accepted" / "whole"
 VARIANTS = sorted(path.name for path in WHOLE.iterdir())
 """Complete courses that are correct, and written differently."""
@@ -25,16 +25,16 @@ VARIANTS = sorted(path.name for path in WHOLE.iterdir())
 
 def variant(name: str) -> dict[str, bytes]:
     """Return the sources of an accepted variant."""
-    return {each.name: each.read_bytes() for each in (WHOLE / name).glob("*.py")}
+    return {file.name: file.read_bytes() for file in (WHOLE / name).glob("*.py")}
 
 
 def wrong(misconception: str) -> dict[str, bytes]:
     """Return the solutions with one misconception."""
     for exercise in COURSE.exercises:
         solution = SOLUTIONS[exercise.file].decode()
-        for each in read_catalogue(COURSE.solutions_dir / "misconceptions" / f"{exercise.id}.toml", solution):
-            if each.id == misconception:
-                return {**SOLUTIONS, exercise.file: patched(solution, each).encode()}
+        for entry in read_catalogue(COURSE.solutions_dir / "misconceptions" / f"{exercise.id}.toml", solution):
+            if entry.id == misconception:
+                return {**SOLUTIONS, exercise.file: patched(solution, entry).encode()}
     raise AssertionError(f"no misconception is called {misconception}")
 
 

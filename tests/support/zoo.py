@@ -28,7 +28,7 @@ class TrialNumbers:
 
     def of(self, symbols: str) -> tuple[int, ...]:
         """Return sizes: `trial.of("B T K")`."""
-        return tuple(self.sizes[each] for each in symbols.split())
+        return tuple(self.sizes[symbol] for symbol in symbols.split())
 
     def normal(self, symbols: str) -> Numbers:
         return self.random.standard_normal(self.of(symbols))
