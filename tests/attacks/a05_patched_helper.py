@@ -1,7 +1,7 @@
 # /// attack
 # class = "A5"
 # title = "patches what a check computes with"
-# hope = "a check that compares for itself, in the same process, believes what it is told"
+# hope = "a check that compares for itself, in the same process, believes what it gets"
 # wrong = "attention-mask-fill-infinite"
 # ///
 whole = torch.isfinite

@@ -1,7 +1,7 @@
 # /// attack
 # class = "A15"
 # title = "swallows every exception"
-# hope = "a failure may be told by an exception"
+# hope = "a failure may be recognised by its exception"
 # parts = ["inside"]
 # ///
 import threading

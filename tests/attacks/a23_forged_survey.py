@@ -1,7 +1,7 @@
 # /// attack
 # class = "A23"
 # title = "says itself that its source names nothing forbidden, and calls it"
-# hope = "what the source names may be told by the program"
+# hope = "what the source names may come from the program"
 # parts = ["calling", "inside"]
 # ///
 type(the_job().sources).survey = lambda *_: {"places": {}, "forbidden": [], "assignments": [], "statements": []}

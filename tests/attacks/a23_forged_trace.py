@@ -1,6 +1,6 @@
 # /// attack
 # class = "A23"
-# title = "tells of steps that point nowhere, and of lines that do not exist"
+# title = "sends steps that point nowhere, and lines that do not exist"
 # hope = "the judge may follow them"
 # parts = ["inside"]
 # ///

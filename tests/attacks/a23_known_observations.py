@@ -1,7 +1,7 @@
 # /// attack
 # class = "A23"
 # title = "sends numbers known before: nothing differs, all is finite, all is 1"
-# hope = "some checks expect the same of every draw"
+# hope = "some checks expect the same of every trial"
 # parts = ["inside"]
 # wrong = "attention-mask-fill-infinite"
 # ///

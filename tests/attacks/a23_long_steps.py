@@ -1,6 +1,6 @@
 # /// attack
 # class = "A23"
-# title = "tells of steps with endless stacks, shapes and inputs"
+# title = "sends steps with endless stacks, shapes and inputs"
 # hope = "each step may keep the judge busy"
 # parts = ["inside"]
 # ///

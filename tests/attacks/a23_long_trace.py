@@ -1,6 +1,6 @@
 # /// attack
 # class = "A23"
-# title = "tells of a trace as long as a frame may be"
+# title = "sends a trace as long as a frame may be"
 # hope = "the judge may search it for ever"
 # parts = ["inside"]
 # ///

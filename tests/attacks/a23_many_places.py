@@ -1,6 +1,6 @@
 # /// attack
 # class = "A23"
-# title = "tells of a trace with a place for every step, each made of all before it"
+# title = "sends a trace with a place for every step, each made of all before it"
 # hope = "the search for the first wrong line may take quadratic time"
 # parts = ["inside"]
 # ///

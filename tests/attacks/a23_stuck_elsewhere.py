@@ -1,7 +1,7 @@
 # /// attack
 # class = "A23"
 # title = "says that it hangs in a file of its choice"
-# hope = "a place may be opened, or shown, as it is told"
+# hope = "a place may be opened, or shown, as it is sent"
 # parts = ["inside"]
 # ///
 tried()

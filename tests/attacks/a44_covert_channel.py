@@ -1,6 +1,6 @@
 # /// attack
 # class = "A44"
-# title = "tells of itself by exit status and time"
+# title = "sends a signal by exit status and time"
 # hope = "a secret may leave without a word"
 # ///
 import os, time

@@ -1,6 +1,6 @@
 # /// attack
 # class = "A70"
-# title = "makes every clock tell nonsense"
+# title = "makes every clock return nonsense"
 # hope = "seconds go into the report"
 # ///
 import time

@@ -1,6 +1,6 @@
 # /// attack
 # class = "A72"
-# title = "never ends, and hears no signal"
+# title = "never ends, and ignores every signal"
 # hope = "a time-out may be a signal"
 # seconds = 150
 # ///

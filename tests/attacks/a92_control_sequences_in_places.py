@@ -1,6 +1,6 @@
 # /// attack
 # class = "A92"
-# title = "tells of places whose names are control sequences"
+# title = "sends places whose names are control sequences"
 # hope = "a terminal obeys them"
 # parts = ["inside"]
 # ///
@@ -12,8 +12,8 @@ for check, draw in plan():
     at = {"exercise": __name__, "check": check, "draw": draw}
     send({"event": "begin", **at})
     place = {"dict": {"file": f"{__name__}.py{EVIL}", "line": 3, "function": EVIL, "column": 0, "end": 10**9}}
-    told = {"dict": {**fault, "frames": [place], "values": [[EVIL, EVIL, EVIL]]}}
-    send({"event": "raised", **at, "fault": told, "seconds": 0.0})
+    report = {"dict": {**fault, "frames": [place], "values": [[EVIL, EVIL, EVIL]]}}
+    send({"event": "raised", **at, "fault": report, "seconds": 0.0})
 send({"event": "done"})
 import os
 os._exit(0)

@@ -1,4 +1,4 @@
-"""What an attacker finds out about the program he runs in: its job, its channel, and how to write onto it."""
+"""What an attack finds out about the program it runs in: its job, its channel, and how to write onto it."""
 
 import json as _json
 import os as _os
@@ -66,12 +66,12 @@ def send(event, blob=b""):
 
 
 def plan():
-    """Every draw of the exercise that runs now: [(check, draw), ...]."""
+    """Every trial of the exercise that runs now: [(check, trial), ...]."""
     return [(check, draw) for name, draws in the_job().job["plan"] if name == __name__ for check, draw, _, _ in draws]
 
 
 def observe_all(value, blob=b""):
-    """Answer every draw of the exercise, without running one. `value` is data as the protocol writes it."""
+    """Answer every trial of the exercise, without running one. `value` is data as the protocol writes it."""
     for check, draw in plan():
         at = {"exercise": __name__, "check": check, "draw": draw}
         send({"event": "begin", **at})
