@@ -40,8 +40,8 @@ def seen(impl, given, logits, times=100, **options):
     }
 
 
-def fifths(counts):
-    """Observe the share of each token, rounded to fifths, so that chance does not change it."""
+def rounded_shares(counts):
+    """Observe the share of each token, rounded to multiples of 0.2, so that chance does not change it."""
     return (counts / counts.sum(dim=-1, keepdim=True) * 5).round().long()
 
 
@@ -62,7 +62,7 @@ def test_temperature(impl, given):
         drawn = impl.sample_next(logits.repeat(1000, 1), **options)
         return {
             "shape of the sampled tokens": list(drawn.shape),
-            "share of each token in 1,000 samples, in fifths": fifths(counted(given, drawn, logits)),
+            "share of each token in 1,000 samples, in fifths": rounded_shares(counted(given, drawn, logits)),
         }
 
     large, _ = logits_with(given, (0.6, 0.2, 0.2))
@@ -115,7 +115,7 @@ def test_order(impl, given):
 
 
 def from_the_generator(yours, expected):
-    """Report a draw that does not come from the generator, if there is one."""
+    """Report tokens that do not come from the generator, if there are any."""
     may_come = expected["tokens that may come"]
     draws = {name: value for name, value in yours.items() if name != "tokens that may come"}
     for name, tokens in draws.items():
@@ -419,7 +419,7 @@ def test_sampled(impl, given):
     hot, _ = logits_with(given, (0.6, 0.2, 0.2), 2.0)
     drawn = last(hot, 1000, temperature=2.0)
     return {
-        "share of each token at temperature 2, in fifths": fifths(counted(given, drawn, hot[:1])),
+        "share of each token at temperature 2, in fifths": rounded_shares(counted(given, drawn, hot[:1])),
         "which tokens are sampled, top_k = 2": kinds(temperature=1.0, top_k=2),
         "which tokens are sampled, top_p = 0.85": kinds(temperature=1.0, top_p=0.85),
         SAME_SEED: [seeded(1, elsewhere=2), seeded(1, elsewhere=3)],
@@ -575,15 +575,15 @@ def test_beam_of_all(impl, given):
     model, _ = transformer(given, 2 * given.size("S"), table=tree_of_words(given))
     src = sources_of(given, FIRST_WORD)[:1]
 
-    def found(max_len=5, **options):
+    def search(max_len=5, **options):
         ids, score = impl.beam_search(model, src, beam_size=40, max_len=max_len, **options)
         return {"ids": ids, "score": float(score)}
 
     return {
-        "beam of 40": found(),
-        "beam of 40 without a length penalty": found(length_penalty=0.0),
-        "beam of 40 with a length penalty of 3": found(length_penalty=3.0),
-        "beam of 40 with a length penalty of 3 and max_len 3": found(3, length_penalty=3.0),
+        "beam of 40": search(),
+        "beam of 40 without a length penalty": search(length_penalty=0.0),
+        "beam of 40 with a length penalty of 3": search(length_penalty=3.0),
+        "beam of 40 with a length penalty of 3 and max_len 3": search(3, length_penalty=3.0),
     }
 
 

@@ -44,10 +44,10 @@ def prose(given, count):
     return "".join(pieces)
 
 
-def shown(value):
+def readable(value):
     """Return bytes as a text with escapes, a pair as both of its parts, and what else there is by its type."""
     if isinstance(value, tuple | list):
-        return " + ".join(shown(part) for part in value)
+        return " + ".join(readable(part) for part in value)
     if isinstance(value, bytes):
         return value.decode(errors="backslashreplace")
     return f"{type(value).__name__} {value}"
@@ -56,14 +56,14 @@ def shown(value):
 def learned(result):
     """Observe the merges by rank."""
     _, merges = result
-    return {f"merge {rank}": shown(pair) for rank, pair in enumerate(merges)}
+    return {f"merge {rank}": readable(pair) for rank, pair in enumerate(merges)}
 
 
 def entries(result):
     """Observe the vocabulary: its size, two bytes, and all entries after the bytes."""
     vocab, _ = result
-    later = {f"id {i}": shown(token) for i, token in vocab.items() if not isinstance(i, int) or i > 255}
-    return {"entries": len(vocab), "id 65": shown(vocab.get(65)), "id 200": shown(vocab.get(200)), **later}
+    later = {f"id {i}": readable(token) for i, token in vocab.items() if not isinstance(i, int) or i > 255}
+    return {"entries": len(vocab), "id 65": readable(vocab.get(65)), "id 200": readable(vocab.get(200)), **later}
 
 
 @check("the most frequent pair is merged, again and again", points=3, of="train_bpe")
@@ -172,7 +172,7 @@ def test_no_pairs(impl, given):
     return {
         "merges of an empty text": len(empty[1]),
         "entries for an empty text": len(empty[0]),
-        "id 256 for an empty text": shown(empty[0].get(256)),
+        "id 256 for an empty text": readable(empty[0].get(256)),
         "merges of single letters": len(single[1]),
     }
 
@@ -393,7 +393,7 @@ def test_inputs_kept(impl, given):
     return {
         "special tokens": special,
         "entries of the vocabulary": len(vocab),
-        "merges": [shown(pair) for pair in pairs],
+        "merges": [readable(pair) for pair in pairs],
         "ids afterwards": own.encode(p + q + "<a>"),
         "ids decoded": ids,
     }

@@ -68,7 +68,7 @@ def through(given, model, cache, ids, lengths):
 
 
 def scaled_by_position(given):
-    """Return a stand-in for rotary positions: it scales each position by a factor of its own."""
+    """Return a replacement for rotary positions: it scales each position by a factor of its own."""
 
     class Scaled(given.torch.nn.Module):
         def forward(self, x, token_positions=None):
@@ -83,7 +83,7 @@ def scaled_by_position(given):
 
 
 class Kept:
-    """A stand-in for a cache: it begins with the tokens that it is given."""
+    """A replacement for a cache: it begins with the tokens that it is given."""
 
     def __init__(self, torch):
         self.torch = torch

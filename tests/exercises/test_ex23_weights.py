@@ -21,7 +21,7 @@ COLUMNS = 9
 """Columns of a matrix that are compared, more than a head has in most trials."""
 
 
-def drawn(given, kind, *shape):
+def sample(given, kind, *shape):
     """Return a tensor of a dtype, by its name in a file."""
     dtype = getattr(given.torch, DTYPES[kind])
     if kind in FLOATS:
@@ -83,27 +83,27 @@ def by_name(tensors):
 def test_read(impl, given):
     T, S, K, V = given.sizes("T S K V")
     shapes = {"layers.0.weight": (T, S), "bias": (V,), "a": (2, K, 3)}
-    tensors = {name: drawn(given, "F32", *shape) for name, shape in shapes.items()}
+    tensors = {name: sample(given, "F32", *shape) for name, shape in shapes.items()}
     return by_name(impl.read_safetensors(file_of(given, tensors)))
 
 
 @check("all ten dtypes are read", points=2, of="read_safetensors")
 def test_read_dtypes(impl, given):
     T, K = given.sizes("T K")
-    return by_name(impl.read_safetensors(file_of(given, {kind: drawn(given, kind, T, K) for kind in DTYPES})))
+    return by_name(impl.read_safetensors(file_of(given, {kind: sample(given, kind, T, K) for kind in DTYPES})))
 
 
 @check("offsets may be in any order, and the header may end with spaces", points=1, of="read_safetensors")
 def test_read_order(impl, given):
     T, S, K = given.sizes("T S K")
-    tensors = {"b": drawn(given, "F32", T), "a": drawn(given, "I16", S), "c": drawn(given, "F16", K)}
+    tensors = {"b": sample(given, "F32", T), "a": sample(given, "I16", S), "c": sample(given, "F16", K)}
     data = file_of(given, tensors, blanks=given.number(3, 9), order=given.choice(["cab", "bca", "abc"]))
     return by_name(impl.read_safetensors(data))
 
 
 @check("metadata are no tensor", points=1, of="read_safetensors")
 def test_read_metadata(impl, given):
-    tensors = {"w": drawn(given, "F32", *given.sizes("T K"))}
+    tensors = {"w": sample(given, "F32", *given.sizes("T K"))}
     return by_name(impl.read_safetensors(file_of(given, tensors, metadata={"format": "pt", "step": given.text(4)})))
 
 
@@ -111,15 +111,15 @@ def test_read_metadata(impl, given):
 def test_read_shapes(impl, given):
     T, K = given.sizes("T K")
     shapes = {"number": (), "one": (1,), "empty": (0, K), "empty too": (T, 0, 2), "row": (1, T)}
-    tensors = {name: drawn(given, "F32", *shape) for name, shape in shapes.items()}
-    tensors["empty numbers"] = drawn(given, "I16", 0, T)
-    alone = file_of(given, {"empty and alone": drawn(given, "F32", 0, K)})
+    tensors = {name: sample(given, "F32", *shape) for name, shape in shapes.items()}
+    tensors["empty numbers"] = sample(given, "I16", 0, T)
+    alone = file_of(given, {"empty and alone": sample(given, "F32", 0, K)})
     return by_name({**impl.read_safetensors(file_of(given, tensors)), **impl.read_safetensors(alone)})
 
 
 @check("the caller may write into the tensors", points=1, of="read_safetensors")
 def test_read_writable(impl, given):
-    data = file_of(given, {"w": drawn(given, "F32", *given.sizes("T K")), "v": drawn(given, "F32", 3)})
+    data = file_of(given, {"w": sample(given, "F32", *given.sizes("T K")), "v": sample(given, "F32", 3)})
     tensors = impl.read_safetensors(data)
     for tensor in tensors.values():
         tensor += 1
@@ -128,7 +128,7 @@ def test_read_writable(impl, given):
 
 def refused(impl, given, **options):
     """Observe the exception for a file of two tensors."""
-    data = file_of(given, {"v": drawn(given, "F32", 3), "w": drawn(given, "F32", 5, 4)}, **options)
+    data = file_of(given, {"v": sample(given, "F32", 3), "w": sample(given, "F32", 5, 4)}, **options)
     return lambda cut=None: given.raises(lambda: impl.read_safetensors(data[:cut]))
 
 
@@ -164,7 +164,7 @@ def test_unknown_dtype(impl, given):
 @check("a written file has length, header and numbers", points=3, of="write_safetensors")
 def test_written(impl, given):
     T, S, K, V = given.sizes("T S K V")
-    tensors = {"b": drawn(given, "F32", T, S), "a.weight": drawn(given, "F32", V), "c": drawn(given, "F32", 2, K, 3)}
+    tensors = {"b": sample(given, "F32", T, S), "a.weight": sample(given, "F32", V), "c": sample(given, "F32", 2, K, 3)}
     tensors["a.weight"] = given.torch.nn.Parameter(tensors["a.weight"])
     return parsed(impl.write_safetensors(tensors))
 
@@ -172,13 +172,13 @@ def test_written(impl, given):
 @check("all ten dtypes are written", points=2, of="write_safetensors")
 def test_written_dtypes(impl, given):
     T, K = given.sizes("T K")
-    return parsed(impl.write_safetensors({kind: drawn(given, kind, T, K) for kind in DTYPES}))
+    return parsed(impl.write_safetensors({kind: sample(given, kind, T, K) for kind in DTYPES}))
 
 
 @check("views are written in logical order", points=2, of="write_safetensors")
 def test_written_views(impl, given):
     T, S, K = given.sizes("T S K")
-    tensor = drawn(given, "F32", T, S, K)
+    tensor = sample(given, "F32", T, S, K)
     views = {
         "transposed": tensor.transpose(0, 2),
         "slice": tensor[:, 1:3],
@@ -192,19 +192,19 @@ def test_written_views(impl, given):
 def test_written_shapes(impl, given):
     T, K = given.sizes("T K")
     shapes = {"number": (), "empty": (0, K), "empty too": (T, 0), "row": (1, T)}
-    return parsed(impl.write_safetensors({name: drawn(given, "F32", *shape) for name, shape in shapes.items()}))
+    return parsed(impl.write_safetensors({name: sample(given, "F32", *shape) for name, shape in shapes.items()}))
 
 
 @check("a tensor on another device is written", points=1, of="write_safetensors", requires_any=("written",))
 def test_written_device(impl, given):
-    tensor = drawn(given, "F32", *given.sizes("T K"))
+    tensor = sample(given, "F32", *given.sizes("T K"))
     with given.another_device() as device:
         return parsed(impl.write_safetensors({"w": tensor.to(device)}))
 
 
 @check("metadata are written, and only if there are any", points=1, of="write_safetensors")
 def test_written_metadata(impl, given):
-    tensors, metadata = {"w": drawn(given, "F32", given.size("K"))}, {"merges": given.text(9), "layers": "2"}
+    tensors, metadata = {"w": sample(given, "F32", given.size("K"))}, {"merges": given.text(9), "layers": "2"}
     return {
         "with metadata": parsed(impl.write_safetensors(tensors, metadata=metadata)),
         "without": parsed(impl.write_safetensors(tensors)),

@@ -15,7 +15,7 @@ NEXT = {  # the probabilities of the words that follow
 }
 
 
-def drawn(impl, given, **options):
+def sample(impl, given, **options):
     """Return which of the five tokens come in many draws."""
     generator = given.torch.Generator().manual_seed(0)
     tokens = impl.sample_next(given.tensor([LOGITS] * DRAWS), generator=generator, **options)
@@ -29,17 +29,17 @@ def step_likeliest(impl, given):
 
 @step("drawn with top_p = 0.9", "x x x . .")
 def step_top_p(impl, given):
-    return drawn(impl, given, top_p=0.9)
+    return sample(impl, given, top_p=0.9)
 
 
 @step("drawn with top_k = 3", "x x x . .")
 def step_top_k(impl, given):
-    return drawn(impl, given, top_k=3)
+    return sample(impl, given, top_k=3)
 
 
 @step("drawn with both", "x x . . .")
 def step_both(impl, given):
-    return drawn(impl, given, top_k=3, top_p=0.9)
+    return sample(impl, given, top_k=3, top_p=0.9)
 
 
 @step("greedy_translate", "<SOS> A C <EOS>")
