@@ -30,7 +30,7 @@ def beside(run: Callable[[], None], other: Callable[[], float], every: float = m
     except BaseException:
         with suppress(psutil.NoSuchProcess):
             for child in _family(running.pid):
-                _tell(child.kill)
+                _send(child.kill)
         raise
     if running.exitcode != 0:
         raise SystemExit(f"a run ended with exit status {running.exitcode}")
@@ -43,13 +43,13 @@ def paused(process: int) -> Iterator[None]:
     stopped: list[psutil.Process] = []
     while found := [child for child in _family(process) if child not in stopped]:
         for child in found:
-            _tell(child.suspend)
+            _send(child.suspend)
         stopped += found
     try:
         yield
     finally:
         for child in reversed(stopped):
-            _tell(child.resume)
+            _send(child.resume)
 
 
 def _family(process: int) -> list[psutil.Process]:
@@ -57,6 +57,6 @@ def _family(process: int) -> list[psutil.Process]:
     return [top, *top.children(recursive=True)]
 
 
-def _tell(signal: Callable[[], None]) -> None:
+def _send(signal: Callable[[], None]) -> None:
     with suppress(psutil.NoSuchProcess):
         signal()

@@ -30,7 +30,7 @@ from autograder.results import CheckResult, ExerciseResult, Finding, Place, Repo
 ASSIGNMENT = "a01"
 MOST_SECONDS = 10.0
 START = datetime(2026, 3, 1, tzinfo=UTC)
-FINDING = Finding("place", "astray", "This value is not the expected one.", place=Place("file.py", 21, "forward"))
+FINDING = Finding("place", "decides", "This value is not the expected one.", place=Place("file.py", 21, "forward"))
 
 
 def a_class(students: int) -> Graded:

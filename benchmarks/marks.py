@@ -1,6 +1,6 @@
 """Check the marks of a class: a time for grading means nothing if the marks are wrong.
 
-A grader that marks wrongly does less than it should, or something else: its time says nothing. So whoever measures
+A grader that marks wrongly does less than it should, or something else: its time is meaningless. So whoever measures
 compares the marks first, and `refuse` ends the program with status 1 where they differ.
 """
 

@@ -71,14 +71,14 @@ class Terminal:
         return Answer(seen, time.perf_counter() - since, b"PASS" in text.rpartition(SCREEN)[2])
 
     def rest(self, seconds: float) -> None:
-        """Wait until the next worker is warm: all processes have been idle for so long, where the system tells."""
+        """Wait until the next worker is warm: all processes have been idle for so long, where the system reports it."""
         before = None
         while (now := self._family_ticks()) != before:
             before = now
             time.sleep(seconds)
 
     def _family_ticks(self) -> dict[str, int]:
-        """Return the processor time of the workers; nothing where the system does not tell."""
+        """Return the processor time of the workers; nothing where the system does not report it."""
         own = self.process.pid
         try:
             children = Path(f"/proc/{own}/task/{own}/children").read_text().split()
@@ -87,7 +87,7 @@ class Terminal:
             return {}
 
     def idle(self, seconds: float) -> float | None:
-        """Return the share of a core the program takes while nothing happens; None where the system does not tell."""
+        """Return the share of a core the program takes while nothing happens; None if that is unknown."""
         try:
             before = _ticks(self.process.pid)
             time.sleep(seconds)

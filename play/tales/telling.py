@@ -139,14 +139,14 @@ class Teller:
                     f" {hero.name} gave {other.her} the {given} and took the {taken}.",
                 )
             )
-        told = ", ".join(
+        trades = ", ".join(
             f"the {taken} from {other.name} for the {given}"
             for given, taken, other in reversed(list(zip(goods, goods[1:], others, strict=False)))
         )
         asked = self.of(
             "At home they asked", f'"Where did you get that?" asked {hero.her_own} mother', "Everybody wondered"
         )
-        parts.append(f'{asked}. "I had {told}," said {hero.name}. {self.one("morals")}')
+        parts.append(f'{asked}. "I had {trades}," said {hero.name}. {self.one("morals")}')
         return joined(parts)
 
     def market(self) -> str:
@@ -230,8 +230,8 @@ class Teller:
         first, second, third = self.some("animals", 3)
         [judge] = self.people(1)
         prize = f"{self.one('colors')} {self.one('treasures')}"
-        told = [f"the {first} was {more} than the {second}", f"the {second} was {more} than the {third}"]
-        self.random.shuffle(told)
+        clues = [f"the {first} was {more} than the {second}", f"the {second} was {more} than the {third}"]
+        self.random.shuffle(clues)
         named = self.random.sample([first, second, third], 3)
         how = self.of("quarrelled", "could not agree", "argued")
         found = self.of("watched them for a day", "put them to the test", "asked their neighbours")
@@ -244,7 +244,7 @@ class Teller:
                 f"and who had {a(prize)} to give away.",
                 f'"How {plain} are you?" asked {judge.name}. "{very} {plain}," said the {named[0]}. The {named[1]} '
                 f"said the same, and so did the {named[2]}.",
-                f"{judge.name} {found}, and it turned out that {told[0]}, and that {told[1]}.",
+                f"{judge.name} {found}, and it turned out that {clues[0]}, and that {clues[1]}.",
                 f'"Then the {first} is the {most}," said {judge.name}, "and the {third} is the least {plain} of you." '
                 f"The {first} went home with the {prize}. {self.one('morals')}",
             ]
