@@ -143,7 +143,7 @@ def try_chunk(chunk: list[tuple[Found, Any]], codes: dict[tuple[str, int], Any],
                 break
             last = int.from_bytes(data, "big")
         else:
-            os.kill(child, signal.SIGKILL)  # a call that waits in C hears no alarm
+            os.kill(child, signal.SIGKILL)  # a call that waits in C handles no alarm
         os.close(reading)
         at = len(chunk) if os.waitpid(child, 0)[1] == 0 else last + 1
 

@@ -220,7 +220,7 @@ def run(course: Course, command: str) -> str:
     started = words if name == "python" else ["-m", "autograder", *words]
     with Program(course.root, *started, rows=ROWS, columns=COLUMNS, PYTHONPATH=str(tiny.REPOSITORY)) as program:
         status = program.ended()
-    return shown(program.shown) + (f"\n[exit status {status}]" if status else "")
+    return lines_left(program.shown) + (f"\n[exit status {status}]" if status else "")
 
 
 def watch(course: Course, situation: Situation) -> Iterator[tuple[str, str]]:
@@ -236,7 +236,7 @@ def watch(course: Course, situation: Situation) -> Iterator[tuple[str, str]]:
         assert program.ended() == 0
 
 
-def shown(output: str) -> str:
+def lines_left(output: str) -> str:
     """Return the lines that are left on a terminal: a carriage return begins a line again."""
     lines = []
     for line in SEQUENCES.sub("", output).replace("\r\n", "\n").split("\n"):

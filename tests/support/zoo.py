@@ -969,7 +969,7 @@ def another_dtype(trial: TrialNumbers) -> Pair:
     return right.astype(np.float64), right
 
 
-# Nothing that could be named: to be told plainly.
+# Nothing that could be named: the message states the plain difference.
 
 
 @wrong(None, "every number differs; first at batch 0, query 0, feature 0: expected")

@@ -33,5 +33,5 @@ def test_what_was_drawn_otherwise_is_as_the_device_drew_it(nominal: Value) -> No
 @pytest.mark.parametrize(
     ("nominal", "exact", "kept"), [(1.0001, 1.0, 1.0), (2.0, 1.0, 2.0), (3, 4, 3), ("a", "a", "a")]
 )
-def test_plain_values_are_told_apart_alike(nominal: Value, exact: Value, kept: Value) -> None:
+def test_plain_values_follow_the_same_rule(nominal: Value, exact: Value, kept: Value) -> None:
     assert keep_draws(nominal, exact) == kept

@@ -204,7 +204,7 @@ def test_a_character_that_steers_a_terminal_is_known() -> None:
         ('# /// attack\n# class = "A1"\n# title = "t"\n# hope = "t"\n# contained = "L2"\n# ///\n', "say why"),
     ],
 )
-def test_a_note_that_cannot_be_read_is_told_in_a_sentence(tmp_path: Path, text: str, sentence: str) -> None:
+def test_a_note_that_cannot_be_read_is_reported_in_a_sentence(tmp_path: Path, text: str, sentence: str) -> None:
     catalogue = 'exercises = []\nneighbours = []\n[honest]\nexercise = "e"\nwrong = "w"\n'
     (tmp_path / "catalogue.toml").write_text(catalogue)
     (tmp_path / "a01_it.py").write_text(text)

@@ -215,7 +215,7 @@ def test_zeros_stand_just_where_they_are_expected() -> None:
     assert like([observed(zeros + 1e-9), observed(zeros)], [observed(zeros)] * 2, judge) is not None
 
 
-def test_a_worker_is_told_neither_the_seed_of_the_run_nor_one_seed_for_two_draws(suite: Suite) -> None:
+def test_a_worker_gets_neither_the_seed_of_the_run_nor_one_seed_for_two_trials(suite: Suite) -> None:
     runner = Runner(suite, seed=SEED)
     plan = suite.plan(suite.course.exercises)
     job = runner._job({}, plan, False, False, {}, SEED)
@@ -229,7 +229,7 @@ def test_a_worker_is_told_neither_the_seed_of_the_run_nor_one_seed_for_two_draws
     assert str(SEED) not in str(runner.warm_up()["plan"])
 
 
-def test_a_worker_is_told_the_sizes_that_the_judge_speaks_of() -> None:
+def test_a_worker_gets_the_sizes_that_the_judge_uses() -> None:
     suite = load_suite(read_course(ROOT))
     job = Runner(suite, seed=SEED)._job({}, suite.plan(suite.course.exercises), False, False, {}, SEED)
     for exercise, trials in job["plan"]:

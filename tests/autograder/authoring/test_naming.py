@@ -145,7 +145,7 @@ def test_what_is_made_of_a_part_afterwards_does_not_stand_for_it() -> None:
         (b"# coding: no-such-one\n", "is not valid Python"),
     ],
 )
-def test_what_is_no_patch_is_told(source: str | bytes, sentence: str) -> None:
+def test_a_program_that_is_no_patch_is_refused(source: str | bytes, sentence: str) -> None:
     with pytest.raises(UsageError, match=sentence):
         patches_of(SOLUTION, source, ["Part"])
 

@@ -164,7 +164,7 @@ def test_a_kit_that_was_changed_says_what_no_longer_fits_and_what_to_do(kit: Pat
         kit_keys(kit)
 
 
-def test_another_engine_another_seed_and_a_damaged_key_are_told_apart(kit: Path) -> None:
+def test_another_engine_another_seed_and_a_damaged_key_have_their_own_messages(kit: Path) -> None:
     with pytest.raises(EnvironmentProblem, match=r"for the seed 11 only, not for 12.*leave --seed out"):
         kit_keys(kit, seed=12)
     with pytest.raises(EnvironmentProblem, match=r"made on the CPU, and those for cuda .* leave --device out"):
@@ -457,7 +457,7 @@ def test_a_key_above_its_budget_is_refused_by_name_before_others_are_made(
         kit_of(tiny.SUITE, cache=cache)
 
 
-def test_a_key_is_warned_of_from_four_fifths_of_its_budget() -> None:
+def test_a_key_gets_a_warning_from_80_percent_of_its_budget() -> None:
     most = MOST_KEY_BYTES
     sizes = {"none": None, "small": most * 4 // 5 - 1, "large": most * 4 // 5, "full": most, "over": most + 1}
     assert [name for name, size in sizes.items() if warning_of(name, size)] == ["large", "full"]
@@ -474,7 +474,7 @@ def test_a_course_without_a_solution_is_not_released(course: Path, tmp_path: Pat
 
 
 @pytest.mark.worker
-def test_a_seed_of_grading_that_is_no_secret_is_said(course: Path, tmp_path: Path) -> None:
+def test_a_seed_of_grading_that_is_no_secret_is_reported(course: Path, tmp_path: Path) -> None:
     (course / ".course" / "grading_seed").write_text(f"{SEED}\n")
     done = tiny.run_course(course, "release", str(tmp_path / "kit"))
     assert done.returncode == 0

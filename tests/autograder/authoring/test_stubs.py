@@ -75,7 +75,7 @@ def test_a_file_without_regions_is_its_own_stub() -> None:
         (f"{BEGIN}\n{END}\n{END}\n", "ex07_example.py:3: this region has no ### BEGIN SOLUTION"),
     ],
 )
-def test_marks_that_do_not_match_are_told_with_their_line(text: str, sentence: str) -> None:
+def test_marks_that_do_not_match_are_reported_with_their_line(text: str, sentence: str) -> None:
     with pytest.raises(StubError, match=sentence):
         stub(text)
 
@@ -105,7 +105,7 @@ def test_building_makes_what_is_missing_and_is_content_with_good_files(course: P
 
 
 @pytest.mark.worker
-def test_building_writes_over_what_somebody_edited_only_when_told_to(course: Path) -> None:
+def test_building_overwrites_edited_files_only_with_force(course: Path) -> None:
     mine = course / "exercises" / tiny.FILES[0]
     mine.write_text("# my work\n")
     refused = tiny.run_course(course, "build")

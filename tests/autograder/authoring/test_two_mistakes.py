@@ -107,7 +107,7 @@ def test_two_mistakes_cost_points_in_their_exercises_and_in_no_other(
     assert failing == {mistake.exercise for mistake in wrong.mistakes}
     for mistake in wrong.mistakes:
         found = [check.finding for check in results[mistake.exercise].checks if check.status != "pass"]
-        assert all(finding is not None for finding in found), "a lost check says nothing"
+        assert all(finding is not None for finding in found), "a lost check has no finding"
         names = {finding.id for finding in found if finding is not None and finding.kind == "misconception"}
         assert names == ({mistake.named} if ALL and mistake.named else set())
 

@@ -94,12 +94,12 @@ def without(file: Path, table: str) -> None:
     file.write_text(before + after[after.index("\n[") + 1 :] if "\n[" in after else before)
 
 
-def test_a_check_that_no_misconception_fails_is_told(course: Path) -> None:
+def test_a_check_that_no_misconception_fails_is_reported(course: Path) -> None:
     without(course / CATALOGUE, "mean-of-nothing")
     assert problems_after(course) == ["no misconception fails the check empty"]
 
 
-def test_a_misconception_that_passes_everything_is_told(course: Path) -> None:
+def test_a_misconception_that_passes_everything_is_reported(course: Path) -> None:
     tiny.replaced(
         course / CATALOGUE, "'return x.mean(dim=-1, keepdim=True).expand_as(x)'", "'return (x.cumsum(dim=-1) / count)'"
     )
@@ -108,7 +108,7 @@ def test_a_misconception_that_passes_everything_is_told(course: Path) -> None:
     ]
 
 
-def test_two_misconceptions_that_no_output_can_tell_apart_must_be_declared_a_group(course: Path) -> None:
+def test_two_misconceptions_with_the_same_output_must_be_declared_a_group(course: Path) -> None:
     catalogue = course / CATALOGUE
     for line in ('same_as = ["mean-of-last-count"]\n', 'same_as = ["mean-divided-by-length"]\n'):
         tiny.replaced(catalogue, line, "")
@@ -131,7 +131,7 @@ def test_a_misconception_that_is_refused_is_reported_with_the_reason(course: Pat
     assert any(sentence.startswith(start) and "torch.cummax" in sentence for sentence in found), found
 
 
-def test_a_group_that_only_one_of_its_members_declares_is_told(course: Path) -> None:
+def test_a_group_that_only_one_of_its_members_declares_is_reported(course: Path) -> None:
     tiny.replaced(course / CATALOGUE, 'same_as = ["mean-of-last-count"]\n', "")
     line = (course / CATALOGUE).read_text("utf-8").splitlines().index("[mean-of-last-count]") + 1
     where = f"{course / CATALOGUE}, line {line}: mean-of-last-count"
@@ -178,7 +178,7 @@ def test_a_group_that_only_one_of_its_members_declares_is_told(course: Path) -> 
         ("replace = 'x.cumsum(dim=0)'", "replace = 'x.cumsum((dim=0)'", "the solution is no Python (line 19: "),
     ],
 )
-def test_a_bank_that_cannot_be_read_is_told_by_name(course: Path, old: str, new: str, sentence: str) -> None:
+def test_a_catalogue_that_cannot_be_read_is_reported_by_name(course: Path, old: str, new: str, sentence: str) -> None:
     tiny.replaced(course / CATALOGUE, old, new)
     [found] = problems_after(course)
     assert sentence in found
@@ -197,7 +197,7 @@ def test_a_course_with_the_line_ends_of_windows_holds(course: Path) -> None:
     assert (status, found["exercises"][0]["problems"]) == (0, [])
 
 
-def test_a_variant_that_is_wrong_is_told_with_its_check(course: Path) -> None:
+def test_a_variant_that_is_wrong_is_reported_with_its_check(course: Path) -> None:
     variant = course / "solutions" / "accepted" / tiny.FIRST / "sum.py"
     variant.write_text(
         "def running_mean(x):\n    if not x.numel(): raise ValueError(x.shape)\n    return x.cumsum(-1)\n"
@@ -207,13 +207,13 @@ def test_a_variant_that_is_wrong_is_told_with_its_check(course: Path) -> None:
     assert found[0].startswith("the accepted variant sum fails the check values: The running sum is not divided.")
 
 
-def test_a_stub_that_is_a_solution_is_told(course: Path) -> None:
+def test_a_stub_that_is_a_solution_is_reported(course: Path) -> None:
     solution = course / SOLUTION
     solution.write_text(solution.read_text().replace(f"    {BEGIN}\n", "").replace(f"    {END}\n", ""))
     assert problems_after(course) == ["the stub is pass with 40 points, expected not_started with 0"]
 
 
-def test_a_mark_that_is_missing_is_told_with_its_line(course: Path) -> None:
+def test_a_mark_that_is_missing_is_reported_with_its_line(course: Path) -> None:
     tiny.replaced(course / SOLUTION, f"    {END}\n", "")
     [found] = problems_after(course)
     assert found.startswith(f"{tiny.FIRST}.py:")
@@ -231,7 +231,7 @@ def test_a_mark_that_is_missing_has_no_other_problem(course: Path) -> None:
     assert f"this region has no {END}; write one above the {BEGIN} of line " in found
 
 
-def test_hints_that_are_missing_or_for_no_check_are_told(course: Path) -> None:
+def test_hints_that_are_missing_or_for_no_check_are_reported(course: Path) -> None:
     text = (course / "course.toml").read_text()
     (course / "course.toml").write_text(text.replace("\nempty = [", "\nempti = ["))
     misspelt = "there are hints for empti, which is not a check; did you mean empty?"
@@ -262,7 +262,7 @@ def test_an_attribute_in_a_check_that_the_solution_lacks_is_a_slip_of_the_check(
     assert found.endswith("uses totall, which Box does not define; did you mean total?")
 
 
-def test_a_solution_that_fails_is_told_and_the_other_exercise_is_still_proved(course: Path) -> None:
+def test_a_solution_that_fails_is_reported_and_the_other_exercise_is_still_proved(course: Path) -> None:
     tiny.replaced(course / "solutions" / tiny.FILES[1], "    return power\n", "    return 1 / 0\n")
     (course / "solutions" / "misconceptions" / f"{tiny.SECOND}.toml").unlink()
     status, found = proof(course)

@@ -201,7 +201,7 @@ def test_another_dtype_than_a_name_is_refused_with_what_was_meant(dtype: Any, me
         ((1, 2, 3), "int and int and int"),
     ],
 )
-def test_a_make_without_a_dict_of_inputs_is_told_so(result: Any, found: str) -> None:
+def test_a_make_without_a_dict_of_inputs_is_reported(result: Any, found: str) -> None:
     checks = standard_checks(of="layer", make=lambda *_: result)
     for probe in (checks.inputs_kept(), checks.dtypes(), checks.device(), checks.gradients(), checks.training(0.5)):
         with pytest.raises(TypeError) as caught:

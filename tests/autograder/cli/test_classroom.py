@@ -99,10 +99,10 @@ class Story:
             timeout=600,
             check=False,
         )
-        told = done.stdout + done.stderr
-        assert done.returncode == expected, f"{command}\n{told}"
-        assert "Traceback" not in told, told
-        self.said[command] = told
+        output = done.stdout + done.stderr
+        assert done.returncode == expected, f"{command}\n{output}"
+        assert "Traceback" not in output, output
+        self.said[command] = output
         return done.stdout
 
     def instruct(self, title: str, which: slice = slice(None)) -> None:
@@ -133,7 +133,7 @@ def cloned(folder: Path) -> Path:
 def installed(story: Story, kit: Path) -> Path:
     """Run the two commands of the page in a kit, in an environment of its own, and return where its programs are.
 
-    Nothing is fetched: torch is where these tests have it, and pip is told so.
+    Nothing is fetched: torch is where these tests have it, and pip finds it there.
     """
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", story.home / "venv"], check=True)
     [site] = (story.home / "venv").glob("lib/python*/site-packages")

@@ -457,9 +457,9 @@ def test_libraries_that_lie_in_the_working_folder_are_not_taken(course: Path) ->
 
 def test_the_program_says_its_version_and_its_commands(tmp_path: Path) -> None:
     assert tiny.run_course(tmp_path, "--version").stdout.startswith("course ")
-    told = tiny.run_course(tmp_path, "--help").stdout
+    text = tiny.run_course(tmp_path, "--help").stdout
     assert all(
-        command in told
+        command in text
         for command in (
             *("check", "hint", "why", "diff", "next", "list", "status", "reset", "solution", "report", "doctor"),
             *("grade", "validate", "build"),

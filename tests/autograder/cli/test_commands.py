@@ -65,7 +65,7 @@ def test_a_hint_is_due_after_an_edit_and_until_then_the_last_one_stays(failed: P
     first = output(failed, "hint")
     assert "Hint 1 of 3  Is your result for equal numbers" in first, "the misconception's own comes first"
     assert "Hint 2 comes after you edit ex01_running_mean.py" in first
-    assert output(failed, "hint") == first, "the same code in the same state is told the same"
+    assert output(failed, "hint") == first, "the same code in the same state gets the same answer"
     edit(failed)
     assert "Hint 2 of 3" in output(failed, "hint")
     assert "Hint 2 of 3" in output(failed, "hint"), "one edit is good for one hint"
@@ -97,7 +97,7 @@ def test_the_fourth_run_with_one_finding_brings_the_second_hint(failed: Path, gr
     shown = tiny.run_course(failed, "check", "1").stdout
     assert f"Hint 2 of 3  {tiny.COURSE.exercises[0].hints['values'][1]}" in shown
     assert "the next hint" in shown
-    assert tiny.run_course(failed, "check", "1").stdout == shown, "the same code in the same state is told the same"
+    assert tiny.run_course(failed, "check", "1").stdout == shown, "the same code in the same state gets the same answer"
 
 
 def test_five_small_edits_in_a_minute_bring_one_line(course: Path, grader: Grader, runner: Runner) -> None:
@@ -411,8 +411,8 @@ def test_the_report_is_one_page_that_loads_nothing(failed: Path, tmp_path: Path)
     assert not re.search(r"https?:|url\(|@import", text)
     assert ("lang", "en") in page.attributes
     assert page.tags.count("th") >= 8 + 2, "heads of columns and of rows"
-    for told in ("running mean", "FAIL", "0 of 4", "0 of 40"):
-        assert told in page.words
+    for words in ("running mean", "FAIL", "0 of 4", "0 of 40"):
+        assert words in page.words
     for private in ("cumsum", str(failed), Path.home().name + "/"):
         assert private not in text
 
@@ -454,7 +454,7 @@ def test_the_report_says_the_same_as_text_and_as_json(failed: Path) -> None:
 
 def test_the_doctor_finds_nothing_wrong_and_shows_no_secrets(failed: Path) -> None:
     shown = output(failed, "doctor", HOME=str(failed.parent), SECRET_TOKEN="hunter2")
-    for told in (
+    for words in (
         "python ",
         "torch import",
         "numpy",
@@ -465,7 +465,7 @@ def test_the_doctor_finds_nothing_wrong_and_shows_no_secrets(failed: Path) -> No
         "terminal",
         "answer keys",
     ):
-        assert told in shown
+        assert words in shown
     assert "~/course/course.toml" in shown
     assert str(failed.parent) not in shown
     assert "hunter2" not in shown

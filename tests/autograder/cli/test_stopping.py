@@ -100,14 +100,14 @@ class Runs:
         )
 
     @property
-    def said(self) -> str:
+    def errors(self) -> str:
         return (self.folder / "stderr").read_text("utf-8")
 
     def end(self) -> float:
         """Run it without a disturbance, and return how long that takes."""
         begun = time.monotonic()
         process = self.start()
-        assert process.wait(300) in self.case.ended, self.said
+        assert process.wait(300) in self.case.ended, self.errors
         assert all((self.folder / "course" / name).is_file() for name in self.case.results)
         self.assert_clean(SECONDS)
         return time.monotonic() - begun
@@ -120,7 +120,7 @@ class Runs:
         patience = SECONDS * max(1.0, yardstick() / YARDSTICK)
         process = self.start()
         with contextlib.suppress(subprocess.TimeoutExpired):
-            assert process.wait(moment) in self.case.ended, f"{where}: {self.said}"
+            assert process.wait(moment) in self.case.ended, f"{where}: {self.errors}"
             return False
         ours = is_caught(process.pid, number)
         process.send_signal(number)
@@ -132,12 +132,12 @@ class Runs:
             status = process.wait(patience)
         except subprocess.TimeoutExpired:
             process.kill()
-            raise AssertionError(f"{where}: it goes on after {patience:.1f} s; {self.said}") from None
+            raise AssertionError(f"{where}: it goes on after {patience:.1f} s; {self.errors}") from None
         self.times.append(time.monotonic() - begun)
         stopped = self.case.stopped if self.case.stopped is not None else 128 + number
         if ours:
-            assert status in (stopped, *self.case.ended), f"{where}: {status}; {self.said}"
-            assert "Traceback" not in self.said, f"{where}: {self.said}"
+            assert status in (stopped, *self.case.ended), f"{where}: {status}; {self.errors}"
+            assert "Traceback" not in self.errors, f"{where}: {self.errors}"
         if status in self.case.ended:
             assert all((self.folder / "course" / name).is_file() for name in self.case.results), where
         self.assert_clean(patience, where)
@@ -272,7 +272,7 @@ def test_making_answer_keys_is_stopped_in_the_middle(runs: Callable[[str], Runs]
     assert any((run.folder / "tmp").iterdir()), "a worker that makes keys has begun"
     process.send_signal(signal.SIGTERM)
     assert process.wait(SECONDS * max(1.0, yardstick() / YARDSTICK)) == 4
-    assert "course: stopped after 0 of 3 submissions: interrupted" in run.said
+    assert "course: stopped after 0 of 3 submissions: interrupted" in run.errors
     run.assert_clean(SECONDS)
 
 

@@ -196,6 +196,6 @@ def test_a_course_among_the_submissions_is_never_graded_by(course: Path, tmp_pat
 def test_checking_a_submission_warns_that_it_is_not_confined(course: Path, tmp_path: Path) -> None:
     folder = tiny.handed_in(tmp_path / "ada")
     done = tiny.run_course(course, "check", "--submission", str(folder), "--plain")
-    told = f"course: this runs the code in {folder} with your rights, without a sandbox; course grade uses one\n"
-    assert (done.returncode, done.stderr) == (0, told)
+    warning = f"course: this runs the code in {folder} with your rights, without a sandbox; course grade uses one\n"
+    assert (done.returncode, done.stderr) == (0, warning)
     assert tiny.run_course(course, "check", "--submission", "solutions", "--plain").stderr == ""

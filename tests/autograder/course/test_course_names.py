@@ -44,7 +44,7 @@ def test_an_unknown_number_names_the_exercise_with_the_nearest_number(course: Co
 
 
 @pytest.mark.parametrize("word", ["99", "0", "ex29", " 28 "])
-def test_a_number_beyond_the_last_exercise_tells_the_numbers(word: str) -> None:
+def test_the_message_for_a_number_beyond_the_last_exercise_has_all_numbers(word: str) -> None:
     course = course_of(*(f"ex{number:02}_name{number}" for number in range(1, 28)))
     with pytest.raises(UsageError) as caught:
         resolve_exercise(course, word)

@@ -59,7 +59,7 @@ def test_an_attribute_that_no_line_sets_is_called_so(name: str, cause: Cause | N
     assert fact.id == (cause.id if cause else "AttributeError")
 
 
-def test_nothing_is_said_of_a_class_of_a_library() -> None:
+def test_a_class_of_a_library_is_skipped() -> None:
     assert raised("'Tensor' object has no attribute 'd_model'", 11).cause is None
 
 

@@ -31,7 +31,7 @@ def test_a_place_is_a_line_of_its_cell_with_the_lines_of_that_cell_around_it() -
     assert finding.agrees == (1,)
 
 
-def test_a_line_that_raised_is_told_by_its_cell_where_another_line_is_shown() -> None:
+def test_a_line_that_raised_is_named_with_its_cell_where_another_line_is_shown() -> None:
     raised = Diagnosis("exception", Raised("ValueError", False, "attend"), place=Place(FILE, 22))
     assert located(raised).message == "Your code raised ValueError in attend(), in line 3."
     elsewhere = replace(raised, place=Place(FILE, 6))
@@ -47,7 +47,7 @@ def test_the_line_that_makes_a_wrong_number_speaks_of_the_line_that_uses_it() ->
     assert finding.agrees == ()
 
 
-def test_a_file_is_told_by_the_name_of_its_notebook() -> None:
+def test_a_file_has_the_name_of_its_notebook() -> None:
     text = "expected an indented block after 'for' statement on line 6"
     fault = Fault("IndentationError", ("SyntaxError",), text, "other", (Place(FILE, 20),), at_import=True)
     finding = finding_of(of_fault(fault, FILE, CODE), NOTEBOOK)

@@ -29,7 +29,7 @@ from tests.support.zoo import COLUMNS, WORDS, TrialNumbers, causal, scores, soft
 AXES = Axes(COLUMNS[0], WORDS)
 
 
-def found(yours: Any, expected: Any, other: tuple[Any, Any] | None = None) -> Finding:
+def finding_between(yours: Any, expected: Any, other: tuple[Any, Any] | None = None) -> Finding:
     """Return the finding of two trials; without another the first stands for both."""
     second = other or (yours, expected)
     return finding([trial_of(yours, expected, 0), trial_of(*second, 0 if other is None else 1)])
@@ -43,7 +43,7 @@ def evidence(of: Finding) -> Evidence:
 # Words for axes.
 
 
-def test_a_size_tells_what_its_axis_counts() -> None:
+def test_an_axis_is_named_by_its_size() -> None:
     assert AXES.names((3, 4, 7, 5)) == ("batch", "head", "query", "key")
     assert AXES.names((3, 7, 24)) == ("batch", "query", "feature")
 
@@ -86,11 +86,11 @@ def test_a_number_without_a_name_has_none() -> None:
 
 def test_a_name_has_to_fit_both_trials() -> None:
     one, other = TrialNumbers(0, "names").normal("B T D"), TrialNumbers(1, "names").normal("B T D")
-    result = found(4 * one, one, (4 * other, other))
+    result = finding_between(4 * one, one, (4 * other, other))
     assert result.message == "Your result: 4 × the expected in every element."
-    result = found(4 * one, one, (3 * other, other))
+    result = finding_between(4 * one, one, (3 * other, other))
     assert result.message == "Your result: 4 × the expected in every element; 4 = H (H = 4)."
-    result = found(1.7 * one, one, (1.7 * other, other))
+    result = finding_between(1.7 * one, one, (1.7 * other, other))
     assert result.message == "Your result: 1.7 × the expected in every element; the same for other sizes."
 
 
@@ -99,7 +99,7 @@ def test_a_name_has_to_fit_both_trials() -> None:
 
 def test_a_pattern_that_the_second_trial_does_not_show_is_not_reported() -> None:
     one, other = TrialNumbers(0, "second").normal("B T D"), TrialNumbers(1, "second").normal("B T D")
-    result = found(2 * one, one, (other**3, other))
+    result = finding_between(2 * one, one, (other**3, other))
     assert result.id == "value"
     assert "differs" in result.message
 
@@ -117,7 +117,7 @@ def test_a_trial_that_is_right_is_mentioned() -> None:
 
 def test_a_part_whose_name_holds_a_size_is_the_same_part_in_both_trials() -> None:
     one, other = causal(7), causal(9)
-    result = found({"size 7": one.T}, {"size 7": one}, ({"size 9": other.T}, {"size 9": other}))
+    result = finding_between({"size 7": one.T}, {"size 7": one}, ({"size 9": other.T}, {"size 9": other}))
     assert result.message == "size 7: right after swapping query and key."
 
 
@@ -125,7 +125,7 @@ def test_what_is_not_finite_for_two_reasons_is_counted_and_placed() -> None:
     one, other = TrialNumbers(0, "special").normal("B T D"), TrialNumbers(1, "special").normal("B T D")
     lost, infinite = one.copy(), other.copy()
     lost[1, 2, 3], infinite[0, 0, 0] = np.nan, np.inf
-    message = found(lost, one, (infinite, other)).message
+    message = finding_between(lost, one, (infinite, other)).message
     assert message == (
         "Your result: 1 of 504 numbers is NaN, expected finite ones; the first at batch 1, query 2, feature 3."
     )
@@ -162,7 +162,7 @@ def test_a_name_that_begins_with_code_keeps_its_letters(name: str, message: str)
     assert finding_of(known, Source("a.py", functions=frozenset({"Model", "forward"}))).message == message
 
 
-def test_a_named_misconception_keeps_what_was_seen_of_a_device_and_the_numbers() -> None:
+def test_a_named_misconception_keeps_the_observation_of_a_device_and_the_numbers() -> None:
     entry = Misconception("an-id", "it stays on the CPU", "It is so.", "Is it?", (), {})
     place = Place("a.py", 3)
     fault = Fault("RuntimeError", (), "two devices", "device", (place,), tensor="positions")
@@ -224,7 +224,7 @@ def test_a_gradient_that_is_missing_asks_for_what_stops_it() -> None:
 
 def test_a_gradient_of_zeros_is_asked_about_as_one() -> None:
     right = TrialNumbers(0, "gradient").normal("D V")
-    result = found({"gradient of w_q": 0 * right}, {"gradient of w_q": right})
+    result = finding_between({"gradient of w_q": 0 * right}, {"gradient of w_q": right})
     assert result.message == "gradient of w_q: 0 everywhere."
     assert "detached" in (result.detail or "")
 
@@ -270,7 +270,7 @@ def attention() -> tuple[Any, Any]:
 
 
 def test_the_witnesses_are_those_of_the_pattern_not_the_largest_differences() -> None:
-    result = found(*attention())
+    result = finding_between(*attention())
     shown = evidence(result)
     assert result.id == "mask-number"
     assert shown.witness_title == "where no weight is expected"
@@ -284,17 +284,17 @@ def test_the_witnesses_are_those_of_the_pattern_not_the_largest_differences() ->
 
 def test_the_last_row_belongs_to_the_pattern() -> None:
     yours, expected = attention()
-    rows = evidence(found(yours, expected)).rows
+    rows = evidence(finding_between(yours, expected)).rows
     assert [label for label, _, _ in rows] == ["shape", "dtype", "min", "mean", "max", "row sums"]
     assert rows[-1] == ("row sums", "1", "1")
     right = TrialNumbers(0, "row").normal("B T D")
-    assert evidence(found(2 * right, right)).rows[-1][0] == "std"
+    assert evidence(finding_between(2 * right, right)).rows[-1][0] == "std"
 
 
 def test_equal_weights_along_another_axis_show_their_sums() -> None:
     shape, other = (3, 4, 7, 5), (2, 3, 8, 6)
     pairs = [(np.full(sizes, 1 / sizes[2]), np.full(sizes, 1 / sizes[3])) for sizes in (shape, other)]
-    result = found(*pairs[0], pairs[1])
+    result = finding_between(*pairs[0], pairs[1])
     assert result.id == "other-axis"
     assert evidence(result).rows[-1] == ("row sums", "1", "0.7143")
 
@@ -312,7 +312,7 @@ def test_one_factor_is_claimed_for_a_named_mistake_only_if_its_line_makes_it(fac
 
 def test_the_map_is_a_slice_with_a_caption_in_words() -> None:
     yours, expected = attention()
-    shown = evidence(found(yours, expected))
+    shown = evidence(finding_between(yours, expected))
     assert shown.maps is not None
     assert shown.axes == "batch, head, query, key"
     head, batch = (int(word.strip(",")) for word in shown.maps.caption.split() if word.strip(",").isdigit())
@@ -324,7 +324,7 @@ def test_a_map_is_cut_to_what_can_be_drawn_around_the_largest_difference() -> No
     right = TrialNumbers(0, "large").normal("T V")
     wrong = np.sin(right)
     wrong[3, 28] = 50.0
-    shown = evidence(found(wrong, right)).maps
+    shown = evidence(finding_between(wrong, right)).maps
     assert shown is not None
     assert shown.caption == "query × token 5 to 28 of 29"
     assert {len(row) for row in (*shown.yours, *shown.expected)} == {24}
@@ -334,33 +334,33 @@ def test_a_map_is_cut_to_what_can_be_drawn_around_the_largest_difference() -> No
 def test_what_is_no_finite_number_is_none_in_a_map() -> None:
     right = TrialNumbers(0, "finite").normal("T D")
     wrong = np.where(right > 1, np.nan, right)
-    shown = evidence(found(wrong, right))
+    shown = evidence(finding_between(wrong, right))
     assert shown.maps is not None
     assert shown.maps.yours[int(shown.witnesses[0][0].split(", ")[0])].count(None) > 0
     assert {yours for _, _, yours in shown.witnesses} == {"NaN"}
 
 
 def test_masks_and_ids_have_no_mean() -> None:
-    shown = evidence(found(~causal(7), causal(7)))
+    shown = evidence(finding_between(~causal(7), causal(7)))
     assert shown.rows[2:] == (("True", "28", "21"),)
     assert shown.maps is not None
     ids = np.arange(21).reshape(3, 7)
-    shown = evidence(found((ids * 5 + 2) % 21, ids))
+    shown = evidence(finding_between((ids * 5 + 2) % 21, ids))
     assert [label for label, _, _ in shown.rows] == ["shape", "dtype", "min", "max"]
     assert shown.maps is None
 
 
-def test_there_is_no_map_where_it_says_nothing() -> None:
+def test_there_is_no_map_where_it_would_not_help() -> None:
     right = TrialNumbers(0, "nothing").normal("B T D")
-    assert evidence(found(0 * right, right)).maps is None, "one colour is no picture"
-    assert evidence(found(right[:, :-1], right)).maps is None, "two shapes are not on one scale"
-    assert evidence(found(right.astype(np.float16), right)).maps is None, "rounding cannot be seen"
-    assert evidence(found(np.sin(right[0, 0]), right[0, 0])).maps is None, "a row is no map"
+    assert evidence(finding_between(0 * right, right)).maps is None, "one colour is no picture"
+    assert evidence(finding_between(right[:, :-1], right)).maps is None, "two shapes are not on one scale"
+    assert evidence(finding_between(right.astype(np.float16), right)).maps is None, "rounding cannot be seen"
+    assert evidence(finding_between(np.sin(right[0, 0]), right[0, 0])).maps is None, "a row is no map"
 
 
 def test_a_shape_that_follows_no_pattern_has_its_axes_named() -> None:
     trial = TrialNumbers(0, "shape")
-    result = found(trial.random.standard_normal((5, 3, 2, 2)), trial.normal("B T D"))
+    result = finding_between(trial.random.standard_normal((5, 3, 2, 2)), trial.normal("B T D"))
     assert result.message == "Your result: shape (5, 3, 2, 2), expected (3, 7, 24)."
     assert result.detail == "Expected: batch 3, query 7, feature 24."
 
@@ -373,7 +373,7 @@ def test_a_size_of_an_axis_without_a_word_gets_no_symbol_by_chance() -> None:
 
 def test_elements_of_arrays_without_words_are_named_by_their_index() -> None:
     values = np.random.default_rng(1).standard_normal((2, 2, 51))
-    result = found(values[0], values[1])
+    result = finding_between(values[0], values[1])
     assert "first at [0, 0]: expected" in result.message or "first at index 0 of axis 0" in result.message
 
 
@@ -381,7 +381,7 @@ def test_a_few_bits_are_no_region() -> None:
     """A small tensor of true and false has no meaning along its axes that one could claim."""
     expected = np.array([[True, True, False, False], [True, True, True, False]])
     yours = np.array([[True, False, False, True], [True, False, True, False]])
-    result = found({"seen, the likeliest first": yours}, {"seen, the likeliest first": expected})
+    result = finding_between({"seen, the likeliest first": yours}, {"seen, the likeliest first": expected})
     assert result.message.startswith("seen, the likeliest first: 3 of 8 places differ")
 
 

@@ -115,60 +115,60 @@ def wrong() -> Iterator[Wrong]:
         yield first_failure
 
 
-def found(check: CheckResult) -> Finding:
+def finding_in(check: CheckResult) -> Finding:
     assert check.finding is not None
     return check.finding
 
 
 def line(check: CheckResult) -> str | None:
     """Return the line that a finding points to."""
-    finding = found(check)
+    finding = finding_in(check)
     return dict(finding.source)[finding.place.line].strip() if finding.place is not None else None
 
 
 def tensors(check: CheckResult) -> list[str]:
     """Return the tensors beside an exception, in their order."""
-    evidence = found(check).evidence
+    evidence = finding_in(check).evidence
     assert evidence is not None
     return [name for name, _, _ in evidence.rows]
 
 
 def test_a_mistake_has_its_own_line_beside_needless_biases_and_in_another_order_of_layers(wrong: Wrong) -> None:
     check = wrong("6", NOT_TRANSPOSED, BIASES)
-    assert found(check).id == "heads-merged-without-transpose"
+    assert finding_in(check).id == "heads-merged-without-transpose"
     assert line(check) == "out = out.reshape(query.shape)"
-    assert str(found(check).detail).endswith(f"\n{MORE}")
-    assert MORE not in str(found(wrong("6", NOT_TRANSPOSED)).detail)
+    assert str(finding_in(check).detail).endswith(f"\n{MORE}")
+    assert MORE not in str(finding_in(wrong("6", NOT_TRANSPOSED)).detail)
 
 
 def test_an_exception_is_not_hidden_behind_a_named_mistake(wrong: Wrong) -> None:
     check = wrong("6", VIEWED, BIASES)
-    assert (found(check).kind, found(check).id) == ("exception", "RuntimeError")
+    assert (finding_in(check).kind, finding_in(check).id) == ("exception", "RuntimeError")
     assert line(check) == "out = out.transpose(1, 2).view(query.shape)"
     assert tensors(check)[:2] == ["out", "query"]
 
 
 def test_an_exception_is_named_beside_another_mistake_if_all_that_the_known_one_does_is_seen(wrong: Wrong) -> None:
     check = wrong("2", NO_SLICE, WRONG_EXPONENT)
-    assert (found(check).id, line(check)) == ("positions-table-not-sliced", "out = x + self.pe")
-    assert str(found(check).detail).endswith(f"\n{MORE}")
+    assert (finding_in(check).id, line(check)) == ("positions-table-not-sliced", "out = x + self.pe")
+    assert str(finding_in(check).detail).endswith(f"\n{MORE}")
 
 
 def test_the_sentence_on_a_table_that_is_too_long_is_true_of_every_such_program(wrong: Wrong) -> None:
     check = wrong("2", NO_SLICE)
-    assert found(check).message == "The table is not cut to the length of the input."
+    assert finding_in(check).message == "The table is not cut to the length of the input."
     assert line(check) == "out = x + self.pe"
 
 
 def test_a_wrong_exponent_is_placed_at_the_exponent_or_nowhere(wrong: Wrong) -> None:
     check = wrong("2", WRONG_EXPONENT)
     assert line(check) == "angle = position / 10000 ** (2 * i / d_model)"
-    assert found(check).label == "2 × the expected value"
+    assert finding_in(check).label == "2 × the expected value"
     check = wrong("2", ("torch.arange(0, d_model, 2)", "torch.arange(0, (d_model + 1) // 2)"))
-    assert (found(check).id, line(check)) == ("positions-exponent-halved", None)
+    assert (finding_in(check).id, line(check)) == ("positions-exponent-halved", None)
 
 
 def test_swapped_sizes_are_placed_where_the_table_is_made(wrong: Wrong) -> None:
     check = wrong("1", ("(vocab_size, d_model)", "(d_model, vocab_size)"))
-    assert found(check).id == "embedding-sizes-swapped"
+    assert finding_in(check).id == "embedding-sizes-swapped"
     assert line(check) == "self.embedding = nn.Embedding(d_model, vocab_size)"

@@ -40,7 +40,7 @@ class Pair:
         return " and ".join(mistake.id for mistake in self.mistakes)
 
     def one_of(self, name: str) -> WrongProgram | None:
-        """Return the mistake that has this name, or that no result can tell from it."""
+        """Return the mistake that has this name, or that gives the same results."""
         return next((mistake for mistake in self.mistakes if name in (mistake.id, *mistake.same_as)), None)
 
 
@@ -72,7 +72,7 @@ def is_python(text: str) -> bool:
     return True
 
 
-def drawn() -> Iterator[Pair]:
+def sampled_pairs() -> Iterator[Pair]:
     for number, count in PAIRS.items():
         pairs = pairs_of(resolve_exercise(COURSE, number))
         yield from (pair for pair, _ in zip(pairs, range(count), strict=False))
@@ -100,7 +100,7 @@ def only(suite: Suite, exercise: Exercise) -> Suite:
 
 @pytest.mark.parametrize(
     "pair",
-    [pair if pair.exercise.number == "05" else pytest.param(pair, marks=pytest.mark.slow) for pair in drawn()],
+    [pair if pair.exercise.number == "05" else pytest.param(pair, marks=pytest.mark.slow) for pair in sampled_pairs()],
     ids=lambda pair: pair.id,
 )
 def test_a_finding_speaks_of_one_of_two_mistakes(pair: Pair, graded: Callable[[Exercise, str], ExerciseResult]) -> None:
@@ -124,14 +124,14 @@ def speaks_of_its_own_mistake(
     [there] = [other for other in alone.checks if other.id == check.id]
     assert there.finding is not None, f"{finding.id} is not to blame for {check.id}"
     assert check.hints == there.hints
-    assert finding.evidence is None or shown(finding.evidence) == shown(there.finding.evidence)
+    assert finding.evidence is None or without_numbers(finding.evidence) == without_numbers(there.finding.evidence)
     assert finding.detail is not None
     assert finding.detail.removesuffix(f"\n{MORE}") == there.finding.detail
     if finding.place is not None:
         assert finding.place.line in pair.lines[mistake.id], (finding.id, finding.place)
 
 
-def shown(evidence: Evidence | None) -> object:
+def without_numbers(evidence: Evidence | None) -> object:
     """Return what evidence shows, without its numbers, which are rounded."""
     if evidence is None:
         return None

@@ -56,7 +56,7 @@ def test_the_zoo_is_large_and_almost_all_of_it_is_named() -> None:
     assert sum(wrong.id is None for wrong in ZOO) <= 8
 
 
-def test_no_finding_tells_a_number_of_the_key_unless_the_seed_is_public() -> None:
+def test_no_finding_shows_a_number_of_the_key_unless_the_seed_is_public() -> None:
     for wrong in ZOO:
         if wrong.id is None and wrong.name != "another_loss":
             found = finding_of(wrong, evidence=False)
@@ -88,7 +88,7 @@ def unrelated(kind: str, trial: TrialNumbers, shape: str) -> Numbers:
 @pytest.mark.slow
 def test_tensors_that_nothing_relates_are_given_no_name() -> None:
     """Structural patterns are never claimed; what is said of single indices and of regions is true, and rare."""
-    told: list[str] = []
+    named: list[str] = []
     for at in range(UNRELATED):
         kind, shape = KINDS[at % len(KINDS)], SHAPES[at // len(KINDS) % len(SHAPES)]
         cases = []
@@ -99,6 +99,6 @@ def test_tensors_that_nothing_relates_are_given_no_name() -> None:
             cases.append(Case(yours + 0.0, expected + 0.0, Axes(COLUMNS[number], WORDS), dtypes=(dtype, dtype)))
         found = explain(*cases)
         if found is not None:
-            told.append(f"{kind}, {shape}: {found.fact}")
-    print("\n".join(told), len(told), "of", UNRELATED)
-    assert len(told) <= 0.005 * UNRELATED, told
+            named.append(f"{kind}, {shape}: {found.fact}")
+    print("\n".join(named), len(named), "of", UNRELATED)
+    assert len(named) <= 0.005 * UNRELATED, named

@@ -107,7 +107,7 @@ def test_a_whole_hand_in_replaces_a_held_one_and_stands_in_for_a_missing_one(sch
     assert finals(school) == {"ada": "100.00", "bob": "60.00", "eve": "100.00", "max": "60.00"}
 
 
-def test_what_was_accepted_for_somebody_unknown_is_told_and_costs_nobody_else_anything(
+def test_work_accepted_for_an_unknown_student_is_reported_and_costs_nobody_else_anything(
     school: Path, tmp_path: Path
 ) -> None:
     run(school, "accept", "zoe", written(tmp_path / "mail", FIRST, tiny.MEAN), *BY)

@@ -154,7 +154,7 @@ def test_no_student_is_named_on_the_page_or_in_its_tables(graded: Graded) -> Non
         assert not re.search(r"student-\d\d|by ada", file.read_text("utf-8")), file.name
 
 
-def test_one_command_writes_the_unknown_mistake_into_the_bank_and_then_it_is_named(
+def test_one_command_writes_the_unknown_mistake_into_the_catalogue_and_then_it_is_named(
     graded: Graded, tmp_path: Path, key_cache: Path
 ) -> None:
     course = tiny.copied(tmp_path / "course", key_cache)
@@ -187,7 +187,7 @@ def test_a_page_without_submissions_leaves_no_table_of_similar_ones(graded: Grad
     assert "Not looked for: course dashboard OUT DIR" in (graded.out / "class.html").read_text("utf-8")
 
 
-def test_a_group_that_is_not_there_is_told_with_some_that_are(graded: Graded) -> None:
+def test_a_group_that_is_not_there_is_reported_with_some_that_are(graded: Graded) -> None:
     done = tiny.run_course(graded.course, "name", str(graded.out), str(graded.folder), "nothing")
     assert done.returncode == 2
     assert graded.table("unnamed")[0]["group"] in done.stderr

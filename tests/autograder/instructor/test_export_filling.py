@@ -223,7 +223,7 @@ def test_a_cell_that_is_filled_changes_that_cell_alone(
     mark: bool,
     data: st.DataObject,
 ) -> None:
-    rows[0] = ["first", "second"]  # by which the separator is told
+    rows[0] = ["first", "second"]  # the separator is recognised by these
     text = io.StringIO(newline="")
     csv.writer(text, delimiter=separator, lineterminator=end, quoting=quoting).writerows(rows)  # type: ignore[arg-type]
     file = tmp_path_factory.getbasetemp() / "sheet.csv"

@@ -170,7 +170,7 @@ def test_a_grader_that_crashes_leaves_results_without_a_score(container: Path) -
     assert found["output"].startswith("The grader has not finished, so there is no score.")
 
 
-def test_metadata_that_says_nothing_is_refused(archive: Path, tmp_path: Path) -> None:
+def test_metadata_without_its_fields_is_refused(archive: Path, tmp_path: Path) -> None:
     (tmp_path / "metadata.json").write_text('{"created_at": "yesterday", "users": []}')
     report = ("../out/reports/bob.json", "--to", str(tmp_path / "results.json"))
     options = ("--metadata", str(tmp_path / "metadata.json"))

@@ -141,7 +141,7 @@ def test_a_second_export_brings_what_is_new(course: Path, url: str) -> None:
         assert gradebook.find_submission(ASSIGNMENT, "bob").score == 100.0
 
 
-def test_what_a_person_entered_stays_and_he_is_asked_where_ours_is_another_now(course: Path, url: str) -> None:
+def test_a_score_entered_by_hand_stays_and_needs_manual_grading_where_ours_has_changed(course: Path, url: str) -> None:
     with open_gradebook(url) as gradebook:
         for exercise in tiny.FULL:
             grade(gradebook, exercise, "bob").manual_score = 30.0

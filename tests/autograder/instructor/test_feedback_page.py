@@ -78,7 +78,7 @@ def words(html: str) -> str:
 # What it says.
 
 
-def test_it_has_the_score_what_became_of_it_and_every_check_that_fails(graded: Graded) -> None:
+def test_it_has_the_score_how_it_was_computed_and_every_check_that_fails(graded: Graded) -> None:
     bob = page(graded, "bob")
     assert '<h1>Feedback for <bdi dir="auto">Bob Ünal</bdi></h1>' in bob
     assert '<p class="total">51.43 of 100 points</p>' in bob
@@ -100,7 +100,7 @@ def test_it_has_no_score_where_the_grader_failed(graded: Graded) -> None:
     assert "No score yet" in fay
     assert "The grader failed on a part of it. This is no fault of yours" in fay
     assert "0 of 40" not in fay
-    assert "Begin with" not in fay, "there is nothing that she could do"
+    assert "Begin with" not in fay, "there is nothing that the student could do"
 
 
 def test_what_a_program_printed_is_left_out(graded: Graded) -> None:

@@ -129,7 +129,7 @@ def test_a_name_that_a_spreadsheet_would_take_for_a_formula_is_harmless(school: 
     assert not [line for line in lines if line.lstrip('"')[:1] in "=+-@"]
 
 
-def test_what_could_not_be_read_is_in_the_notes_and_told_in_the_report(school: Path) -> None:
+def test_what_could_not_be_read_is_in_the_notes_and_in_the_report(school: Path) -> None:
     assert "broken.zip is not a zip, or is incomplete" in rows(school / "out")["broken"]["notes"]
     statuses = {
         name: [exercise["status"] for exercise in json.loads(text)["exercises"]]
@@ -322,7 +322,7 @@ def test_a_folder_without_submissions_is_refused(
     assert sentence in done.stderr
 
 
-def test_work_that_cannot_be_graded_is_told_and_the_exit_says_so(course: Path, tmp_path: Path) -> None:
+def test_work_that_cannot_be_graded_is_reported_and_sets_the_exit_status(course: Path, tmp_path: Path) -> None:
     folder = tiny.handed_in(tmp_path / "hand_in" / "ada", None, None).parent
     (folder / "bob.rar").write_text("x")
     done = grade(course, folder, tmp_path / "out")

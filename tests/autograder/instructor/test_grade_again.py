@@ -244,7 +244,7 @@ def test_an_index_that_is_damaged_is_made_from_the_reports(taught: Class, damage
     assert taught.grade() == []
 
 
-def test_the_index_may_say_nothing_that_is_not_so(taught: Class) -> None:
+def test_a_damaged_index_never_gives_a_wrong_score(taught: Class) -> None:
     """A row that was altered is no row, and a page that was overwritten costs only the reading of reports."""
     index = taught.out / "index.sqlite"
     for seed in range(12):

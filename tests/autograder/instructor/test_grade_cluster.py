@@ -175,7 +175,7 @@ def test_a_run_on_a_cluster_is_stopped_by_a_signal(local: Path, dask: Dask, tmp_
     same(tmp_path / "out", local / "out")
 
 
-def test_a_scheduler_that_does_not_answer_is_told(local: Path, tmp_path: Path) -> None:
+def test_a_scheduler_that_does_not_answer_is_reported(local: Path, tmp_path: Path) -> None:
     output = ended(start(local, tmp_path / "out", "--scheduler", "127.0.0.1:9"), 3)
     assert "no Dask scheduler answers at 127.0.0.1:9" in output
     assert "start one, or give the address that it printed" in output

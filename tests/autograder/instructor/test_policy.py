@@ -166,7 +166,7 @@ def test_the_penalty_is_the_exact_one_to_the_nearest_hundredth_a_half_for_the_st
         ("max", 100, 6, 8000, 8000, "6 days late: no points after 5 days"),
     ],
 )
-def test_what_lateness_costs_is_said(
+def test_the_cost_of_lateness_is_reported(
     late_of: Literal["max", "score"], most: int, days: int, score: int, penalty: int, sentence: str
 ) -> None:
     policy = Policy(replace(RULES, late_of=late_of, late_most=Decimal(most)))
@@ -201,7 +201,7 @@ def test_a_half_of_a_hundredth_is_the_students() -> None:
     assert late_penalty(policy, "ada", deadline(policy, "ada", 1), 101).penalty == 1
 
 
-def test_where_the_time_is_not_known_nothing_is_taken_off_and_it_is_said() -> None:
+def test_where_the_time_is_not_known_nothing_is_taken_off_and_a_note_reports_it() -> None:
     lateness = late_penalty(POLICY, "ada", None, 8000)
     assert (lateness.days, lateness.penalty) == (None, 0)
     assert lateness.sentence == "the time of submission is unknown, so there is no late penalty"
@@ -357,7 +357,7 @@ def report(student: str, first: int, second: int | None) -> Report:
     return Report("t", {"student": student, "digest": "", "notes": ["a note"]}, "", "cpu", "process", exercises)
 
 
-def test_the_table_keeps_its_columns_and_says_what_became_of_each_score() -> None:
+def test_the_table_keeps_its_columns_and_explains_each_score() -> None:
     people = Roster((Student("ada", extension_days=1), Student("bob", points=250), Student("zoe"), Student("eve")))
     policy = Policy(replace(RULES, bonus=(tiny.SECOND,)), 4000, people)
     times = {"ada": berlin(29, 0, 0), "bob": berlin(29, 0, 0), "eve": berlin(20, 0, 0)}

@@ -92,7 +92,7 @@ def test_a_misconception_that_fails_where_the_program_passes_is_not_the_one() ->
     assert named("many", values(a=1, c=9), values(a=1, b=2), values(a=1)) == {"a": "1"}
 
 
-def test_one_check_that_looks_like_a_misconception_tells_little_if_most_checks_fail() -> None:
+def test_one_check_that_looks_like_a_misconception_is_weak_evidence_if_most_checks_fail() -> None:
     others = values(**dict.fromkeys("cdefghijk", 9.0))
     assert named("many", {**values(a=1), **others}, values(a=1)) == {}
     assert named("many", {**values(a=1), **others}, values(a=1), marks="mark") == {"a": "0"}

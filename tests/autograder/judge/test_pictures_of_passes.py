@@ -54,7 +54,7 @@ def test_a_title_that_no_terminal_has_room_for_is_refused() -> None:
         picture("x" * 77)
 
 
-# What a worker told.
+# What a worker sends.
 
 
 DRAWING = Drawing("seen", "what is seen", lambda impl, given: None, "word", "feature")
@@ -91,8 +91,8 @@ def test_what_is_not_finite_is_null_in_the_json() -> None:
     [found], _ = from_value(array([[float("nan"), 1.0, float("inf")]]))
     assert found.values == ((None, 1.0, None),)
     result = ExerciseResult("ex01_one", "one", "pass", 1, 1, (), pictures=(found,))
-    told = json.dumps(Report("a course", {}, "", "cpu", "process", (result,)).to_json(), allow_nan=False)
-    assert json.loads(told)["exercises"][0]["pictures"][0]["values"] == [[None, 1.0, None]]
+    text = json.dumps(Report("a course", {}, "", "cpu", "process", (result,)).to_json(), allow_nan=False)
+    assert json.loads(text)["exercises"][0]["pictures"][0]["values"] == [[None, 1.0, None]]
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ def test_a_picture_that_ends_its_worker_changes_no_verdict(hostile: str, key_cac
 
 
 @pytest.mark.worker
-def test_the_proof_of_a_course_tells_of_a_picture_that_does_not_come_out(course: Path) -> None:
+def test_the_proof_of_a_course_reports_a_picture_that_does_not_come_out(course: Path) -> None:
     file = course / "tests" / "exercises" / f"test_{tiny.FIRST}.py"
     tiny.replaced(file, '["jump", "zigzag"]', '["jump"]')
     suite = tiny.suite_at(course)

@@ -152,7 +152,7 @@ def test_points_for_an_empty_program_fail_the_proof_and_an_exception_has_a_budge
 
 
 @pytest.mark.worker
-def test_an_exception_that_nothing_needs_is_told(course: Path) -> None:
+def test_an_exception_that_nothing_needs_is_reported(course: Path) -> None:
     tiny.replaced(course / CHECKS, 'points=3, of="running_mean")', 'points=3, of="running_mean", empty="a reason")')
     found, _ = problems(course)
     assert any(

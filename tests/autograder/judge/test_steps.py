@@ -146,7 +146,7 @@ def test_a_step_of_a_right_program_names_the_rows_that_differ() -> None:
     assert unequal_step(nothing) == "the step one: the step: your code returns None, on paper it is one number."
 
 
-def test_another_shape_is_said_and_shown() -> None:
+def test_another_shape_is_reported_and_shown() -> None:
     result = result_of("[1 2]\n[3 4]", Observed([1, 2, 3]))
     assert result.finding is not None
     assert result.finding.message == "the step: your code returns 3 numbers, on paper it is 2 rows of 2."

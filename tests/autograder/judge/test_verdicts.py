@@ -1,4 +1,4 @@
-"""From observations to verdicts: what is right, how a difference is told, what it is called, and what it costs."""
+"""From observations to verdicts: what is right, how a difference is described, what it is called, and what it costs."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -100,7 +100,7 @@ def test_another_shape_is_wrong_even_where_it_would_broadcast(shape: tuple[int, 
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float16", BFLOAT16, "int64", "int8"])
-def test_another_dtype_is_wrong_and_it_is_told_that_the_values_are_right(dtype: str) -> None:
+def test_another_dtype_is_wrong_and_the_message_says_that_the_values_are_right(dtype: str) -> None:
     found = difference(array([[1, 2, 3], [4, 5, 6]], dtype), RIGHT)
     assert found is not None
     assert found.kind == "dtype"
@@ -134,7 +134,7 @@ def test_none_asks_for_the_return() -> None:
 
 
 @pytest.mark.parametrize(
-    ("yours", "told"),
+    ("yours", "words"),
     [
         ([1.0, 2.0], "a list of 2"),
         ({"a": 1}, "a dict of a"),
@@ -145,8 +145,8 @@ def test_none_asks_for_the_return() -> None:
         (Opaque("a complex64 tensor"), "a complex64 tensor"),
     ],
 )
-def test_something_else_than_a_tensor_is_named(yours: Value, told: str) -> None:
-    assert sentence(yours, RIGHT) == f"{told}, expected a tensor of shape (2, 3)"
+def test_something_else_than_a_tensor_is_named(yours: Value, words: str) -> None:
+    assert sentence(yours, RIGHT) == f"{words}, expected a tensor of shape (2, 3)"
 
 
 def part(yours: Value, expected: Value) -> str:
@@ -226,7 +226,7 @@ def test_dropout_is_right_whatever_it_drops_if_the_share_and_the_scale_are() -> 
 
 
 @pytest.mark.parametrize(
-    ("yours", "told"),
+    ("yours", "words"),
     [
         (dropped(0.5, 2.0), "of the elements are zero, expected about 25%"),
         (dropped(0.75, 4.0), "of the elements are zero, expected about 25%"),
@@ -242,8 +242,8 @@ def test_dropout_is_right_whatever_it_drops_if_the_share_and_the_scale_are() -> 
         ([], "a list of 0"),
     ],
 )
-def test_dropout_that_is_wrong_is_told_how(yours: Value, told: str) -> None:
-    assert told in sentence(yours, FULL, Dropout(0.25))
+def test_the_message_for_wrong_dropout_says_what_is_wrong(yours: Value, words: str) -> None:
+    assert words in sentence(yours, FULL, Dropout(0.25))
 
 
 def test_dropout_that_is_shared_along_another_axis_is_another_mistake() -> None:
@@ -426,7 +426,7 @@ def running_mean(x):
     assert set(names(judged(other)).values()) == {"mean-not-divided"}
 
 
-def test_mistakes_that_no_output_can_tell_apart_are_named_by_the_first_of_their_group(judged: Judged) -> None:
+def test_mistakes_with_the_same_output_are_named_by_the_first_of_their_group(judged: Judged) -> None:
     for line in ("return x.cumsum(-1) / x.size(-1)", "return x.cumsum(-1) / count[-1]"):
         assert set(names(judged(tiny.mean_with(line))).values()) == {"mean-divided-by-length"}
 
@@ -454,7 +454,7 @@ def test_a_mistake_that_nobody_knows_is_not_given_a_name(judged: Judged, line: s
     assert result.checks[0].hints[0] == tiny.COURSE.exercises[0].hints["values"][0]
 
 
-def test_a_pattern_is_told_where_no_name_is_known(judged: Judged) -> None:
+def test_a_pattern_is_reported_where_no_name_is_known(judged: Judged) -> None:
     finding = judged(tiny.mean_with("return -x.cumsum(dim=-1) / count")).checks[0].finding
     assert finding is not None
     assert (finding.kind, finding.id) == ("pattern", "sign")
@@ -492,7 +492,7 @@ def with_power(source: str) -> str:
 
 
 @pytest.mark.parametrize("how", FORBIDDEN)
-def test_a_forbidden_name_costs_the_exercise_its_points_and_its_line_is_told(judged: Judged, how: str) -> None:
+def test_a_forbidden_name_costs_the_exercise_its_points_and_its_line_is_reported(judged: Judged, how: str) -> None:
     source = with_power(FORBIDDEN[how])
     result = judged(tiny.MEAN, source, of=tiny.SECOND)
     assert result.score == 0

@@ -39,7 +39,7 @@ def at(line: int, diagnostics: list[dict[str, Any]] | None = None) -> dict[str, 
 
 
 def refreshed(editor: Editor) -> None:
-    """Wait until the editor was told to ask for shapes again twice: after the verdict, and after the shapes."""
+    """Wait until the editor was asked twice to update the shapes: after the verdict, and after the shapes."""
     for _ in range(2):
         while editor.refreshed.get(timeout=PATIENCE) != "workspace/inlayHint/refresh":
             pass

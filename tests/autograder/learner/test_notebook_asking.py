@@ -73,9 +73,9 @@ def test_a_notebook_counts_if_the_file_is_the_stub_and_locations_are_cells(
     hint("ex01")
     why()
     status()
-    told = capsys.readouterr().out
-    assert "Hint 1 of 3: " in told
-    assert "Exercise 01 running mean, FAIL" in told
+    output = capsys.readouterr().out
+    assert "Hint 1 of 3: " in output
+    assert "Exercise 01 running mean, FAIL" in output
 
 
 def test_the_terminal_shows_the_location_in_a_notebook_too(course: Path) -> None:

@@ -27,7 +27,7 @@ def test_the_chances_of_all_letters_sum_to_one_after_any_context(share: float) -
 
 
 def test_an_order_of_two_is_what_it_is_by_hand() -> None:
-    """`aabab` has aa, ab, ba, ab; all discounts are one half where so few counts tell nothing."""
+    """`aabab` has aa, ab, ba, ab; all discounts are one half, as there are so few counts."""
     rival = NGramModel([0, 0, 1, 0, 1], 2, order=2)
     # A letter alone: a is seen after two letters, b after one, of three kinds of pairs; two letters are discounted.
     alone = [(2 - 0.5) / 3 + 2 * 0.5 / 3 / 2, (1 - 0.5) / 3 + 2 * 0.5 / 3 / 2]
@@ -60,6 +60,6 @@ def test_the_factor_is_the_best_for_a_part_that_was_not_learnt() -> None:
     assert rival.nats(IDS) == NGramModel(IDS, len(ALPHABET), share=rival.share).nats(IDS)
 
 
-def test_more_letters_than_codes_can_tell_are_refused() -> None:
+def test_more_letters_than_there_are_codes_are_refused() -> None:
     with pytest.raises(ValueError, match="10000 different characters are too many"):
         NGramModel([0, 1], 10_000)

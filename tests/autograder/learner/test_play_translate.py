@@ -100,7 +100,7 @@ def translate() -> Any:
 
 
 def looked_at(translate: Any, sources: dict[str, bytes]) -> Any:
-    """Look at an untrained model made of these sources, and return what was told."""
+    """Look at an untrained model made of these sources, and return the lines that were printed."""
     from play.language.corpus import corpus
     from play.sanity import check_model
 

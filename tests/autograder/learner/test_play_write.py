@@ -282,7 +282,7 @@ def test_a_page_needs_a_file(only_write: Any, tmp_path: Path) -> None:
 
 
 def looked_at(sources: dict[str, bytes], **sizes: int) -> Any:
-    """Look at an untrained model made of these sources, and return what was told."""
+    """Look at an untrained model made of these sources, and return the lines that were printed."""
     from play.sanity_writer import check_model
     from play.writer import Writer
 

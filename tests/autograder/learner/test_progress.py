@@ -149,7 +149,7 @@ def test_after_four_runs_with_one_finding_the_second_hint_comes_by_itself_once()
     assert [state.offering for state in offered] == [False, False, False, True, False, False]
     assert [state.hints_shown for state in offered] == [1, 1, 1, 2, 2, 2]
     again = standing(*runs[:4], run(900, file="f3"))
-    assert again.offering, "the same code in the same state is told the same"
+    assert again.offering, "the same code in the same state gets the same answer"
     assert not standing(*runs[:3], run(301, finding="other", file="f3")).offering
     assert not standing(runs[0], hint(2), *runs[1:4]).offering, "it was shown already"
 
@@ -180,7 +180,7 @@ def test_after_a_pass_the_hints_that_were_not_needed_are_known() -> None:
     assert passed.hints[passed.hints_shown :] == ("two", "three")
 
 
-def test_where_a_learner_is_follows_what_he_did() -> None:
+def test_the_current_exercise_follows_what_a_learner_did() -> None:
     assert Progress().current(tiny.COURSE) == FIRST
     second = replace(run(), exercise=SECOND.id)
     assert replay([second]).current(tiny.COURSE) == SECOND, "the exercise last worked on"
@@ -191,7 +191,7 @@ def test_where_a_learner_is_follows_what_he_did() -> None:
     both = [run(0, "pass"), replace(run(1, "pass"), exercise=SECOND.id)]
     assert replay(both).current(tiny.COURSE) is None
     broken = replace(run(2, file="f2"), command="check --all")
-    assert replay([*both, broken]).current(tiny.COURSE) == FIRST, "in the end everything is to pass"
+    assert replay([*both, broken]).current(tiny.COURSE) == FIRST, "everything must pass"
 
 
 def test_a_reset_forgets_the_verdict_and_not_what_was_reached() -> None:

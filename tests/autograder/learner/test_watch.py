@@ -54,7 +54,7 @@ def assert_tidy(program: Watching, started: list[int]) -> None:
 
 
 def children(pid: int) -> list[int]:
-    """Return the child processes; none where the system does not tell."""
+    """Return the child processes; none where the system does not list them."""
     try:
         return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
     except OSError:
@@ -102,8 +102,8 @@ def test_a_save_is_seen_checked_and_remembered(watching: Watching) -> None:
 def test_the_verdict_is_that_of_course_check(watching: Watching) -> None:
     watching.save(WRONG)
     shown = watching.verdict()
-    told = tiny.run_course(watching.course, "check", "1", COLUMNS="100").stdout
-    same = told[: told.index("  Next  ")]
+    output = tiny.run_course(watching.course, "check", "1", COLUMNS="100").stdout
+    same = output[: output.index("  Next  ")]
     assert same in shown
     left(watching)
 
@@ -138,8 +138,8 @@ def test_a_syntax_error_is_reported_without_a_worker(watching: Watching) -> None
     assert f"Python cannot read {tiny.FILES[0]}" in shown
     assert re.search(rf"{tiny.FILES[0]}:\d+\n", shown)
     assert newest_child(watching.process.pid) == spare
-    told = tiny.run_course(watching.course, "check", "1", COLUMNS="100").stdout
-    assert told[: told.index("  Next  ")] in shown
+    output = tiny.run_course(watching.course, "check", "1", COLUMNS="100").stdout
+    assert output[: output.index("  Next  ")] in shown
     left(watching)
 
 
@@ -448,8 +448,8 @@ def test_an_interrupt_without_a_terminal_is_exit_0(course: Path) -> None:
     )
     read_until(process, "Checking it now")
     process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=60)
-    assert (process.returncode, told) == (0, "")
+    _, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors) == (0, "")
 
 
 def test_outside_of_a_course_it_says_so(tmp_path: Path) -> None:

@@ -180,10 +180,10 @@ def test_the_verdict_is_that_of_a_worker(what: str, grader: Grader, runner: Runn
     raw = source.encode() if isinstance(source, str) else source
     fault = syntax_fault(raw, tiny.FILES[0])
     assert fault is not None
-    told = syntax_result(tiny.SUITE, tiny.COURSE.exercises[0], tiny.COURSE.seed, fault, raw, ())
+    reported = syntax_result(tiny.SUITE, tiny.COURSE.exercises[0], tiny.COURSE.seed, fault, raw, ())
     submission = tiny.submitted(source)
     [asked] = grader.report(submission, tiny.COURSE.exercises[:1], runner).exercises
-    assert told == asked
+    assert reported == asked
 
 
 @pytest.mark.parametrize(

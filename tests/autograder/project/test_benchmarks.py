@@ -210,7 +210,7 @@ def test_grading_prints_no_figure_at_all_where_ours_are_wrong_and_all_agree(
 @pytest.mark.slow
 @pytest.mark.worker
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="zygotes need Linux")
-def test_without_walls_the_marks_are_those_of_plain_processes(tmp_path: Path) -> None:
+def test_without_a_sandbox_the_marks_are_those_of_plain_processes(tmp_path: Path) -> None:
     """Also where this is root, and Python lies in a folder that nobody else may read."""
     course = tmp_path / "course"
     shutil.copytree(tiny.ROOT, course, ignore=shutil.ignore_patterns(".course", "__pycache__"))

@@ -1,4 +1,4 @@
-"""The name of the distribution is our own, and no text tells anybody to install a stranger's program."""
+"""The name of the distribution is our own, and no text gives a command that installs another project."""
 
 import re
 import tomllib

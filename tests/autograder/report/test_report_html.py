@@ -194,7 +194,7 @@ def test_a_large_grid_is_drawn_in_full_and_says_no_single_numbers() -> None:
     assert small.count("<title>") == MOST_TITLES
 
 
-def test_a_grid_tells_what_is_not_finite_from_a_number() -> None:
+def test_a_grid_marks_what_is_not_finite() -> None:
     drawn = grid_svg(((None, 0.0, 2.0, -1.0),), "four")
     assert drawn.count('class="none"') == drawn.count('class="high"') == drawn.count('class="low"') == 1
     assert "not finite" in drawn

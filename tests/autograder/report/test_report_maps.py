@@ -32,7 +32,7 @@ def page(width: int = 80, colors: bool = False, glyphs: Glyphs = UNICODE) -> Pag
     return Page.on(console, glyphs)
 
 
-def shown(console: Console, name: str = "mask", glyphs: Glyphs = UNICODE) -> str:
+def rendered(console: Console, name: str = "mask", glyphs: Glyphs = UNICODE) -> str:
     render_exercise(console, examples.EXERCISES[name], file_path=None, next_commands=NEXT, glyphs=glyphs)
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
@@ -45,7 +45,7 @@ def map_of(maps: Maps, width: int = 80, rows: int = 8, colors: bool = False, gly
 
 
 def test_cells_set_foreground_and_background_and_only_cells_have_such_colours() -> None:
-    cells = [(codes, text) for codes, text in RGB.findall(shown(on_terminal(colors="truecolor"))) if "8;2;" in codes]
+    cells = [(codes, text) for codes, text in RGB.findall(rendered(on_terminal(colors="truecolor"))) if "8;2;" in codes]
     assert cells
     assert all("38;2;" in codes and "48;2;" in codes for codes, _ in cells)
     assert all(set(text) == {"▀"} for _, text in cells)
@@ -69,14 +69,14 @@ def test_256_colours_are_enough_for_maps_and_16_are_not() -> None:
     console.print(cells.lines[1])
     assert isinstance(console.file, io.StringIO)
     assert "48;5;" in console.file.getvalue()
-    text = shown(on_terminal(colors="standard"))
+    text = rendered(on_terminal(colors="standard"))
     assert "48;" not in text
     assert "where 0 is expected" in text
 
 
 def test_without_colour_there_is_a_map_of_where(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
-    text = shown(on_terminal(colors="truecolor"))
+    text = rendered(on_terminal(colors="truecolor"))
     assert not re.search(r"\x1b\[[\d;]*[34]8;", text)
     assert "· × × ×" in re.sub(r"\x1b\[[\d;]*m", "", text)
     assert "▀" not in text
@@ -130,7 +130,7 @@ def test_below_60_columns_there_are_no_maps() -> None:
 
 @pytest.mark.parametrize("height", [12, 20, 24, 29])
 def test_a_low_terminal_has_no_table_and_no_map_but_all_the_words(height: int) -> None:
-    text = shown(on_terminal(height=height, colors="truecolor"))
+    text = rendered(on_terminal(height=height, colors="truecolor"))
     assert "▀" not in text
     assert "row sums" not in text
     for kept in ("Every hidden position", "ex05_attention.py", "scores = scores * mask", "course why"):
@@ -138,7 +138,7 @@ def test_a_low_terminal_has_no_table_and_no_map_but_all_the_words(height: int) -
 
 
 def test_from_30_lines_on_there_are_maps() -> None:
-    assert "▀" in shown(on_terminal(height=36, colors="truecolor"))
+    assert "▀" in rendered(on_terminal(height=36, colors="truecolor"))
 
 
 @pytest.mark.long
@@ -146,7 +146,7 @@ def test_from_30_lines_on_there_are_maps() -> None:
 @pytest.mark.parametrize("colors", ["256", "truecolor"])
 def test_with_maps_a_failure_is_at_most_34_lines(name: str, colors: str) -> None:
     console = on_terminal(colors="truecolor" if colors == "truecolor" else "256", height=60)
-    lines = re.sub(r"\x1b\[[\d;]*m", "", shown(console, name)).splitlines()
+    lines = re.sub(r"\x1b\[[\d;]*m", "", rendered(console, name)).splitlines()
     assert len(lines) <= 34
     assert all(len(line) <= 80 for line in lines)
 

@@ -95,7 +95,7 @@ def submission_of(exercise: Exercise, mistake: str) -> Submission:
     return Submission("", tuple(files), sources, digest(sources), ())
 
 
-def shown(result: ExerciseResult) -> str:
+def rendered(result: ExerciseResult) -> str:
     stream = io.StringIO()
     again = (f"course check {COURSE.exercise(result.id).number}", "after your next edit")
     console = Console(file=stream, width=80, force_terminal=False)
@@ -110,7 +110,7 @@ def shown(result: ExerciseResult) -> str:
     ids=[mistake for _, mistake in ALL],
 )
 def test_a_mistake_is_shown_as_read(exercise: str, mistake: str, graded: Callable[[str, str], ExerciseResult]) -> None:
-    text = shown(graded(exercise, mistake))
+    text = rendered(graded(exercise, mistake))
     path = SNAPSHOTS / f"{mistake}.txt"
     if os.environ.get("UPDATE_SNAPSHOTS"):
         path.parent.mkdir(exist_ok=True)

@@ -29,7 +29,7 @@ def _no_wishes_of_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-def shown(
+def rendered(
     exercise: ExerciseResult = examples.PICTURES,
     console: Console | None = None,
     attempt: int | None = None,
@@ -58,13 +58,13 @@ def page(width: int = 80, colors: bool = False, glyphs: Glyphs = UNICODE) -> Pag
 
 
 def test_a_pass_is_one_line_without_a_word_of_praise() -> None:
-    lines = shown(examples.PASS, attempt=3)
+    lines = rendered(examples.PASS, attempt=3)
     assert lines[0] == "✓ PASS 05 attention  7 checks, 14 points, 0.03 s, 3rd attempt"
     assert lines[1:] == ["", "  Next  course next  on"]
 
 
 def test_an_attempt_that_was_not_counted_is_not_shown() -> None:
-    assert "attempt" not in shown(examples.PASS)[0]
+    assert "attempt" not in rendered(examples.PASS)[0]
 
 
 @pytest.mark.parametrize(
@@ -76,13 +76,13 @@ def test_attempts_are_counted_in_words(count: int, word: str) -> None:
 
 
 def test_at_most_three_hints_are_left_over_and_none_where_none_are() -> None:
-    lines = shown(unused=[f"hint {number}" for number in range(9)])
+    lines = rendered(unused=[f"hint {number}" for number in range(9)])
     assert [line.strip() for line in lines if "hint " in line] == ["hint 0", "hint 1", "hint 2"]
-    assert "Hints you did not need" not in "\n".join(shown())
+    assert "Hints you did not need" not in "\n".join(rendered())
 
 
 def test_a_pass_has_what_was_built_before_what_it_does_and_next_last() -> None:
-    text = "\n".join(shown(unused=("a hint",)))
+    text = "\n".join(rendered(unused=("a hint",)))
     order = ("PASS", "every position asks", "What each word attends to", "Hints you did not need", "Next")
     places = [text.index(part) for part in order]
     assert places == sorted(places)
@@ -109,7 +109,7 @@ def test_two_pictures_are_shown_and_a_third_is_not() -> None:
         examples.PASS, pictures=tuple(replace(examples.WAVES, title=f"wave {number}") for number in range(3))
     )
     for width in (80, 100):
-        lines = shown(three, on_terminal(width, height=50, colors="truecolor"))
+        lines = rendered(three, on_terminal(width, height=50, colors="truecolor"))
         assert len(lines) <= 34
         text = "\n".join(lines)
         assert "wave 0" in text
@@ -117,7 +117,7 @@ def test_two_pictures_are_shown_and_a_third_is_not() -> None:
 
 
 def test_pictures_leave_the_words_on_a_low_terminal() -> None:
-    lines = shown(console=on_terminal(height=10, colors="truecolor"))
+    lines = rendered(console=on_terminal(height=10, colors="truecolor"))
     assert len(lines) < 10
     assert "Next" in lines[-1]
 
@@ -131,7 +131,7 @@ def test_words_stand_at_their_rows_and_columns_and_long_ones_are_cut() -> None:
 
 
 def test_shades_are_ascii_where_the_glyphs_are() -> None:
-    text = "\n".join(shown(glyphs=ASCII))
+    text = "\n".join(rendered(glyphs=ASCII))
     assert text.isascii()
     assert "@@@" in text
 
@@ -140,14 +140,14 @@ def test_cells_of_a_picture_set_both_colours() -> None:
     Style.parse.cache_clear()
     Style._add.cache_clear()  # rich keeps how a style was written to the first terminal, whatever its colours
     for exercise in (examples.PICTURES, examples.WAVES_PASS):
-        text = "\n".join(shown(exercise, on_terminal(colors="truecolor")))
+        text = "\n".join(rendered(exercise, on_terminal(colors="truecolor")))
         cells = [codes for codes in re.findall(r"\x1b\[([\d;]*)m▀", text) if "8;2;" in codes]
         assert cells
         assert all("38;2;" in codes and "48;2;" in codes for codes in cells)
 
 
 def test_plain_says_a_picture_in_a_sentence() -> None:
-    lines = shown(plain=True, unused=("a hint",), attempt=1)
+    lines = rendered(plain=True, unused=("a hint",), attempt=1)
     assert lines[0].endswith("1st attempt.")
     assert "Picture: What each word attends to: 7 rows (query) and 7 columns (key)" in "\n".join(lines)
     assert "A hint you did not need: a hint." in lines
@@ -187,6 +187,6 @@ def test_a_student_cannot_write_to_the_terminal_with_a_picture() -> None:
     evil = Picture(EVIL, values, EVIL, EVIL, (EVIL, EVIL), (EVIL, EVIL))
     exercise = replace(examples.PASS, built=EVIL, pictures=(evil, evil))
     for plain in (True, False):
-        lines = shown(exercise, unused=(EVIL,), plain=plain)
+        lines = rendered(exercise, unused=(EVIL,), plain=plain)
         assert all(line.isprintable() for line in lines)
         assert plain or all(cell_len(line) <= 80 for line in lines)

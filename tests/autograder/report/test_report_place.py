@@ -116,7 +116,7 @@ def test_a_return_is_called_one() -> None:
     assert "set here" in pointing(at(None, None), kind="pattern")[0]
 
 
-def test_a_function_that_should_raise_is_said_to_raise_nothing() -> None:
+def test_a_function_that_should_raise_is_reported_to_raise_nothing() -> None:
     place = replace(at(None, None), line=20)
     assert "raises nothing" in pointing(place, kind="pattern", id="raises")[0]
     assert "nothing" not in pointing(place, kind="pattern")[0], "a default value that is wrong, for example"

@@ -47,7 +47,7 @@ def _no_wishes_of_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-def shown(
+def rendered(
     name: str,
     width: int = 80,
     *,
@@ -84,92 +84,92 @@ def escapes_shown(text: str) -> str:
 
 @pytest.mark.parametrize("name", [*examples.EXERCISES, "report", "class"])
 def test_each_state_at_80_columns_is_as_read(name: str) -> None:
-    assert_as_read(f"{name}-80", shown(name))
+    assert_as_read(f"{name}-80", rendered(name))
 
 
 @pytest.mark.parametrize("width", [100, 60, 40])
 @pytest.mark.parametrize("name", ["fail", "mask", "error", "pictures", "report", "class"])
 def test_other_widths_are_as_read(name: str, width: int) -> None:
-    assert_as_read(f"{name}-{width}", shown(name, width))
+    assert_as_read(f"{name}-{width}", rendered(name, width))
 
 
 @pytest.mark.parametrize("name", ["fail", "mask", "shape", "pictures", "grader-problem", "class"])
 def test_ascii_is_as_read_and_is_ascii(name: str) -> None:
-    text = shown(name, glyphs=ASCII)
+    text = rendered(name, glyphs=ASCII)
     assert text.isascii()
     assert_as_read(f"{name}-80-ascii", text)
 
 
 @pytest.mark.parametrize("name", [*examples.EXERCISES, "report", "class"])
 def test_plain_sentences_are_as_read(name: str) -> None:
-    assert_as_read(f"{name}-plain", shown(name, plain=True))
+    assert_as_read(f"{name}-plain", rendered(name, plain=True))
 
 
 def test_colours_are_as_read() -> None:
-    assert_as_read("fail-80-colour", escapes_shown(shown("fail", console=on_terminal())))
+    assert_as_read("fail-80-colour", escapes_shown(rendered("fail", console=on_terminal())))
 
 
 def test_no_color_keeps_bold_and_loses_colour(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
-    text = shown("fail", console=on_terminal())
+    text = rendered("fail", console=on_terminal())
     assert not re.search(r"\x1b\[[\d;]*\b(3\d|9\d)\b", text)
     assert_as_read("fail-80-no-color", escapes_shown(text))
 
 
 @pytest.mark.parametrize("name", examples.EXERCISES)
 def test_an_exercise_is_at_most_34_lines_at_80_columns(name: str) -> None:
-    assert len(shown(name).splitlines()) <= 34
+    assert len(rendered(name).splitlines()) <= 34
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("width", [40, 47, 60, 80, 100, 200])
 @pytest.mark.parametrize("name", [*examples.EXERCISES, "report", "class"])
 def test_no_line_is_wider_than_the_terminal_or_ends_in_space(name: str, width: int) -> None:
-    for line in shown(name, width).splitlines():
+    for line in rendered(name, width).splitlines():
         assert cell_len(line) <= width
         assert line == line.rstrip()
 
 
 def test_a_low_terminal_keeps_finding_place_hint_and_next() -> None:
-    text = shown("fail", console=on_terminal(height=27))
+    text = rendered("fail", console=on_terminal(height=27))
     assert len(text.splitlines()) < 27
     for kept in ("Every score is", "ex05_attention.py", "A score is a sum", "course hint 5"):
         assert kept in text
 
 
 def test_below_40_columns_there_are_sentences() -> None:
-    assert shown("fail", 39) == shown("fail", plain=True)
+    assert rendered("fail", 39) == rendered("fail", plain=True)
 
 
 def test_plain_has_no_columns_no_boxes_and_no_escapes() -> None:
     for name in (*examples.EXERCISES, "report", "class"):
-        text = shown(name, plain=True, console=Console(file=io.StringIO(), width=80, color_system=None))
+        text = rendered(name, plain=True, console=Console(file=io.StringIO(), width=80, color_system=None))
         assert not re.search(r"\x1b|  |[│▸✓✗·]", text)
 
 
 def test_nothing_is_dim_or_outside_the_theme_colours() -> None:
     for name in (*examples.EXERCISES, "report", "class"):
-        for codes in re.findall(r"\x1b\[([\d;]*)m", shown(name, console=on_terminal())):
+        for codes in re.findall(r"\x1b\[([\d;]*)m", rendered(name, console=on_terminal())):
             assert not {"2", "38", "48"} & set(codes.split(";"))
 
 
 def test_not_started_and_waits_have_no_red_and_no_hint() -> None:
     for name in ("not-started", "untouched", "in-progress", "waits"):
-        text = shown(name, console=on_terminal())
+        text = rendered(name, console=on_terminal())
         assert "\x1b[31m" not in text
         assert "\x1b[1;31m" not in text
         assert "Hint" not in text
 
 
 def test_a_problem_of_the_grader_is_not_put_on_the_student() -> None:
-    text = shown("grader-problem")
+    text = rendered("grader-problem")
     assert "The grader failed here, not your code." in text
     assert "✗" not in text
 
 
 def test_a_message_that_is_the_name_of_a_misconception_is_shown_once() -> None:
     for plain in (True, False):
-        assert shown("named", plain=plain).lower().count("the mask is used the wrong way round") == 1
+        assert rendered("named", plain=plain).lower().count("the mask is used the wrong way round") == 1
 
 
 def test_text_like_markup_comes_out_verbatim() -> None:
@@ -205,9 +205,9 @@ def test_printable_keeps_text_and_escapes_what_cannot_be_seen() -> None:
 
 
 def test_a_link_is_made_only_on_a_terminal() -> None:
-    assert "\x1b]8;" in shown("fail", console=on_terminal())
-    assert FILE_PATH.absolute().as_uri() in shown("fail", console=on_terminal())
-    assert "\x1b" not in shown("fail")
+    assert "\x1b]8;" in rendered("fail", console=on_terminal())
+    assert FILE_PATH.absolute().as_uri() in rendered("fail", console=on_terminal())
+    assert "\x1b" not in rendered("fail")
 
 
 def test_a_long_message_of_a_library_is_cut() -> None:

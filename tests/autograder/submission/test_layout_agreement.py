@@ -67,7 +67,7 @@ def test_what_one_student_put_into_their_folder_leaves_nobody_out(tmp_path: Path
         assert all(entry.handed_in is None for entry in found.entries)
 
 
-def test_a_folder_with_nothing_but_a_time_says_nothing_about_the_class(tmp_path: Path) -> None:
+def test_a_folder_with_nothing_but_a_time_does_not_decide_the_layout(tmp_path: Path) -> None:
     found = list_submissions(laid_out(tmp_path, zips(("ada",)) | {"eve/notes/timestamp.txt": b"x"}), FILES)
     assert found.layout == "plain"
     assert sources(found) == {"ada": {ONE: b"ada"}, "eve": {}}

@@ -78,7 +78,7 @@ def test_a_function_that_is_gone_is_left_out() -> None:
     assert list(states(STUB.replace("def merge", "def merged"))) == ["Heads.__init__", "Heads.forward"]
 
 
-def test_nothing_is_said_without_a_stub_or_of_a_file_with_too_many_statements() -> None:
+def test_there_are_no_states_without_a_stub_or_with_too_many_statements() -> None:
     assert todos_of(None, outline_of(STUB), "ex06.py") == ()
     assert todos_of(outline_of(STUB), None, "ex06.py") == ()
     assert states(STUB + "x = 1\n" * 2100) == {}

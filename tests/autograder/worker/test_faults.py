@@ -115,7 +115,7 @@ def test_an_attribute_of_a_library_s_object_is_none() -> None:
     assert describe(raised.value, ["ex01_a.py"])["kind"] == "other"
 
 
-def said(statement: str) -> str:
+def message_of(statement: str) -> str:
     """Return the message of an exception that a line of the student's raises."""
     names: dict[str, Any] = {"__name__": "ex01_a", "torch": torch, "variance": 1.0}
     with pytest.raises((AttributeError, NameError)) as raised:
@@ -124,11 +124,11 @@ def said(statement: str) -> str:
 
 
 def test_a_misspelt_name_gets_a_suggestion_as_in_python_itself() -> None:
-    assert said("torch.nn.Embeding(3, 4)").endswith("has no attribute 'Embeding'. Did you mean: 'Embedding'?")
-    assert said("torch.zeros(2).transpos(0, 1)").endswith("Did you mean: 'transpose'?")
-    assert said("varianze").endswith("Did you mean: 'variance'?")
-    assert said("pritn(1)").endswith("Did you mean: 'print'?")
-    assert said("var") == "name 'var' is not defined"
+    assert message_of("torch.nn.Embeding(3, 4)").endswith("has no attribute 'Embeding'. Did you mean: 'Embedding'?")
+    assert message_of("torch.zeros(2).transpos(0, 1)").endswith("Did you mean: 'transpose'?")
+    assert message_of("varianze").endswith("Did you mean: 'variance'?")
+    assert message_of("pritn(1)").endswith("Did you mean: 'print'?")
+    assert message_of("var") == "name 'var' is not defined"
 
 
 @pytest.mark.parametrize(

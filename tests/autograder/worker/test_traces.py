@@ -25,7 +25,7 @@ FILE = "ex01_first.py"
 
 
 def trace_data(steps: list[list[object]], prints: int = 4) -> dict[str, object]:
-    """Return a trace as a worker tells it, with so many fingerprints of random numbers."""
+    """Return a trace as a worker sends it, with so many fingerprints of random numbers."""
     numbers = np.random.RandomState(0).standard_normal((prints, WIDTH))
     return {
         "files": [FILE],

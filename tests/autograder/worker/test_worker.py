@@ -208,7 +208,7 @@ def test_a_death_after_a_slow_draw_is_charged_to_its_check_alone(tmp_path: Path)
 
 
 def test_checks_that_end_just_before_a_death_count_and_the_right_one_is_charged(tmp_path: Path) -> None:
-    """The judge has not heard of them yet when the process dies: they run again, each told of before it begins."""
+    """The judge has no results of them yet when the process dies: they run again, each announced before it begins."""
     program = tiny.mean_with("return x.cumsum(dim=-1) / count if x.dtype != torch.float64 else end()") + (
         "\nimport os\ndef end():\n    os._exit(0)\n"
     )
@@ -657,7 +657,7 @@ def test_many_threads_and_descriptors_are_given_back(brief: Grader) -> None:
     assert len(list(descriptors.iterdir())) <= before
 
 
-def test_the_worker_program_says_nothing_and_ends_when_nobody_asks() -> None:
+def test_the_worker_program_ends_when_nobody_asks() -> None:
     command = [sys.executable, "-I", "-S", str(PROGRAM), "--library=torch"]
     done = subprocess.run(command, input=b"", capture_output=True, timeout=60, check=False)
     assert b"unusable" in done.stdout, "without the folders of packages there is no torch, and it says so"

@@ -23,7 +23,7 @@ VARIABLE = "COURSE_ATTACK_SECRET"
 class Traps:
     """A folder that plays the instructor's machine, with a secret in every place where one could lie.
 
-    `targets` tells an attack where: those that hold need not hide.
+    `targets` gives an attack their locations: isolation that works does not need to hide them.
     """
 
     def __init__(self, base: Path, seed: int) -> None:
@@ -93,7 +93,7 @@ class Traps:
         datagrams.bind(("127.0.0.1", 0))
         self.targets["udp"] = datagrams.getsockname()
         self._open.append(datagrams)
-        threading.Thread(target=self._hear, args=("udp", datagrams), daemon=True).start()
+        threading.Thread(target=self._receive, args=("udp", datagrams), daemon=True).start()
 
     def _stream(self, name: str, family: int, address: Any) -> None:
         """Listen on an address, if this kernel supports it."""
@@ -121,7 +121,7 @@ class Traps:
                     data = caller.recv(4096)
                 self.calls.append((name, data))
 
-    def _hear(self, name: str, datagrams: socket.socket) -> None:
+    def _receive(self, name: str, datagrams: socket.socket) -> None:
         with contextlib.suppress(OSError):
             while True:
                 self.calls.append((name, datagrams.recv(4096)))

@@ -93,7 +93,7 @@ class Round:
     printed: dict[str, str] = field(default_factory=dict)
 
 
-class Heard(Runner):
+class OutputRunner(Runner):
     """A runner that also keeps the program's output, which reports for a mark leave out."""
 
     printed = ""
@@ -117,7 +117,7 @@ class Trials:
         self.level = cast(Level, grader.isolation.level)
         self.out = traps.base / "out"
         self._number = 0
-        self._running: list[Heard] = []
+        self._running: list[OutputRunner] = []
         self._honest: dict[tuple[str, str], list[Report]] = {}
         self.neighbours = [catalogue.neighbours[number % len(catalogue.neighbours)] for number in range(neighbours)]
 
@@ -227,9 +227,9 @@ class Trials:
         except Exception as error:
             graded.lost.append(f"{name}: {type(error).__name__}: {error}")
 
-    def _runner(self) -> Heard:
+    def _runner(self) -> OutputRunner:
         """Return a runner like that of a grader, which also keeps the output."""
-        found = Heard(
+        found = OutputRunner(
             self.grader.suite,
             seed=self.grader.seed,
             shared=True,
