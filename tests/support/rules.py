@@ -6,8 +6,10 @@ python -m tests.support.rules --shrink   # remove from not_yet.txt what has beco
 
 import argparse
 import ast
+import io
 import json
 import re
+import tokenize
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -93,6 +95,12 @@ def programs() -> list[Path]:
     """Return the programs whose messages and help people read: not those whose texts are the data of a language."""
     play = [file for file in (ROOT / "play").rglob("*.py") if file.parent.name not in ("language", "tales")]
     return sorted([*(ROOT / "autograder").rglob("*.py"), *play])
+
+
+def tests_and_benchmarks() -> list[Path]:
+    """Return the checks, tests and benchmarks, with their helpers."""
+    folders = [*(course / "tests" for course in COURSES), ROOT / "benchmarks", ROOT / "docs"]
+    return sorted(file for folder in folders for file in folder.rglob("*.py"))
 
 
 def courses() -> list[Path]:
@@ -213,6 +221,7 @@ def problems() -> list[Problem]:
         found += _of_program(program, words)
         if program.is_relative_to(ROOT / "autograder"):
             found += _of_functions(program, methods)
+    found += [problem for file in tests_and_benchmarks() for problem in _of_test(file, words)]
     found += [problem for lesson in lessons() for problem in _of_lesson(lesson, words)]
     return found + [problem for file in courses() for problem in _of_course(file, words)]
 
@@ -247,13 +256,39 @@ def _of_program(program: Path, words: list[Word]) -> Iterator[Problem]:
         yield from _words(name, number, line, [word for word in words if word.everywhere])
     for number, text in messages(source):
         yield from _words(name, number, CODE.sub("code", text), [word for word in words if not word.everywhere])
-    yield from (Problem(name, number, "name", identifier) for number, identifier in vague_names(source))
+    yield from (Problem(name, number, "name", identifier) for number, identifier in vague_names(parsed(source)))
 
 
-def vague_names(source: str) -> Iterator[tuple[int, str]]:
+def _of_test(file: Path, words: list[Word]) -> Iterator[Problem]:
+    """Yield the problems of a test; its strings are left out, for they quote messages and programs."""
+    name = file.relative_to(ROOT).as_posix()
+    source = file.read_text("utf-8")
+    tree = ast.parse(source)
+    yield from (Problem(name, number, "name", identifier) for number, identifier in vague_names(tree))
+    for number, text in (*descriptions(tree), *comments(source)):
+        yield from _words(name, number, CODE.sub("code", text), words)
+
+
+def descriptions(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Yield the line and the text of every docstring, and of the name of every definition, in words."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.lineno, node.name.replace("_", " ")
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            yield from enumerate(node.value.value.splitlines(), node.lineno)
+
+
+def comments(source: str) -> Iterator[tuple[int, str]]:
+    """Yield the line and the text of every comment in a program."""
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.start[0], token.string
+
+
+def vague_names(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """Yield the line and the name of every definition and loop variable in a program that says too little."""
     names = _table()["names"]
-    for node in ast.walk(parsed(source)):
+    for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             if node.name.strip("_").lower() in names["definitions"]:
                 yield node.lineno, node.name
@@ -261,6 +296,8 @@ def vague_names(source: str) -> Iterator[tuple[int, str]]:
             for target in ast.walk(node.target):
                 if isinstance(target, ast.Name) and target.id in names["loops"]:
                     yield target.lineno, target.id
+        elif isinstance(node, ast.Lambda):
+            yield from ((arg.lineno, arg.arg) for arg in node.args.args if arg.arg in names["loops"])
 
 
 def _of_functions(program: Path, methods: set[str]) -> Iterator[Problem]:

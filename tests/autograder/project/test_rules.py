@@ -1,5 +1,6 @@
 """The rules for texts, names and functions: every file keeps them, except those in not_yet.txt, which only shrinks."""
 
+import ast
 import re
 
 import pytest
@@ -93,9 +94,22 @@ def test_every_lesson_has_a_box_with_linked_calls() -> None:
         assert named == set(linked), lesson.name
 
 
-def test_a_vague_name_is_found_in_definitions_and_in_loops() -> None:
-    source = "def _told(): pass\nfor each in (): pass\nrows = [each for each, other in ()]\ntold = 1\n"
-    assert list(rules.vague_names(source)) == [(1, "_told"), (2, "each"), (3, "each")]
+def test_a_vague_name_is_found_in_definitions_loops_and_lambdas() -> None:
+    source = "def _told(): pass\nfor each in (): pass\nrows = [each for each, other in ()]\ntold = lambda each: 1\n"
+    assert sorted(rules.vague_names(ast.parse(source))) == [(1, "_told"), (2, "each"), (3, "each"), (4, "each")]
+
+
+def test_the_names_docstrings_and_comments_of_a_test_are_descriptions_and_its_strings_are_not() -> None:
+    source = 'def test_it_is_told() -> None:\n    """One\n    two."""\n    text = "three"  # four\n'
+    assert list(rules.descriptions(ast.parse(source))) == [(1, "test it is told"), (2, "One"), (3, "    two.")]
+    assert list(rules.comments(source)) == [(4, "# four")]
+
+
+def test_the_rules_hold_for_checks_tests_and_benchmarks() -> None:
+    files = {file.relative_to(rules.ROOT).as_posix() for file in rules.tests_and_benchmarks()}
+    for file in ("tests/autograder/project/test_rules.py", "tests/exercises/try_ex05_attention.py"):
+        assert file in files
+    assert {file.split("/")[0] for file in files} == {"tests", "benchmarks", "docs", "examples"}
 
 
 def test_a_function_knows_its_class_unless_it_lies_in_a_function() -> None:
