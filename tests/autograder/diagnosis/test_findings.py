@@ -367,7 +367,7 @@ def test_a_shape_that_follows_no_pattern_has_its_axes_named() -> None:
 
 def test_a_size_of_an_axis_without_a_word_gets_no_symbol_by_chance() -> None:
     """A number of new tokens may equal a size of the trial."""
-    result = found(np.zeros((3, 7)), np.ones((3, 5)), (np.zeros((2, 9)), np.ones((2, 13))))
+    result = finding_between(np.zeros((3, 7)), np.ones((3, 5)), (np.zeros((2, 9)), np.ones((2, 13))))
     assert result.message == "Your result: axis 1 is 7, expected 5; shape (3, 7), expected (3, 5)."
 
 
