@@ -24,13 +24,18 @@ def new_tokens(given, T, dtype="float32"):
     return given.normal(B, G, T, K, dtype=dtype), given.normal(B, G, T, F, dtype=dtype)
 
 
+def counts_of(cache, when):
+    """Observe what a cache counts, by names that say when."""
+    return {f"{name} {when}": getattr(cache, name) for name in ("max_len", "length", "held")}
+
+
 def few(both):
     """Return what `update` returned with few features, as a dict; what is no pair of tensors stays as it is."""
     if not isinstance(both, tuple | list) or len(both) != 2 or any(getattr(tensor, "ndim", 0) != 4 for tensor in both):
         return both
     # A cache may return views of its memory, which the next update may change.
     few_keys, few_values = both[0][..., :FEW].clone(), both[1][..., -FEW:].clone()
-    return {"keys": few_keys, "values": few_values, "value size": both[1].shape[-1]}
+    return {"keys": few_keys, "values": few_values, "features of the values": both[1].shape[-1]}
 
 
 @check("the first update returns what came in", points=1, of=CACHE)
@@ -54,11 +59,11 @@ def test_appended(impl, given):
 def test_counted(impl, given):
     S = given.size("S")
     cache = impl.KVCache(max_len=S)
-    counts = {"new cache": [cache.max_len, cache.length, cache.held]}
-    for name, T in (("some", S - 4), ("one more", 1), ("none", 0), ("until it is full", 3)):
+    counts = counts_of(cache, "of a new cache")
+    for name, T in (("some tokens", S - 4), ("one more token", 1), ("no token", 0), ("three more tokens", 3)):
         key, value = new_tokens(given, T)
         cache.update(key, value=value)
-        counts[name] = [cache.max_len, cache.length, cache.held]
+        counts |= counts_of(cache, f"after {name}")
     return counts
 
 
@@ -97,25 +102,25 @@ def test_refused(impl, given):
 def test_refused_unchanged(impl, given):
     cache, call = overfilled(impl, given)
     given.raises(call)
-    counts = [cache.length, cache.held]
+    counts = {"length after the error": cache.length, "held after the error": cache.held}
     key, value = new_tokens(given, 3)
-    return {"length and held": counts, "the next update": few(cache.update(key, value=value))}
+    return {**counts, "the next update": few(cache.update(key, value=value))}
 
 
 @check("truncate removes the last tokens", points=3, of=CACHE)
 def test_truncated(impl, given):
     T = given.size("T")
-    cache, counts, fillers, seen = impl.KVCache(max_len=T + 2), [], [], {}
+    cache, counts, fillers, seen = impl.KVCache(max_len=T + 2), {}, [], {}
     for room, kept in ((T, T - 2), (3, T + 1), (0, T), (0, 0)):
         key, value = new_tokens(given, room)
         cache.update(key, value=value)
         cache.truncate(length=kept)
         fillers.append(new_tokens(given, T + 2))  # takes memory that was freed, so that no old rows are found in it
-        counts.append([cache.length, cache.held])
+        counts |= {f"length after truncate({kept})": cache.length, f"held after truncate({kept})": cache.held}
         key, value = new_tokens(given, 1)
         seen[f"one token after the first {kept}"] = few(cache.update(key, value=value))
         cache.truncate(length=kept)
-    return {**seen, "length and held": counts}
+    return {**seen, **counts}
 
 
 @check("truncate refuses a length below 0", points=1, of=CACHE, judge=Raises(), requires_any=STORED)
@@ -235,10 +240,20 @@ class Diary:
 
 
 class Layer:
-    """What a model has seen so far: the ids, for one layer."""
+    """What a model has seen so far: the ids, for one layer. It has the names of KVCache."""
 
     def __init__(self, max_len):
         self.max_len, self.ids = max_len, None
+
+    @property
+    def length(self):
+        return 0 if self.ids is None else self.ids.size(1)
+
+    held = length
+
+    def truncate(self, length):
+        if self.ids is not None:
+            self.ids = self.ids[:, :length]
 
 
 def language_model(given, *, end=2, logits=None, context_length=99):
@@ -317,9 +332,9 @@ def test_shown(impl, given):
     impl.generate_cached(model, prompt_of(given, 1), max_new_tokens=5)
     shown = given.torch.cat(diary.shown, dim=1)
     return {
-        "what is shown, in order": shown[:, : T + 4],  # to show the last token as well is no mistake
-        "positions shown in vain": max(0, shown.size(1) - (T + 5)),
-        "calls without the cache": diary.cached.count(False),
+        "ids shown to the model, in order": shown[:, : T + 4],  # to show the last token as well is no mistake
+        "positions shown more often than needed": max(0, shown.size(1) - (T + 5)),
+        "calls of the model without the cache": diary.cached.count(False),
     }
 
 
@@ -329,12 +344,15 @@ def test_new_cache(impl, given):
     model, diary = language_model(given)
     first = impl.generate_cached(model, prompt_of(given, 1), max_new_tokens=3)
     second = impl.generate_cached(model, prompt_of(given, 1), max_new_tokens=5)
+    needed = {"first": T + 2, "second": T + 4}
+    lengths = [-1 if asked is None else asked for asked in diary.asked] + [0, 0]  # 0: there was no such call
     return {
-        "first call": first,
-        "second call": second,
-        "length asked for, as far as needed": [
-            -1 if asked is None else min(asked, need) for asked, need in zip(diary.asked, (T + 2, T + 4), strict=False)
-        ],
+        "ids of the first call": first,
+        "ids of the second call": second,
+        **{
+            f"max_len asked of make_cache in the {name} call, at most {most}": min(asked, most)
+            for asked, (name, most) in zip(lengths, needed.items(), strict=False)
+        },
     }
 
 
@@ -342,10 +360,11 @@ def test_new_cache(impl, given):
 def test_without_cache(impl, given):
     model, diary = language_model(given)
     ids = impl.generate_cached(model, prompt_of(given, 1), max_new_tokens=4, use_cache=False)
+    lengths = [text.size(1) for text in diary.shown] + 4 * [0]  # 0: there was no such step
     return {
         "ids": ids,
-        "lengths shown": [text.size(1) for text in diary.shown][:4],
-        "calls with a cache": diary.cached.count(True),
+        **{f"tokens shown in step {step}": length for step, length in enumerate(lengths[:4], 1)},
+        "calls of the model with a cache": diary.cached.count(True),
     }
 
 

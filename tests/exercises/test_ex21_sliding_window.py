@@ -116,7 +116,7 @@ def ends_of(both, sinks, last):
         "values of the sinks": values[:, :, :sinks],
         "keys of window and new tokens": keys[:, :, keys.size(2) - min(last, keys.size(2)) :],
         "values of window and new tokens": values[:, :, values.size(2) - min(last, values.size(2)) :],
-        "value size": both[1].shape[-1],
+        "features of the values": both[1].shape[-1],
     }
 
 
@@ -128,7 +128,7 @@ def test_first_update(impl, given):
         key, value = new_tokens(given, length)
         cache = impl.RollingKVCache(window=M, sinks=sinks)
         keys, values = cache.update(key, value=value)
-        seen[name] = {"keys": keys[..., :FEW], "values": values[..., -FEW:], "value size": values.shape[-1]}
+        seen[name] = {"keys": keys[..., :FEW], "values": values[..., -FEW:], "features of the values": values.shape[-1]}
     return seen
 
 
@@ -162,12 +162,13 @@ def test_sinks_kept(impl, given):
 def test_length(impl, given):
     T, M = given.sizes("T M")
     cache = impl.RollingKVCache(window=M, sinks=1)
-    lengths = [cache.length]
-    for length in (T, 1, 2, 0, 3):
+    seen, tokens = {"length of a new cache": cache.length}, 0
+    for number, length in enumerate((T, 1, 2, 0, 3), 1):
         key, value = new_tokens(given, length)
         cache.update(key, value=value)
-        lengths.append(cache.length)
-    return lengths
+        tokens += length
+        seen[f"length after update {number}, {tokens} tokens in all"] = cache.length
+    return seen
 
 
 @check("held is what comes before the new tokens, at most window + sinks", points=3, of=CACHE, requires_any=STORED)
@@ -176,22 +177,23 @@ def test_held(impl, given):
     seen = {}
     for sinks in (0, 2):
         cache, text = impl.RollingKVCache(window=M, sinks=sinks), 0
-        beyond, differs, lacks, repeated = 0, [cache.held], 0, []
-        for length in (1, 1, 1, 1, 1, T, 1, 3, 2 * T, 1):
+        beyond, lacks, counts = 0, 0, {"keys held by a new cache": cache.held}
+        for number, length in enumerate((1, 1, 1, 1, 1, T, 1, 3, 2 * T, 1), 1):
             held = cache.held
             key, value = new_tokens(given, length)
             key[..., 0] = given.torch.arange(text, text + length, device=given.device)
             text += length
             keys, _ = cache.update(key, value=value)
-            differs.append(keys.size(2) - held - length)
-            repeated.append(int((keys[0, 0, :, 0].diff() <= 0).sum()))
+            counts[f"keys returned by update {number} beyond held and new ones"] = keys.size(2) - held - length
+            counts[f"keys of update {number} that are not later than the one before"] = int(
+                (keys[0, 0, :, 0].diff() <= 0).sum()
+            )
             beyond += max(0, cache.held - (M + sinks))
             lacks += max(0, min(cache.length, M - 1 + sinks) - cache.held)
         seen[f"{sinks} sinks"] = {
-            "returned rows beyond held and new ones": differs,
-            "rows held beyond window + sinks": beyond,
-            "rows that lack": lacks,
-            "rows that are not later than the one before": repeated,
+            **counts,
+            "keys held beyond window + sinks, in all updates": beyond,
+            "keys of window and sinks that are not held, in all updates": lacks,
         }
     return seen
 

@@ -46,16 +46,32 @@ def step_truncated(impl, given):
     return updated(given, cache, [7])
 
 
+class Layer:
+    """A cache that counts tokens and stores nothing. It has the names of KVCache."""
+
+    def __init__(self, max_len):
+        self.max_len, self.length = max_len, 0
+
+    @property
+    def held(self):
+        return self.length
+
+    def truncate(self, length):
+        self.length = length
+
+
 def positions_shown(impl, given, use_cache):
     """Return how many positions a model is shown for a prompt of 4 tokens and 3 new ones."""
     torch, shown = given.torch, []
 
     class Model(torch.nn.Module):
         def make_cache(self, max_len=None):
-            return []
+            return [Layer(max_len or 99)]
 
         def forward(self, ids, cache=None):
             shown.append(ids.size(1))
+            if cache is not None:
+                cache[0].length += ids.size(1)
             return torch.zeros(*ids.shape, 9)
 
     impl.generate_cached(Model(), given.tensor([[1, 2, 3, 4]], "int64"), 3, use_cache=use_cache)
