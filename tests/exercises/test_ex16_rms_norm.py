@@ -114,9 +114,9 @@ def test_half(impl, given):
     large, small = x * 300, x * 3e-4
     same = given.torch.full_like(large[:2], 300.0)
     return {
-        "rows of 300s": fresh(impl, given, same)(same),
-        "numbers above 300": fresh(impl, given, large)(large),
-        "numbers below 0.002, eps = 1e-9": fresh(impl, given, small, eps=1e-9)(small),
+        "output for a float16 input of 300 everywhere": fresh(impl, given, same)(same),
+        "output for float16 numbers above 300": fresh(impl, given, large)(large),
+        "output for float16 numbers below 0.002, eps = 1e-9": fresh(impl, given, small, eps=1e-9)(small),
     }
 
 

@@ -56,9 +56,9 @@ def test_batch_positions(impl, given):
     module, x = rope(impl, given, K, N, 100.0), given.normal(B, H, T, K)
     own, shared = mixed(given, N, B, T), mixed(given, N, 1, T)
     return {
-        "(B, T) with heads": module(x, token_positions=own)[:, :2],
-        "(B, T) without heads": module(x[:, 0], token_positions=own),
-        "(1, T) with heads": module(x, token_positions=shared)[:, :2],
+        "output for positions (B, T), with heads": module(x, token_positions=own)[:, :2],
+        "output for positions (B, T), without heads": module(x[:, 0], token_positions=own),
+        "output for positions (1, T), with heads": module(x, token_positions=shared)[:, :2],
     }
 
 
@@ -98,7 +98,7 @@ def test_half(impl, given):
     T, K = given.sizes("T K")
     x, positions = given.normal(T, K, dtype="bfloat16"), given.integers(1900, 2000, T)
     cast = rope(impl, given, K, LONGEST, 100.0).bfloat16()
-    return {"after .bfloat16()": cast(x, token_positions=positions)}
+    return {"output after .bfloat16()": cast(x, token_positions=positions)}
 
 
 @check("every text up to max_seq_len fits, whatever came before", points=1, of=CLASS, judge=PAIRS)
@@ -106,7 +106,10 @@ def test_longest(impl, given):
     T, K, N = given.sizes("T K N")
     module, x = rope(impl, given, K, N, 2.0), given.normal(N, K)
     first = module(x[:T])
-    return {"a longer text, and a shorter one": [module(x)[:T], first], "a longer text": module(x)}
+    return {
+        "output of a longer text, compared with a shorter one": [module(x)[:T], first],
+        "output of a longer text": module(x),
+    }
 
 
 def refused(impl, given, past):
