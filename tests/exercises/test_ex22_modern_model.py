@@ -160,9 +160,9 @@ def test_kv_heads(impl, given):
     ids = text(given, 4)
     return {
         "logits with num_kv_heads": grouped(ids)[..., :FEW],
-        "logits without": ungrouped(ids)[..., :FEW],
+        "logits without num_kv_heads": ungrouped(ids)[..., :FEW],
         "with num_kv_heads": given.trainable(grouped),
-        "without": given.trainable(ungrouped),
+        "without num_kv_heads": given.trainable(ungrouped),
     }
 
 
@@ -171,7 +171,7 @@ def test_theta(impl, given):
     ids = text(given)
     return {
         "logits with another base": modern(impl, given, rope_theta=given.real(3.0, 30.0))(ids)[..., :FEW],
-        "logits with 10,000": modern(impl, given, rope_theta=10000.0)(ids)[..., :FEW],
+        "logits with the base 10,000": modern(impl, given, rope_theta=10000.0)(ids)[..., :FEW],
     }
 
 
@@ -204,12 +204,12 @@ def test_make_cache(impl, given):
     model = impl.ModernModel(V, N, D, layers, H, F)
     usual, longer, shorter = model.make_cache(), model.make_cache(max_len=N + given.number(2, 9)), model.make_cache(4)
     return {
-        "caches": len(usual),
-        "different objects": len({id(cache) for cache in [*usual, *longer]}),
-        "max_len": [cache.max_len for cache in usual],
-        "max_len, if more is asked for": [cache.max_len for cache in longer],
-        "max_len, if less is asked for": [cache.max_len for cache in shorter],
-        "tokens in them": [cache.length for cache in usual],
+        "caches in the list": len(usual),
+        "different cache objects in two lists together": len({id(layer) for layer in [*usual, *longer]}),
+        "max_len of the caches": [layer.max_len for layer in usual],
+        "max_len of the caches, if more is asked for": [layer.max_len for layer in longer],
+        "max_len of the caches, if less is asked for": [layer.max_len for layer in shorter],
+        "length of the new caches": [layer.length for layer in usual],
         "caches of a model with a window": len(impl.ModernModel(V, N, D, layers, H, F, window=3).make_cache()),
         "caches of a model without layers": len(impl.ModernModel(V, N, D, 0, H, F).make_cache()),
     }
@@ -224,7 +224,7 @@ def test_cache(impl, given):
         unused = modern(impl, given, 0)
         return {
             "logits in chunks": logits[..., :FEW],
-            "tokens in the caches": [layer.length for layer in cache],
+            "length of the caches after the text": [layer.length for layer in cache],
             "logits without a layer": unused(ids, cache=unused.make_cache())[..., :FEW],
         }
 
@@ -238,7 +238,7 @@ def test_window_cache(impl, given):
         with given.torch.no_grad():
             cache = model.make_cache()
             seen[f"logits {name}"] = through(given, model, cache, ids, [T - 1, 1])[..., :FEW]
-        seen[f"keys too many {name}"] = [max(0, layer.held - window - sinks) for layer in cache]
+        seen[f"keys of the caches beyond window + sinks, {name}"] = [max(0, layer.held - window - sinks) for layer in cache]
     return seen
 
 
@@ -283,16 +283,22 @@ def test_refused(impl, given):
             model(ids[:, :-2], cache)
             seen[f"refuses three tokens too many{name}"] = refusal(lambda: model(ids[:, :5], cache), N, N - 2, 5)  # noqa: B023
             seen[f"refuses one token too many{name}"] = refusal(lambda: model(ids[:, :3], cache), N, N - 2, 3)  # noqa: B023
-            seen[f"tokens in the caches{name}"] = [layer.length for layer in cache]
+            seen[f"length of the caches after the refusals{name}"] = [layer.length for layer in cache]
             seen[f"logits of the last two tokens{name}"] = model(ids[:, -2:], cache)[..., :FEW]
     return seen
 
 
 @check("tied weights are one parameter, for the embedding and for the head", points=4, of=CLASS)
 def test_tied(impl, given):
-    model, ids = modern(impl, given, tied=True), text(given)
+    model, ids = new_model(impl, given, 1, tied=True), text(given)
+    different = int((model.lm_head.weight != model.token_embeddings.weight).sum())
+    with given.torch.no_grad():
+        for weight in model.parameters():
+            weight.zero_()  # a head of its own gets no weights below, so its first numbers must not count
+    model = given.load(model, model_shapes(given, 1, tied=True))
     logits = model(ids)
     return {
+        "numbers in which the head of a new model differs from its embedding": different,
         "logits": logits[..., :FEW],
         **given.trainable(model),
         "slope along the parameters": given.slope(logits, *model.parameters()),
@@ -337,7 +343,7 @@ def test_full_context(impl, given):
 @check("training mode and evaluation mode give the same logits", points=1, of=CLASS)
 def test_modes(impl, given):
     model, ids = modern(impl, given), text(given)
-    return {"train mode": model.train()(ids)[..., :FEW], "eval mode": model.eval()(ids)[..., :FEW]}
+    return {"logits in train mode": model.train()(ids)[..., :FEW], "logits in eval mode": model.eval()(ids)[..., :FEW]}
 
 
 @check("a call does not modify its inputs or affect the next call", points=2, of=CLASS)
@@ -348,8 +354,8 @@ def test_calls_apart(impl, given):
         model(ids, model.make_cache())
     return {
         "ids": ids,
-        "next call": model(ids)[..., :FEW],
-        "next call, shorter": model(ids[1:, :-2])[..., :FEW],
+        "logits of the next call": model(ids)[..., :FEW],
+        "logits of the next call, with a shorter text": model(ids[1:, :-2])[..., :FEW],
     }
 
 
@@ -358,7 +364,7 @@ def test_dtypes(impl, given):
     ids = text(given)
     seen = {dtype: modern(impl, given, dtype=dtype)(ids) for dtype in ("float64", "bfloat16", "float16")}
     # Tables in float32 are no mistake. So for float64 only the dtype counts, and the values in float32 precision.
-    return {**seen, "float64": [seen["float64"].dtype, seen["float64"].float()]}
+    return {**seen, "float64": {"dtype": seen["float64"].dtype, "logits": seen["float64"].float()}}
 
 
 @check("new tensors are on the device of the input", points=1, of=CLASS, trials=1, judge=AS_ON_CPU)
