@@ -53,24 +53,25 @@ def readable(value):
     return f"{type(value).__name__} {value}"
 
 
-def learned(result):
-    """Observe the merges by rank."""
+def learned(result, most):
+    """Observe how many merges there are, and the first `most` of them by rank."""
     _, merges = result
-    return {f"merge {rank}": readable(pair) for rank, pair in enumerate(merges)}
+    first = {f"merge {rank}": readable(pair) for rank, pair in enumerate(merges[:most])}
+    return {**first, "number of merges": len(merges)}
 
 
-def entries(result):
-    """Observe the vocabulary: its size, two bytes, and all entries after the bytes."""
+def entries(result, most):
+    """Observe the vocabulary: its size, two bytes, and the entries after the bytes, below the id `most`."""
     vocab, _ = result
-    later = {f"id {i}": readable(token) for i, token in vocab.items() if not isinstance(i, int) or i > 255}
-    return {"entries": len(vocab), "id 65": readable(vocab.get(65)), "id 200": readable(vocab.get(200)), **later}
+    ids = (65, 200, *range(256, most))
+    return {"entries of the vocabulary": len(vocab), **{f"entry of id {i}": readable(vocab.get(i)) for i in ids}}
 
 
 @check("the most frequent pair is merged, again and again", points=3, of="train_bpe")
 def test_merges(impl, given):
     words = words_of(given, 10, some_letters(given, 4))
     text = lines(given, *((word, given.number(1, 9)) for word in words))
-    return learned(impl.train_bpe(text, vocab_size=256 + 10))
+    return learned(impl.train_bpe(text, vocab_size=256 + 10), 10)
 
 
 @check("a word counts as often as it occurs in the text", points=2, of="train_bpe")
@@ -78,14 +79,14 @@ def test_frequencies(impl, given):
     p, q, r, s, *others = some_letters(given, 9)
     often = given.number(6, 9)
     text = lines(given, (p + q, often), *((r + s + other, 1) for other in others), (s + r, often - 1))
-    return learned(impl.train_bpe(text, vocab_size=256 + 3))
+    return learned(impl.train_bpe(text, vocab_size=256 + 3), 3)
 
 
 @check("of equally frequent pairs, the greatest is merged", points=2, of="train_bpe")
 def test_ties(impl, given):
     letters = given.shuffled(some_letters(given, 16))
     words = [letters[i] + letters[i + 1] for i in range(0, 16, 2)]
-    return learned(impl.train_bpe("\n".join([*words, *reversed(words)]), vocab_size=256 + 7))
+    return learned(impl.train_bpe("\n".join([*words, *reversed(words)]), vocab_size=256 + 7), 7)
 
 
 @check("pairs are compared as two byte strings, not joined", points=1, of="train_bpe")
@@ -93,14 +94,14 @@ def test_tie_of_tuples(impl, given):
     p, q, r = some_letters(given, 3)
     count = given.number(2, 5)
     text = lines(given, (p + q, 3), (p + q + p, count), (p + r, count))
-    return learned(impl.train_bpe(text, vocab_size=256 + 2))
+    return learned(impl.train_bpe(text, vocab_size=256 + 2), 2)
 
 
 @check("in a run of one letter every place counts, and merges do not overlap", points=2, of="train_bpe")
 def test_runs(impl, given):
     p, q, r = given.shuffled(some_letters(given, 3))
     text = lines(given, (p * 3, 2), (p * 5, 1), (q + r, given.number(5, 8)), (p * 4 + q, 2))
-    return learned(impl.train_bpe(text, vocab_size=256 + 7))
+    return learned(impl.train_bpe(text, vocab_size=256 + 7), 7)
 
 
 @check("the counts beside a merge change with it", points=2, of="train_bpe")
@@ -108,12 +109,12 @@ def test_neighbours(impl, given):
     p, q, r, s, t = given.shuffled(some_letters(given, 5))
     often = given.number(8, 12)
     text = lines(given, (p + q + r, often), (q + s, 3), (s + q + r + t, 2), (t + s, often - 2))
-    return learned(impl.train_bpe(text, vocab_size=256 + 6))
+    return learned(impl.train_bpe(text, vocab_size=256 + 6), 6)
 
 
 @check("no pair goes beyond a pre-token", points=2, of="train_bpe")
 def test_pretokens(impl, given):
-    return learned(impl.train_bpe(prose(given, 80), vocab_size=256 + 16))
+    return learned(impl.train_bpe(prose(given, 80), vocab_size=256 + 16), 16)
 
 
 @check("letters beyond ASCII are several bytes", points=1, of="train_bpe")
@@ -121,7 +122,7 @@ def test_broad_letters(impl, given):
     letters = given.shuffled(BROAD)
     words = ["".join(given.choice(letters[:5]) for _ in range(3)) for _ in range(6)]
     text = lines(given, *((word, given.number(1, 5)) for word in words))
-    return learned(impl.train_bpe(text, vocab_size=256 + 9))
+    return learned(impl.train_bpe(text, vocab_size=256 + 9), 9)
 
 
 @check("ids: bytes first, then merges, special tokens last", points=2, of="train_bpe")
@@ -129,7 +130,7 @@ def test_ids(impl, given):
     p, q, r = some_letters(given, 3)
     special = [f"<{given.text(4)}>", "<|end|>", f"<{given.text(3)}>"]
     text = lines(given, (p + q, 6), (r + p, 4), (q + r + p, 1))
-    return entries(impl.train_bpe(text, vocab_size=256 + 3 + 3, special_tokens=special))
+    return entries(impl.train_bpe(text, vocab_size=256 + 3 + 3, special_tokens=special), 256 + 3 + 3)
 
 
 @check("special tokens are cut out before pairs are counted", points=2, of="train_bpe")
@@ -139,7 +140,7 @@ def test_special_uncounted(impl, given):
     special = ["[" + s + "]", short, short + r + s]
     parts = [p + r, p + r, q + s, short + r + s, short, p + q, short + r + s, s + r, "[" + s + "]", r, short, p + r]
     text = "".join(parts * given.number(2, 4))
-    return learned(impl.train_bpe(text, vocab_size=256 + 3 + 4, special_tokens=special))
+    return learned(impl.train_bpe(text, vocab_size=256 + 3 + 4, special_tokens=special), 4)
 
 
 @check("the size of the vocabulary counts special tokens", points=1, of="train_bpe")
@@ -149,10 +150,10 @@ def test_vocab_size(impl, given):
     result = impl.train_bpe(text, vocab_size=256 + merges + len(special), special_tokens=special)
     full = impl.train_bpe(text, vocab_size=256 + len(special), special_tokens=special)
     return {
-        **learned(result),
-        "entries": len(result[0]),
-        "entries without room for a merge": len(full[0]),
-        "merges then": len(full[1]),
+        **learned(result, merges),
+        "entries of the vocabulary": len(result[0]),
+        "entries of a vocabulary without room for a merge": len(full[0]),
+        "number of merges without room for one": len(full[1]),
     }
 
 
@@ -161,7 +162,8 @@ def test_until_none(impl, given):
     letters = given.shuffled(some_letters(given, 9))
     words = ["".join(letters[:4]), "".join(letters[4:7]), "".join(letters[7:])]
     result = impl.train_bpe("\n".join([*words, words[2]]), vocab_size=300)
-    return {**learned(result), "entries": len(result[0])}
+    most = sum(len(word) - 1 for word in words)  # merges make one token of each word
+    return {**learned(result, most), "entries of the vocabulary": len(result[0])}
 
 
 @check("a text without pairs gives no merges", points=1, of="train_bpe", requires_any=("merges", "ties", "ids"))
@@ -170,10 +172,10 @@ def test_no_pairs(impl, given):
     empty = impl.train_bpe("", vocab_size=256 + given.number(4, 9), special_tokens=special)
     single = impl.train_bpe(given.text(1) + "\n" + given.text(1), vocab_size=256 + given.number(4, 9))
     return {
-        "merges of an empty text": len(empty[1]),
-        "entries for an empty text": len(empty[0]),
-        "id 256 for an empty text": readable(empty[0].get(256)),
-        "merges of single letters": len(single[1]),
+        "number of merges for an empty text": len(empty[1]),
+        "entries of the vocabulary for an empty text": len(empty[0]),
+        "entry of id 256 for an empty text": readable(empty[0].get(256)),
+        "number of merges for single letters": len(single[1]),
     }
 
 
@@ -246,7 +248,7 @@ def test_own_ids(impl, given):
     own = tokenizer(impl, merges, vocab=dict(enumerate(tokens)))
     text = given.text(12, letters) + " " + given.text(5, letters)
     ids = own.encode(text)
-    return {f"ids of {text!r}": ids, "their text": own.decode(ids)}
+    return {f"ids of {text!r}": ids, "text decoded from these ids": own.decode(ids)}
 
 
 @check("no merge goes beyond a pre-token", points=2, of="Tokenizer")
@@ -309,7 +311,7 @@ def test_special_ids(impl, given):
     own = tokenizer(impl, [(p, q)], [new[0], known, new[1]], dict(enumerate(tokens)))
     text = p + known + q + new[0] + p + q + new[1] + known
     ids = own.encode(text)
-    return {f"ids of {text!r}": ids, "their text": own.decode(ids)}
+    return {f"ids of {text!r}": ids, "text decoded from these ids": own.decode(ids)}
 
 
 @check("the bytes of all ids are joined before they are decoded", points=2, of="Tokenizer")
@@ -392,10 +394,10 @@ def test_inputs_kept(impl, given):
     own.decode(ids)
     return {
         "special tokens": special,
-        "entries of the vocabulary": len(vocab),
-        "merges": [readable(pair) for pair in pairs],
-        "ids afterwards": own.encode(p + q + "<a>"),
-        "ids decoded": ids,
+        "entries of the vocabulary passed to Tokenizer": len(vocab),
+        "merges passed to Tokenizer": [readable(pair) for pair in pairs],
+        "ids of the same text afterwards": own.encode(p + q + "<a>"),
+        "ids passed to decode": ids,
     }
 
 
