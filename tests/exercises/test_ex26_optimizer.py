@@ -26,7 +26,7 @@ def hand_over(given, params, scale=1.0):
 
 def now(params):
     """Observe the parameters."""
-    return {name: value.detach().clone() for name, value in params.items()}
+    return {f"parameter {name}": value.detach().clone() for name, value in params.items()}
 
 
 def after(impl, given, steps, *, scale=1.0, **options):
@@ -113,7 +113,7 @@ def test_without_gradient(impl, given):
     hand_over(given, params)
     params["matrix"].grad = None
     optimizer.step()
-    seen = {"matrix before its first gradient": params["matrix"].detach().clone()}
+    seen = {"parameter matrix before its first gradient": params["matrix"].detach().clone()}
     for _ in range(2):
         hand_over(given, params)
         optimizer.step()
@@ -147,7 +147,7 @@ def test_closure(impl, given):
     return {
         "returned losses": returned,
         "losses of the closure": losses,
-        "without one": optimizer.step(),
+        "result of a step without a closure": optimizer.step(),
         **now(params),
     }
 
@@ -247,7 +247,7 @@ def test_betas(impl, given):
 def rates(impl, steps, *others):
     """Observe the learning rate of some steps."""
     found = {step: impl.cosine_learning_rate(step, *others) for step in steps}
-    return {f"step {step}": float(rate) if isinstance(rate, float) else rate for step, rate in found.items()}
+    return {f"rate of step {step}": float(rate) if isinstance(rate, float) else rate for step, rate in found.items()}
 
 
 def schedule(given):
@@ -274,7 +274,7 @@ def test_ends(impl, given):
     most, least, warmup, total = schedule(given)
     return {
         **rates(impl, (0, warmup), most, least, warmup, total),
-        "step 0 without a warm-up": float(impl.cosine_learning_rate(0, most, least, 0, total)),
+        "rate of step 0 without a warm-up": float(impl.cosine_learning_rate(0, most, least, 0, total)),
     }
 
 
@@ -364,7 +364,7 @@ def descent(given, model, rate=0.5, momentum=0.5):
 
 
 def trained(model):
-    return {name: value.detach().clone() for name, value in model.named_parameters()}
+    return now(dict(model.named_parameters()))
 
 
 def number(value):
@@ -399,7 +399,7 @@ def test_padding(impl, given):
         model = language_model(given)
         named = dict.fromkeys(options, pad_idx)
         loss = impl.accumulated_step(model, descent(given, model), texts(given, pad_idx), **named)
-        name = "a padding id of its own" if options else "padding id 0"
+        name = "with a padding id of its own" if options else "with padding id 0"
         seen[name] = {"loss": number(loss), **trained(model)}
     return seen
 
@@ -434,7 +434,7 @@ def test_one_graph(impl, given):
     for call in model.calls:  # how many graphs there are at the same time
         held += 1 if call == "forward" else -1
         most = max(most, held)
-    return {"graphs at the same time": most, "graphs in all": model.calls.count("backward"), "loss": number(loss)}
+    return {"graphs kept at the same time": most, "graphs in all": model.calls.count("backward"), "loss": number(loss)}
 
 
 @check("the model is in training mode", points=1, of=STEP, judge=LOSSES)

@@ -28,6 +28,17 @@ def lora(impl, given, *, rank=None, alpha=None, bias=True, dtype="float32"):
     return given.load(layer, layer_shapes(D, F, rank, bias=bias), dtype=dtype)
 
 
+def with_known_factors(given, layer, rank):
+    """Give each factor that does not begin with zeros known numbers, so that what a layer computes is no chance."""
+    factors = [each for each in layer.parameters() if each.dim() == 2 and rank in each.shape]
+    with given.torch.no_grad():
+        for factor in sorted(factors, key=lambda each: each.size(0) != rank):
+            numbers = given.normal(*factor.shape)
+            if bool((factor != 0).any()):
+                factor.copy_(numbers)
+    return layer
+
+
 def trained(module):
     return [weight for weight in module.parameters() if weight.requires_grad]
 
@@ -36,14 +47,14 @@ def trained(module):
 def test_forward(impl, given):
     B, T, D = given.sizes("B T D")
     x = given.normal(B, T, D)
-    return {"rank": lora(impl, given)(x), "another rank": lora(impl, given, rank=given.size("G") + 1)(x[:2])}
+    return {"output": lora(impl, given)(x), "output with another rank": lora(impl, given, rank=given.size("G") + 1)(x[:2])}
 
 
 @check("a new layer computes what the frozen one does", points=3, of=CLASS)
 def test_new(impl, given):
     B, D, F, G = given.sizes("B D F G")
     layer = impl.LoRALinear(frozen_linear(given, D, F), G, given.real(5.0, 9.0))
-    return layer(given.normal(B, D))
+    return {"output of a new layer": with_known_factors(given, layer, G)(given.normal(B, D))}
 
 
 @check("of the two factors, B begins with zeros, and A with random numbers", points=3, of=CLASS, requires_any=COMPUTED)
@@ -52,10 +63,8 @@ def test_start(impl, given):
     weights = trained(impl.LoRALinear(given.torch.nn.Linear(D, F), G, 3.0))
     return {
         "trained numbers": sum(weight.numel() for weight in weights),
-        "zeros among them": sum(int((weight == 0).sum()) for weight in weights),
-        "ranks of the trained matrices": sorted(
-            int(given.torch.linalg.matrix_rank(weight.detach())) for weight in weights
-        ),
+        "zeros among the trained numbers": sum(int((weight == 0).sum()) for weight in weights),
+        "ranks of the trained matrices": sorted(int(given.torch.linalg.matrix_rank(weight.detach())) for weight in weights),
     }
 
 
@@ -66,7 +75,7 @@ def test_trained(impl, given):
     return {
         **given.trainable(layer),
         "slope along the parameters": given.slope(layer(x), *trained(layer)),
-        "gradient of the input": given.gradients(layer(x), x),
+        "gradient of the input": given.gradients(layer(x), x)[0],
     }
 
 
@@ -74,11 +83,11 @@ def test_trained(impl, given):
 def test_merge(impl, given):
     merged, plain = lora(impl, given).merge(), lora(impl, given, bias=False).merge()
     return {
-        "weight": merged.weight,
-        "bias": merged.bias,
-        "weight without a bias": plain.weight,
-        "bias of a layer without one": plain.bias,
-        "type": type(merged).__name__,
+        "merged weight": merged.weight,
+        "merged bias": merged.bias,
+        "merged weight of a layer without a bias": plain.weight,
+        "merged bias of a layer without a bias": plain.bias,
+        "type of the merged layer": type(merged).__name__,
     }
 
 
@@ -94,7 +103,12 @@ def test_merge_again(impl, given):
         first.weight.zero_()
         first.bias.zero_()
         untouched = layer(x)
-    return {"merged": before, "output after": after, "merged again": second, "output, the first one erased": untouched}
+    return {
+        "merged weight": before,
+        "output after merge": after,
+        "weight of the second merge": second,
+        "output after the first merged layer is set to zeros": untouched,
+    }
 
 
 @check(
@@ -134,10 +148,11 @@ def nested(given):
 
 
 def outputs(model, x):
-    """Return what the linear layers of the nested model make of x."""
+    """Observe what the linear layers of the nested model make of x."""
     attention = model["layers"][1]["attn"]
-    parts = [model["q_proj"], model["my_q_proj"], *(attention[name] for name in ("q_proj", "k_proj", "v_proj"))]
-    return [part(x) for part in parts]
+    parts = {name: model[name] for name in ("q_proj", "my_q_proj")}
+    parts |= {f"layers.1.attn.{name}": attention[name] for name in ("q_proj", "k_proj", "v_proj")}
+    return {f"output of {name}": part(x) for name, part in parts.items()}
 
 
 @check("the layers with a target's name are replaced, at any depth", points=4, of=FUNCTION, requires_any=COMPUTED)
@@ -147,12 +162,12 @@ def test_add(impl, given):
     inner["linear"] = given.torch.nn.Sequential(given.torch.nn.Linear(3, 4), given.torch.nn.ModuleDict())
     inner["linear"][1]["linear"] = given.torch.nn.Linear(4, 3)
     return {
-        "names": impl.add_lora(model, G, 3.0),
-        "modules of the new class": sum(isinstance(module, impl.LoRALinear) for module in model.modules()),
-        "names of other targets": impl.add_lora(other, G, 3.0, targets=["output_proj"]),
-        "modules there": sum(isinstance(module, impl.LoRALinear) for module in other.modules()),
-        "names of a target called linear": impl.add_lora(inner, G, 3.0, targets=("linear",)),
-        "modules inside": sum(isinstance(module, impl.LoRALinear) for module in inner.modules()),
+        "names returned": impl.add_lora(model, G, 3.0),
+        "LoRALinear modules in the model": sum(isinstance(module, impl.LoRALinear) for module in model.modules()),
+        "names returned for other targets": impl.add_lora(other, G, 3.0, targets=["output_proj"]),
+        "LoRALinear modules for other targets": sum(isinstance(module, impl.LoRALinear) for module in other.modules()),
+        "names returned for a target called linear": impl.add_lora(inner, G, 3.0, targets=("linear",)),
+        "LoRALinear modules for a target called linear": sum(isinstance(module, impl.LoRALinear) for module in inner.modules()),
     }
 
 
@@ -164,7 +179,7 @@ def test_frozen(impl, given):
         id(weight) for module in model.modules() if isinstance(module, impl.LoRALinear) for weight in trained(module)
     }
     outside = [weight for weight in trained(model) if id(weight) not in inside]
-    return {**given.trainable(model), "trained numbers outside": sum(weight.numel() for weight in outside)}
+    return {**given.trainable(model), "trained numbers outside of the factors": sum(weight.numel() for weight in outside)}
 
 
 @check("the model computes the same before, and uses its rank and alpha after", points=3, of=FUNCTION)
@@ -176,17 +191,23 @@ def test_model(impl, given):
     for name in ("q_proj", "k_proj", "v_proj"):
         model["layers"][1]["attn"][name] = frozen_linear(given, D, D, bias=False)
     impl.add_lora(model, G, given.real(5.0, 9.0))
+    for layer in (each for each in model.modules() if isinstance(each, impl.LoRALinear)):
+        with_known_factors(given, layer, G)
     before = outputs(model, x)
     given.load(model["q_proj"], layer_shapes(D, F, G, bias=False))
     given.load(model["layers"][1]["attn"]["v_proj"], layer_shapes(D, D, G, bias=False))
-    return {"before": before, "after": outputs(model, x)}
+    return {"with new factors": before, "with other factors": outputs(model, x)}
 
 
 @check("inputs keep their values and may have any leading axes", points=1, of=CLASS)
 def test_inputs(impl, given):
     B, T, D = given.sizes("B T D")
     layer, x = lora(impl, given), given.normal(B, T, D)
-    return {"one axis": layer(x[0, 0]), "four axes": layer(x[None, :, :2]), "input after": x}
+    return {
+        "output for an input of one axis": layer(x[0, 0]),
+        "output for an input of four axes": layer(x[None, :, :2]),
+        "input after the calls": x,
+    }
 
 
 @check("the factors have the dtype of the layer", points=1, of=CLASS, judge=Like())
@@ -195,8 +216,8 @@ def test_dtypes(impl, given):
     seen = {}
     for dtype in ("float64", "bfloat16"):
         linear = frozen_linear(given, D, F, dtype=dtype)
-        layer, x = impl.LoRALinear(linear, G, 3.0), given.normal(B, D, dtype=dtype)
-        seen[dtype] = {"output": layer(x), "merged": layer.merge().weight}
+        layer, x = with_known_factors(given, impl.LoRALinear(linear, G, 3.0), G), given.normal(B, D, dtype=dtype)
+        seen[dtype] = {"output": layer(x), "merged weight": layer.merge().weight}
     return seen
 
 
@@ -208,4 +229,4 @@ def test_device(impl, given):
     with given.another_device() as device:
         layer = impl.LoRALinear(linear.to(device), G, 3.0)
         merged = layer.merge()
-        return {"output": [layer(x.to(device)), here], "merged": [merged(x.to(device)), here]}
+        return {"output": [layer(x.to(device)), here], "output of the merged layer": [merged(x.to(device)), here]}
