@@ -39,7 +39,7 @@ def test_mixture(impl, given):
     B, T, D, F, E, k = sizes(given)
     x = given.normal(B, T, D)
     few, all_of_them = mixture(impl, given, D, F, E, k), mixture(impl, given, D, F, E, E)
-    return {"output": few(x)[0], "first sentence, top_k = num_experts": all_of_them(x[0])[0]}
+    return {"output": few(x)[0], "output of the first sentence, top_k = num_experts": all_of_them(x[0])[0]}
 
 
 @check("with top_k = 1, the likeliest expert computes the token alone", points=2, of=CLASS)
@@ -63,9 +63,13 @@ def test_balance(impl, given):
 @check("the balance loss trains the router through P, not through f", points=2, of=CLASS, judge=GRADIENT)
 def test_balance_gradient(impl, given):
     B, T, D, F, E, k = sizes(given)
-    layer = mixture(impl, given, D, F, E, k)
-    loss = layer(given.normal(B, T, D))[1]
-    return {"gradient of the router": given.gradients(loss, *layer.router.parameters())[0]}
+    layer, x = mixture(impl, given, D, F, E, k), given.normal(B, T, D)
+    loss, uneven = layer(x)[1], layer(x + 3 * given.normal(D))[1]
+    return {
+        "gradient of the router": given.gradients(loss, *layer.router.parameters())[0],
+        # Other losses without a gradient differ here. A constant that is added to all of them does not count.
+        "balance loss of an uneven text, minus that of this one": (uneven - loss).detach(),
+    }
 
 
 @check("the output trains the router and the input", points=2, of=CLASS, judge=GRADIENT)

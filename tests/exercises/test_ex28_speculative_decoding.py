@@ -61,7 +61,7 @@ def test_kept(impl, given):
         probs["target_probs"] = probs["target_probs"] / probs["target_probs"].sum(dim=-1, keepdim=True)
         uniforms = given.normal(n, dtype="float64").sigmoid()
         counts.append(impl.verify_draft(drafted, **probs, uniforms=uniforms)[0])
-    return {"accepted": counts}
+    return {f"accepted tokens of round {number}": count for number, count in enumerate(counts, 1)}
 
 
 @check("if all are kept, the target's last row comes next", points=2, of=VERIFY)
@@ -240,7 +240,7 @@ def test_greedy(impl, given):
     for name, misses in (("a perfect draft", 0), ("a good draft", 4), ("a useless draft", 1)):
         draft, _ = language_model(given, misses=misses)
         ids = impl.speculative_generate(target, draft, prompt, max_new_tokens=11, num_drafted=3, temperature=0.0)
-        seen[name] = ids
+        seen[f"ids with {name}"] = ids
     return {**seen, "prompt after the call": prompt}
 
 
@@ -254,9 +254,9 @@ def test_rounds(impl, given):
         ids = impl.speculative_generate(
             target, draft, prompt, max_new_tokens=13, num_drafted=drafted, temperature=temperature
         )
-        quality = f"a miss at every {misses} places" if misses else "draft and target alike"
-        name = f"{quality}, {drafted} drafted, temperature {temperature:g}"
-        seen[f"calls: {name}"] = len(calls)
+        quality = f"a draft that is wrong at 1 of {misses} positions" if misses else "a draft like the target"
+        name = f"{quality}, {drafted} drafted in a round, temperature {temperature:g}"
+        seen[f"calls of the target: {name}"] = len(calls)
         seen[f"new tokens: {name}"] = ids.size(1) - prompt.size(1)
     return seen
 
@@ -273,12 +273,12 @@ def test_lengths(impl, given):
         )
 
     return {
-        "prompt with max_new_tokens = 0": run(0, 3),
+        "ids with max_new_tokens = 0": run(0, 3),
         "calls of the target for no token": len(calls),
-        "one token": run(1, 4),
-        "two tokens, seven drafted": run(2, 7),
-        "no drafted token": run(3, 0),
-        "a prompt of one token": run(6, 2, 1),
+        "ids with one new token": run(1, 4),
+        "ids with two new tokens, seven drafted": run(2, 7),
+        "ids without a drafted token": run(3, 0),
+        "ids after a prompt of one token": run(6, 2, 1),
     }
 
 
