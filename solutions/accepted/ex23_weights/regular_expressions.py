@@ -110,8 +110,9 @@ def pieces(name, tensor, table, heads, kv_heads):
     shares = [heads, kv_heads, kv_heads] if len(parts) == 3 else [1, 1]
     unit, at = len(tensor) // sum(shares), 0
     for part, share in zip(parts, shares, strict=True):
-        yield target.replace(group[0], part), tensor[at : at + share * unit]
-        at += share * unit
+        end = len(tensor) if part == parts[-1] else at + share * unit  # the last one gets the rows that do not fit
+        yield target.replace(group[0], part), tensor[at:end]
+        at = end
 
 
 def converted(tensors, table, heads, kv_heads):
