@@ -42,9 +42,9 @@ def with_gates(impl, given, size, dtype):
 @check("gates of 10000, and of 1000 in half precision, stay finite", points=2, of=CLASS, judge=Same(tolerance=0.05))
 def test_large(impl, given):
     return {
-        "gates of 10000": with_gates(impl, given, 1e4, "float32"),
-        "float16, gates of 1000": with_gates(impl, given, 1e3, "float16"),
-        "bfloat16, gates of 1000": with_gates(impl, given, 1e3, "bfloat16"),
+        "output for gates of 10000": with_gates(impl, given, 1e4, "float32"),
+        "output for float16 gates of 1000": with_gates(impl, given, 1e3, "float16"),
+        "output for bfloat16 gates of 1000": with_gates(impl, given, 1e3, "bfloat16"),
     }
 
 

@@ -227,7 +227,7 @@ def test_cache_contents(impl, given):
         "keys of the first tokens, and rotated here": [first, rotated(rope, plain_first, places[:T])],
         "keys of the next tokens, and rotated here": [keys, rotated(rope, plain_keys, places[T:])],
         "values of the first tokens, with rope and without": [values, plain_values],
-        "tokens in the cache": caches[0].length,
+        "length of the cache": caches[0].length,
     }
 
 
@@ -300,13 +300,18 @@ def test_head_counts(impl, given):
     usual = given.load(impl.GroupedQueryAttention(d_model=D, num_heads=H), shapes_of(D, H, H))
     single = given.load(impl.GroupedQueryAttention(d_model=D, num_heads=H, num_kv_heads=1), shapes_of(D, H, 1))
     seen = {}
-    for name, module in {"left out": usual, "1": single}.items():
+    for name, module in {"left out": usual, "of 1": single}.items():
         module(x)
-        seen[f"logarithm of attention_weights, {name}"] = logarithms(module.attention_weights)
-        seen[f"num_heads and num_kv_heads, {name}"] = [module.num_heads, module.num_kv_heads]
+        seen[f"logarithm of attention_weights, num_kv_heads {name}"] = logarithms(module.attention_weights)
+        seen |= {f"num_heads, num_kv_heads {name}": module.num_heads, f"num_kv_heads {name}": module.num_kv_heads}
     rope = rotation(given, D // H)
     kept = impl.GroupedQueryAttention(d_model=D, num_heads=H, num_kv_heads=G, rope=rope)
-    return {**seen, "rope is stored": kept.rope is rope, "no rope": usual.rope is None, "G": kept.num_kv_heads}
+    return {
+        **seen,
+        "rope is the one given": kept.rope is rope,
+        "rope left out is None": usual.rope is None,
+        "num_kv_heads of G": kept.num_kv_heads,
+    }
 
 
 OTHERS = "output of the other queries, compared with no query blocked"
@@ -359,7 +364,7 @@ def test_weights_kept(impl, given):
     return {
         "attention_weights of the first call, last query": last_query(kept[0]),
         "attention_weights of the latest call, last query": last_query(kept[1]),
-        "shape": list(getattr(kept[1], "shape", [])),
+        "shape of attention_weights": list(getattr(kept[1], "shape", [])),
         "attention_weights are attached to the graph": any(getattr(weights, "requires_grad", None) for weights in kept),
     }
 

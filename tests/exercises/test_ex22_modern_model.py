@@ -238,7 +238,9 @@ def test_window_cache(impl, given):
         with given.torch.no_grad():
             cache = model.make_cache()
             seen[f"logits {name}"] = through(given, model, cache, ids, [T - 1, 1])[..., :FEW]
-        seen[f"keys of the caches beyond window + sinks, {name}"] = [max(0, layer.held - window - sinks) for layer in cache]
+        seen[f"keys of the caches beyond window + sinks, {name}"] = [
+            max(0, layer.held - window - sinks) for layer in cache
+        ]
     return seen
 
 

@@ -515,7 +515,9 @@ def test_unchanged(impl, given):
         change = {name: now - before[name] for name, now in held(model).items()}
         change = chosen(change, "0.ln", "0.attn.v_proj")
         seen |= {f"change of {name} if a tensor is {fault}": value for name, value in change.items()}
-        seen[f"exception if a tensor is {fault}"] = next((kind for kind in error["raised"] if kind == "ValueError"), "another one")
+        seen[f"exception if a tensor is {fault}"] = next(
+            (kind for kind in error["raised"] if kind == "ValueError"), "another one"
+        )
     unused = impl.load_weights(model, llama(given))
     return {**seen, "unused names of a right file": unused, **chosen(held(model), "v_proj", "ln_final")}
 

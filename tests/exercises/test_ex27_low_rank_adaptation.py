@@ -47,7 +47,10 @@ def trained(module):
 def test_forward(impl, given):
     B, T, D = given.sizes("B T D")
     x = given.normal(B, T, D)
-    return {"output": lora(impl, given)(x), "output with another rank": lora(impl, given, rank=given.size("G") + 1)(x[:2])}
+    return {
+        "output": lora(impl, given)(x),
+        "output with another rank": lora(impl, given, rank=given.size("G") + 1)(x[:2]),
+    }
 
 
 @check("a new layer computes what the frozen one does", points=3, of=CLASS)
@@ -167,7 +170,9 @@ def test_add(impl, given):
         "names returned for other targets": impl.add_lora(other, G, 3.0, targets=["output_proj"]),
         "LoRALinear modules for other targets": sum(isinstance(module, impl.LoRALinear) for module in other.modules()),
         "names returned for a target called linear": impl.add_lora(inner, G, 3.0, targets=("linear",)),
-        "LoRALinear modules for a target called linear": sum(isinstance(module, impl.LoRALinear) for module in inner.modules()),
+        "LoRALinear modules for a target called linear": sum(
+            isinstance(module, impl.LoRALinear) for module in inner.modules()
+        ),
     }
 
 
