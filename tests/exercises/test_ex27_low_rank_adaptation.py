@@ -67,7 +67,9 @@ def test_start(impl, given):
     return {
         "trained numbers": sum(weight.numel() for weight in weights),
         "zeros among the trained numbers": sum(int((weight == 0).sum()) for weight in weights),
-        "ranks of the trained matrices": sorted(int(given.torch.linalg.matrix_rank(weight.detach())) for weight in weights),
+        "ranks of the trained matrices": sorted(
+            int(given.torch.linalg.matrix_rank(weight.detach())) for weight in weights
+        ),
     }
 
 
@@ -184,7 +186,10 @@ def test_frozen(impl, given):
         id(weight) for module in model.modules() if isinstance(module, impl.LoRALinear) for weight in trained(module)
     }
     outside = [weight for weight in trained(model) if id(weight) not in inside]
-    return {**given.trainable(model), "trained numbers outside of the factors": sum(weight.numel() for weight in outside)}
+    return {
+        **given.trainable(model),
+        "trained numbers outside of the factors": sum(weight.numel() for weight in outside),
+    }
 
 
 @check("the model computes the same before, and uses its rank and alpha after", points=3, of=FUNCTION)
