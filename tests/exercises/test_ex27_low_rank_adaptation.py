@@ -30,9 +30,9 @@ def lora(impl, given, *, rank=None, alpha=None, bias=True, dtype="float32"):
 
 def with_known_factors(given, layer, rank):
     """Give each factor that does not begin with zeros known numbers, so that what a layer computes is no chance."""
-    factors = [each for each in layer.parameters() if each.dim() == 2 and rank in each.shape]
+    factors = [parameter for parameter in layer.parameters() if parameter.dim() == 2 and rank in parameter.shape]
     with given.torch.no_grad():
-        for factor in sorted(factors, key=lambda each: each.size(0) != rank):
+        for factor in sorted(factors, key=lambda parameter: parameter.size(0) != rank):
             numbers = given.normal(*factor.shape)
             if bool((factor != 0).any()):
                 factor.copy_(numbers)
@@ -201,7 +201,7 @@ def test_model(impl, given):
     for name in ("q_proj", "k_proj", "v_proj"):
         model["layers"][1]["attn"][name] = frozen_linear(given, D, D, bias=False)
     impl.add_lora(model, G, given.real(5.0, 9.0))
-    for layer in (each for each in model.modules() if isinstance(each, impl.LoRALinear)):
+    for layer in (module for module in model.modules() if isinstance(module, impl.LoRALinear)):
         with_known_factors(given, layer, G)
     before = outputs(model, x)
     given.load(model["q_proj"], layer_shapes(D, F, G, bias=False))
