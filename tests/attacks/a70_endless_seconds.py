@@ -6,7 +6,7 @@
 # ///
 tried()
 for check, draw in plan():
-    at = {"exercise": __name__, "check": check, "draw": draw}
+    at = {"exercise": __name__, "check": check, "trial": draw}
     send({"event": "begin", **at})
     send({"event": "observed", **at, "value": None, "seconds": 1.7e308})
 send({"event": "done"})

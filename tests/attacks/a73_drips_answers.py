@@ -8,5 +8,5 @@
 import time
 tried()
 for check, draw in plan():
-    send({"event": "begin", "exercise": __name__, "check": check, "draw": draw})
+    send({"event": "begin", "exercise": __name__, "check": check, "trial": draw})
     time.sleep(12)

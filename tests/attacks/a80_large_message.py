@@ -7,7 +7,7 @@
 tried()
 fault = {"type": "E" * 200_000, "bases": [], "message": "m" * 600_000, "kind": "other", "tensor": None, "frames": [], "values": []}
 for check, draw in plan():
-    at = {"exercise": __name__, "check": check, "draw": draw}
+    at = {"exercise": __name__, "check": check, "trial": draw}
     send({"event": "begin", **at})
     send({"event": "raised", **at, "fault": {"dict": {**fault, "type": fault["type"]}}, "seconds": 0.0})
 send({"event": "done"})

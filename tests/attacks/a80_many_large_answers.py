@@ -8,6 +8,6 @@ import os
 tried()
 blob = os.urandom(15 << 20)
 for check, draw in plan():
-    at = {"exercise": __name__, "check": check, "draw": draw}
+    at = {"exercise": __name__, "check": check, "trial": draw}
     send({"event": "begin", **at})
     send({"event": "observed", **at, "value": {"dict": {"weights": {"array": ["uint8", [len(blob)], "cpu", 0, len(blob)]}}}, "seconds": 0.0}, blob)

@@ -5,4 +5,4 @@
 # parts = ["inside"]
 # ///
 tried()
-send({"event": "begin", "exercise": __name__, "check": plan()[0][0], "draw": 0}); write(frame(b'{"dict": {"event": "observed", "value": ' + b"9" * 4000 + b', "seconds": 1e999}}'))
+send({"event": "begin", "exercise": __name__, "check": plan()[0][0], "trial": 0}); write(frame(b'{"dict": {"event": "observed", "value": ' + b"9" * 4000 + b', "seconds": 1e999}}'))

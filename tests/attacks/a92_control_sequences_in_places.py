@@ -9,7 +9,7 @@ tried()
 fault = {"type": EVIL, "bases": [EVIL], "message": EVIL, "kind": "other", "tensor": EVIL,
          "frames": {"list": 0}, "values": []}
 for check, draw in plan():
-    at = {"exercise": __name__, "check": check, "draw": draw}
+    at = {"exercise": __name__, "check": check, "trial": draw}
     send({"event": "begin", **at})
     place = {"dict": {"file": f"{__name__}.py{EVIL}", "line": 3, "function": EVIL, "column": 0, "end": 10**9}}
     report = {"dict": {**fault, "frames": [place], "values": [[EVIL, EVIL, EVIL]]}}

@@ -73,6 +73,6 @@ def plan():
 def observe_all(value, blob=b""):
     """Answer every trial of the exercise, without running one. `value` is data as the protocol writes it."""
     for check, draw in plan():
-        at = {"exercise": __name__, "check": check, "draw": draw}
+        at = {"exercise": __name__, "check": check, "trial": draw}
         send({"event": "begin", **at})
         send({"event": "observed", **at, "value": value(check, draw) if callable(value) else value, "seconds": 0.0}, blob)
