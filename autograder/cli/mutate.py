@@ -9,7 +9,7 @@ from functools import cache, partial
 
 from autograder.authoring.mutation.equivalents import add_equivalents, equivalents_file
 from autograder.authoring.mutation.kept import outcomes_of
-from autograder.authoring.mutation.mutants import Mutant, mutants_of, patch_of
+from autograder.authoring.mutation.mutants import Mutant, changed_lines, mutants_of, patch_of
 from autograder.authoring.mutation.record import to_json
 from autograder.authoring.mutation.running import ExerciseMutants, Options, Survivor, mutate_each
 from autograder.authoring.mutation.standard import add_defaults
@@ -90,20 +90,14 @@ def _show_survivor(survivor: Survivor, exercise: Exercise, solution: str, screen
     screen.line(
         (f"  {mutant.id}", "yellow"), f"  {exercise.file}:{mutant.line} in {mutant.where}: {mutant.operator}{more}"
     )
-    find, replace = patch_of(solution, mutant.source)
-    for mark, text, color in (("-", find, "red"), ("+", replace, "green")):
-        for line in _without_indent(text, find):
+    was, becomes = changed_lines(solution, mutant.source)
+    for mark, lines, color in (("-", was, "red"), ("+", becomes, "green")):
+        for line in lines:
             screen.line((f"  {mark} {line}", color))
     witness = survivor.witness
     screen.text(witness.sentence if witness else "No input was found on which it differs.")
     for text in witness.inputs if witness else ():
         screen.line(f"    {text}")
-
-
-def _without_indent(text: str, model: str) -> list[str]:
-    """Return the lines of a text without the indent of the first line of another one."""
-    indent = len(model) - len(model.lstrip(" "))
-    return [line[indent:] if line[:indent].isspace() else line for line in text.split("\n")]
 
 
 def _show_sum(results: Sequence[ExerciseMutants], seconds: float, seed: int, screen: Screen) -> None:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
-from textwrap import indent
+from textwrap import dedent, indent
 
 from autograder.course.stubs import BEGIN, END
 from autograder.edits.operators import Variant, variants
@@ -100,16 +100,30 @@ def patch_of(solution: str, mutated: str) -> tuple[str, str]:
     The lines are extended until they occur only once in the solution, as a misconception needs it.
     """
     ours, theirs = lines_of(solution), lines_of(mutated)
-    start = next((at for at, (one, other) in enumerate(zip(ours, theirs, strict=False)) if one != other), len(theirs))
-    most = min(len(ours), len(theirs)) - start
-    pairs = zip(reversed(ours), reversed(theirs), strict=False)
-    end = next((at for at, (one, other) in enumerate(pairs) if one != other or at == most), most)
+    start, end = _equal_ends(ours, theirs)
     while True:
         parts = ours[start : len(ours) - end], theirs[start : len(theirs) - end]
         find, replace = ("".join(part).removesuffix("\n") for part in parts)
         if solution.count(find) == 1 or not (start or end):
             return find, replace
         start, end = (start - 1, end) if start else (start, end - 1)
+
+
+def changed_lines(solution: str, mutated: str) -> tuple[list[str], list[str]]:
+    """Return the lines that a mutant changes, and those in their place, both without the indent that all share."""
+    ours, theirs = lines_of(solution), lines_of(mutated)
+    start, end = _equal_ends(ours, theirs)
+    parts = ours[start : len(ours) - end], theirs[start : len(theirs) - end]
+    shown = dedent("".join(f"{line.rstrip()}\n" for part in parts for line in part)).split("\n")[:-1]
+    return shown[: len(parts[0])], shown[len(parts[0]) :]
+
+
+def _equal_ends(ours: Sequence[str], theirs: Sequence[str]) -> tuple[int, int]:
+    """Return the numbers of equal lines at the beginning and at the end of two programs."""
+    start = next((at for at, (one, other) in enumerate(zip(ours, theirs, strict=False)) if one != other), len(theirs))
+    most = min(len(ours), len(theirs)) - start
+    pairs = zip(reversed(ours), reversed(theirs), strict=False)
+    return start, next((at for at, (one, other) in enumerate(pairs) if one != other or at == most), most)
 
 
 def lines_of(text: str) -> list[str]:

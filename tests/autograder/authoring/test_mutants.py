@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from autograder.authoring.mutation.mutants import Mutant, mutants_of, patch_of
+from autograder.authoring.mutation.mutants import Mutant, changed_lines, mutants_of, patch_of
 from autograder.course import read_course
 from tests.support import tiny
 
@@ -183,3 +183,22 @@ def written(x, size=3):
     ### END SOLUTION
 """
     assert {mutant.line for mutant in mutants_of(source, "01")} == {12}
+
+
+def test_only_changed_lines_are_shown_also_where_they_occur_twice() -> None:
+    line = "queries = torch.arange(n, device=device).unsqueeze({})"
+    solution = "def f(n):\n    if n < 1:\n        raise ValueError(n)\n    {0}\n\n\ndef g(n):\n    if n:\n        {0}\n"
+    right = solution.format(line.format(1))
+    wrong = right.replace(line.format(1), line.format(-1), 1)
+    assert changed_lines(right, wrong) == ([line.format(1)], [line.format(-1)])
+    find, _ = patch_of(right, wrong)
+    assert "raise ValueError(n)" in find, "a misconception needs a text that occurs once"
+
+
+def test_changed_lines_of_several_depths_keep_their_form() -> None:
+    right = "def f(n):\n    if n:\n        a(n)\n    b(n)\n"
+    assert changed_lines(right, "def f(n):\n    b(n)\n") == (["if n:", "    a(n)"], [])
+    assert changed_lines(right, "def f(n):\n    if n:\n        a(0)\n    b(0)\n") == (
+        ["    a(n)", "b(n)"],
+        ["    a(0)", "b(0)"],
+    )
