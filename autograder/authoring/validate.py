@@ -259,7 +259,7 @@ def _exercise_problems(
 ) -> list[str]:
     """Return a sentence for everything wrong with an exercise that no single program shows."""
     kinds = {check.id: check.kind for check in suite.checks[exercise.id]}
-    remedy = f"; `course mutate {exercise.number} --standard` adds one"
+    remedy = f"; `course mutate {exercise.number} --standard` tries to add one"
     catalogue = suite.course.solutions_dir / "misconceptions" / f"{exercise.id}.toml"
     problems = [
         f"{exercise.id}: no misconception fails the check {check}{remedy if kinds[check] else ''}"

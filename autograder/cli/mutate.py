@@ -144,8 +144,8 @@ def _add_defaults(suite: Suite) -> int:
         found = add_defaults(suite, exercise, on_progress=show)
         for entry in found.entries.values():
             print(entry.strip("\n") + "\n")
-        for check in found.without:
-            print(f"{exercise.id}: no default misconception fails {check}; write one")
+        for sentence in found.advice:
+            print(f"{exercise.id}: {sentence}")
         if found.entries:
             file = f"solutions/misconceptions/{exercise.id}.toml"
             print(f"Added to {file}. Read the texts, then run `course validate {exercise.number}`")

@@ -1,11 +1,12 @@
 """Default misconceptions: for each standard check that no misconception fails, a wrong program with its texts."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from autograder.answer_key.keys import Keys
 from autograder.authoring.mutation.mutants import Mutant, mutants_of, patch_of
-from autograder.authoring.mutation.texts import TEXTS
+from autograder.authoring.mutation.texts import EXAMPLES, TEXTS
 from autograder.authoring.naming import append_entry, entry_of
 from autograder.authoring.programs import programs_of
 from autograder.checks import Check, Raises
@@ -14,6 +15,7 @@ from autograder.comparison.compare import Expected, passes
 from autograder.course import Exercise
 from autograder.course.suite import Suite
 from autograder.edits.standard import OPERATORS, standard_variants
+from autograder.report.quantities import plural
 from autograder.runner.outcomes import Fault, Observed, Outcome
 from autograder.runner.runner import Runner
 
@@ -25,10 +27,23 @@ MAY_RAISE = frozenset({"device", "dtypes", "leading_axes"})
 
 @dataclass(frozen=True)
 class Defaults:
-    """The entries that were added by the check that they fail, and the standard checks without one that fits."""
+    """The entries that were added by the check that they fail, and the standard checks without one that fits.
+
+    `tried` is the number of programs that were run for each check.
+    """
 
     entries: Mapping[str, str]
-    without: tuple[str, ...]
+    without: tuple[Check, ...]
+    tried: Mapping[str, int]
+
+    @property
+    def advice(self) -> list[str]:
+        """Return a sentence for each check without an entry: what was tried, and what the author may write."""
+        return [
+            f"no default misconception fails {check.id}. {plural(self.tried[check.id], 'program')} tried in which "
+            f"{TEXTS[OPERATORS[check.kind]][0]}. Write {EXAMPLES[check.kind]}"
+            for check in self.without
+        ]
 
 
 def add_defaults(suite: Suite, exercise: Exercise, *, on_progress: OnProgress = lambda *_: None) -> Defaults:
@@ -53,7 +68,9 @@ def add_defaults(suite: Suite, exercise: Exercise, *, on_progress: OnProgress = 
                     chosen[check.id], fewest[check.id] = mutant, len(failed)
             on_progress(done, len(candidates))
     entries = {check.id: _add(suite, exercise, check, chosen[check.id]) for check in idle if check.id in chosen}
-    return Defaults(entries, tuple(check.id for check in idle if check.id not in chosen))
+    made = Counter(mutant.operator for mutant in candidates)
+    tried = {check.id: made[OPERATORS[check.kind]] for check in idle}
+    return Defaults(entries, tuple(check for check in idle if check.id not in chosen), tried)
 
 
 class _Trier:

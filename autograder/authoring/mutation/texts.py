@@ -42,3 +42,14 @@ TEXTS: dict[str, Texts] = {
     ),
 }
 """The name, the explanation and the hint. For other operators the author writes them."""
+
+EXAMPLES = {
+    "inputs_kept": "an in-place operation on an input: `x += y`, `x.mul_(2)` or `x[..., 0] = 0`",
+    "dtypes": "a fixed dtype: `x.float()`, or a new tensor without `dtype=x.dtype`",
+    "device": "a tensor on the CPU: `x.cpu()`, or a new tensor without `device=x.device`",
+    "leading_axes": "axes counted from the first one: `dim=1` or `transpose(1, 2)`",
+    "training": "dropout in evaluation: `nn.functional.dropout(x, p)`",
+    "gradients": "a cut graph: `x.detach()`, `x.data` or `torch.no_grad()`",
+    "parameters": "a tensor that is no `nn.Parameter`, or layers in a plain list",
+}
+"""What an author may write by hand for a kind of standard check, where no small change of the solution fails it."""

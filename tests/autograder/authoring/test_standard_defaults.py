@@ -7,7 +7,7 @@ import pytest
 from autograder.authoring.mutation import standard
 from autograder.authoring.mutation.mutants import Mutant, mutants_of
 from autograder.authoring.mutation.standard import add_defaults
-from autograder.authoring.mutation.texts import TEXTS
+from autograder.authoring.mutation.texts import EXAMPLES, TEXTS
 from autograder.checks.standard import HINTS
 from autograder.cli.program import run_command
 from autograder.edits.standard import OPERATORS, standard_variants
@@ -105,7 +105,14 @@ def test_a_check_without_a_misconception_gets_one_that_it_catches(
     file.write_text("")
     monkeypatch.setattr(standard, "mutants_of", lambda *_: [])
     assert run_command(["mutate", "1", "--standard"]) == FAIL
-    assert f"{tiny.FIRST}: no default misconception fails slopes; write one" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    tried = "no default misconception fails slopes. 0 programs tried in which the graph of autograd is cut"
+    assert f"{tiny.FIRST}: {tried}. Write a cut graph: `x.detach()`" in said
+    assert "fails inputs_kept. 0 programs tried in which a tensor is changed in place. Write an in-place" in said
+
+
+def test_every_kind_of_standard_check_has_an_example_of_what_to_write() -> None:
+    assert set(EXAMPLES) == set(OPERATORS)
 
 
 @pytest.mark.worker
