@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from autograder.authoring.mutation.unusual_inputs import KEPT
+from autograder.authoring.mutation.unusual_inputs import GRADIENTS, INTEGERS, KEPT
 from autograder.checks.trials import Key, column_of
 from autograder.course import Exercise
 from autograder.course.model import Columns
@@ -26,11 +26,13 @@ VALUES = {
     "strided": "tensors that are not contiguous",
     "training": "modules in training mode",
     "elsewhere": "inputs and modules on another device",
+    **{family: f"whole numbers that are all {value}" for family, value in INTEGERS.items()},
+    GRADIENTS: "the gradients of inputs and parameters",
     KEPT: "the inputs after the call",
 }
-"""Families of inputs, and what a message calls them. The last one has usual inputs, and observes them afterwards."""
+"""Families of inputs, and what a message calls them. The last two have usual inputs, and observe other things."""
 
-OF_TENSORS = ("float64", "float16", "strided", "training", "elsewhere")
+OF_TENSORS = ("float64", "float16", "strided", "training", "elsewhere", GRADIENTS)
 """Families that only a course with torch has."""
 
 EQUAL = 4
@@ -64,6 +66,8 @@ def edge_trials(suite: Suite, edges: Suite, exercise: Exercise, seed: int) -> It
     """Yield the trials of an edge suite: every check with all unusual sizes, and with each family of inputs."""
     ordinary, columns = (len(owner.course.sizes_of(exercise)) for owner in (suite, edges))
     families = [family for family in VALUES if "torch" in suite.course.libraries or family not in OF_TENSORS]
+    if b".number(" not in suite.sources[suite.course.checks_file(exercise).name]:
+        families = [family for family in families if family not in INTEGERS]
     for check in suite.checks[exercise.id]:
         for trial in range(columns if columns > ordinary else 0):
             if column_of(columns, seed, exercise.id, check.id, trial) >= ordinary:

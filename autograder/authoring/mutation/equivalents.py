@@ -88,7 +88,7 @@ def read_equivalents(file: Path) -> tuple[Equivalent, ...]:
 
 
 def is_equivalent(mutant: Mutant, entries: Iterable[Equivalent]) -> bool:
-    """Return whether a mutant is listed, or detaches a value that has no gradient: no check can catch that."""
+    """Return whether a mutant is listed, or detaches a value that has no gradient by its text: no check sees that."""
     detaches = mutant.operator == "gradient" and detaches_nothing(mutant.source, mutant.line)
     return detaches or any(entry.covers(mutant) for entry in entries)
 

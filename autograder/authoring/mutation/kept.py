@@ -19,6 +19,7 @@ from autograder.course.suite import Suite, engine_digest
 class Outcomes:
     """The check that catches each mutant, None for a survivor, and the witnesses of survivors.
 
+    `without_gradient` has the survivors that detach a value which has a gradient in no trial.
     After a change of the solution or the checks, nothing is kept but the `hints`: which check caught a mutant before.
     """
 
@@ -29,6 +30,7 @@ class Outcomes:
         self.search = search
         self.caught: dict[str, str | None] = {}
         self.witnesses: dict[str, Witness | None] = {}
+        self.without_gradient: set[str] = set()
         self.hints: dict[str, str] = {}
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
             self._read(json.loads(file.read_text("utf-8")), fresh=fresh)
@@ -40,6 +42,7 @@ class Outcomes:
             self.caught = caught
             if record["search"] == self.search:
                 found = record["witnesses"].items()
+                self.without_gradient = set(record["without_gradient"])
                 self.witnesses = {id_: _witness(data) if data else None for id_, data in found}
         else:
             self.hints |= {id_: check for id_, check in caught.items() if check is not None}
@@ -54,6 +57,7 @@ class Outcomes:
             "caught": dict(self.caught),
             "hints": self.hints,
             "witnesses": witnesses,
+            "without_gradient": sorted(set(self.without_gradient)),
         }
         with contextlib.suppress(OSError):
             write_atomically(self.file, json.dumps(record))

@@ -279,6 +279,10 @@ def _run(
             found = part.witnesses.find(mutant.source.encode(), bench.runner, bench.at_edges)
             if found is not None:
                 found = part.witnesses.with_inputs(found, bench.inputs, bench.inputs_at_edges)
+            elif mutant.operator == "gradient" and part.witnesses.has_no_gradient(
+                mutant.source, bench.runner, bench.at_edges
+            ):
+                outcomes.without_gradient.add(mutant.id)
             outcomes.witnesses[mutant.id] = found
         return True
 
@@ -297,7 +301,8 @@ def _run(
 def _result(part: _Part, options: Options) -> ExerciseMutants:
     caught, witnesses = part.outcomes.caught, part.outcomes.witnesses
     alive = [mutant for mutant in part.mutants if caught.get(mutant.id, "") is None]
-    listed = {mutant.id for mutant in alive if is_equivalent(mutant, part.listed)}
+    detached = part.outcomes.without_gradient
+    listed = {mutant.id for mutant in alive if mutant.id in detached or is_equivalent(mutant, part.listed)}
     doubtful = [mutant for mutant in alive if options.doubt and mutant.id in listed and witnesses.get(mutant.id)]
     return ExerciseMutants(
         exercise=part.exercise,

@@ -7,6 +7,12 @@ from typing import Any
 KEPT = "kept"
 """The family that observes the inputs after the call, instead of the result."""
 
+GRADIENTS = "gradients"
+"""The family in which all numbers have a gradient, and the gradients are observed, instead of the result."""
+
+INTEGERS = {"minus one": -1, "zero": 0, "one": 1, "two": 2}
+"""Families in which every single whole number is this one: where a condition on a number may be wrong."""
+
 FEW = 12
 """Numbers of an input that are shown one by one."""
 
@@ -22,6 +28,7 @@ class UnusualGiven:
         self._inputs: list[Any] = []
         self._described: list[str] = []
         self._device: Any = None
+        self._leaves: list[Any] = []
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._given, name)
@@ -43,11 +50,11 @@ class UnusualGiven:
 
     def load(self, module: Any, *state: Any, **named: Any) -> Any:
         """Load random weights into a module; the family decides its dtype, its mode and its device."""
-        return self._moved(self._given.load(module, *state, **self._of_module(named)))
+        return self._trained(self._moved(self._given.load(module, *state, **self._of_module(named))))
 
     def fill(self, module: Any, *state: Any, **named: Any) -> Any:
         """Load known weights into a module, as `load` does."""
-        return self._moved(self._given.fill(module, *state, **self._of_module(named)))
+        return self._trained(self._moved(self._given.fill(module, *state, **self._of_module(named))))
 
     def integers(self, low: int, high: int, *shape: int) -> Any:
         return self._noted("integers", self._given.integers(low, self._high(low, high), *shape))
@@ -59,7 +66,8 @@ class UnusualGiven:
         return self._noted("mask", mask)
 
     def number(self, low: int, high: int) -> int:
-        return int(self._describe("number", self._given.number(low, self._high(low, high))))
+        drawn = self._given.number(low, self._high(low, high))
+        return int(self._describe("number", INTEGERS.get(self._family, drawn)))
 
     def numbers(self, low: int, high: int, count: int) -> Any:
         """Return whole numbers; the family may make them equal, or change their count."""
@@ -83,6 +91,8 @@ class UnusualGiven:
             seen = probe(implementation, self)
         if DESCRIBES[0]:
             return {"inputs": self._described}
+        if self._family == GRADIENTS:
+            return self._gradients(seen)
         if self._family != KEPT:
             return seen
         return [value.detach().clone() if hasattr(value, "detach") else value for value in self._inputs]
@@ -97,6 +107,22 @@ class UnusualGiven:
         named |= {"dtype": self._family} if self._family in DTYPES else {}
         return named | ({"train": True} if self._family == "training" else {})
 
+    def _gradients(self, seen: Any) -> list[Any]:
+        """Return the gradients of everything observed, with a weight for each number."""
+        torch = self._given.torch
+        results = [value for value in _parts(seen) if getattr(value, "requires_grad", False)]
+        if not results:
+            return [torch.zeros_like(leaf) for leaf in self._leaves]
+        # Equal weights would hide the gradients of a softmax, whose sum is always 1.
+        weights = (torch.arange(one.numel(), device=one.device).cos().view_as(one).to(one.dtype) for one in results)
+        total = sum((one * weight).sum() for one, weight in zip(results, weights, strict=True))
+        return list(torch.autograd.grad(total, self._leaves, materialize_grads=True)) if self._leaves else []
+
+    def _trained(self, module: Any) -> Any:
+        if self._family == GRADIENTS:
+            self._leaves += [weight for weight in module.parameters() if weight.requires_grad]
+        return module
+
     def _moved(self, value: Any) -> Any:
         return value if self._device is None else value.to(self._device)
 
@@ -105,6 +131,9 @@ class UnusualGiven:
             value = value.transpose(-1, -2).contiguous().transpose(-1, -2)
         if hasattr(value, "shape"):
             value = self._moved(value)
+        if self._family == GRADIENTS and hasattr(value, "requires_grad") and value.is_floating_point():
+            self._leaves.append(value.detach().requires_grad_())
+            value = self._leaves[-1].clone()  # a check may write into it
         self._inputs.append(value)
         return self._describe(call, value)
 
@@ -121,6 +150,13 @@ class UnusualGiven:
 
 DESCRIBES = [False]
 """Whether the checks return descriptions of their inputs."""
+
+
+def _parts(value: Any) -> list[Any]:
+    """Return everything in an observation."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    return [part for item in value for part in _parts(item)] if isinstance(value, list | tuple) else [value]
 
 
 def _rounded(value: Any) -> Any:

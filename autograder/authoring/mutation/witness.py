@@ -5,7 +5,8 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from autograder.authoring.mutation.edges import VALUES, check_and_family, edge_trials, name_in_family
-from autograder.authoring.mutation.unusual_inputs import KEPT
+from autograder.authoring.mutation.measured_gradients import ending_programs
+from autograder.authoring.mutation.unusual_inputs import GRADIENTS, KEPT
 from autograder.checks import Judge, Same
 from autograder.checks.trials import Key, sizes_of
 from autograder.comparison.compare import Expected, passes
@@ -14,7 +15,10 @@ from autograder.course.suite import Suite
 from autograder.runner.outcomes import Observed
 from autograder.runner.runner import Runner
 
-Reason = Literal["judge", "trial", "sizes", "values", "kept"]
+Reason = Literal["judge", "trial", "sizes", "values", "gradients", "kept"]
+
+_REASONS: Mapping[str, Reason] = {KEPT: "kept", GRADIENTS: "gradients"}
+"""The families that observe something of their own, and not what the check observes."""
 
 BATCH = 40
 """Trials of a job. A larger job is not ended by the first difference, a smaller one costs more jobs."""
@@ -25,8 +29,8 @@ class Witness:
     """An input on which a survivor differs: the trial of a check, its sizes, and why the course does not notice.
 
     The course has this trial, and the `judge` accepts the difference. Or it lacks the `trial`, its `sizes`, or its
-    kind of `values`, or does not observe that the inputs are `kept`. `inputs` describe what the check drew, the values
-    of small ones too.
+    kind of `values`, or does not observe the `gradients`, or that the inputs are `kept`. `inputs` describe what the
+    check drew, the values of small ones too.
     """
 
     reason: Reason
@@ -49,6 +53,8 @@ class Witness:
             case "sizes":
                 sizes = " ".join(f"{axis}={size}" for axis, size in self.sizes.items())
                 return f"Differs in {check} with other sizes: {sizes}."
+            case "gradients":
+                return f"Its gradients differ in {check}, and no check observes this."
             case "kept":
                 return f"It changes an input of {check}, and no check observes this."
             case "values":
@@ -84,7 +90,7 @@ class Witnesses:
         for name, trial in self._differing(sources, at_edges, trials, self._at_edges):
             check, family = check_and_family(name)
             sizes = sizes_of(self.edges.course.sizes_of(self.exercise), self.seed, self.exercise.id, name, trial)
-            reason: Reason = "kept" if family == KEPT else "values" if family else "sizes"
+            reason = _REASONS.get(family, "values") if family else "sizes"
             return Witness(reason, check, trial, sizes, VALUES.get(family or "", ""), family or "")
         return None
 
@@ -97,6 +103,23 @@ class Witnesses:
             case {"inputs": [*texts]}:
                 return replace(witness, inputs=tuple(map(str, texts)))
         return witness
+
+    def has_no_gradient(self, mutant: str, runner: Runner, at_edges: Runner) -> bool:
+        """Return whether a mutant detaches a value that has a gradient in no trial: then it changes nothing.
+
+        Also with inputs and parameters that have one; a statement that no such trial runs proves nothing.
+        """
+        programs = ending_programs(self.solutions[self.exercise.file].decode("utf-8"), mutant)
+        if programs is None:
+            return False
+        always, with_graph = ({**self.solutions, self.exercise.file: text.encode()} for text in programs)
+        edges = list(edge_trials(self.suite, self.edges, self.exercise, self.seed))
+        with_gradients = [key for key in edges if check_and_family(key[0])[1] == GRADIENTS]
+        own = [(check.id, trial) for check in self.checks.values() for trial in range(check.trials)]
+        runs = ((runner, own + self._more_trials(), self._expected), (at_edges, edges, self._at_edges))
+        return any(self._differing(always, at_edges, with_gradients, self._at_edges)) and not any(
+            key for one, trials, expected in runs for key in self._differing(with_graph, one, trials, expected)
+        )
 
     def _own_trials(self) -> list[Key]:
         """Return the trials of the checks that accept other results than the solution's."""
@@ -112,7 +135,7 @@ class Witnesses:
 
     def _judge(self, key: Key) -> Judge:
         check, family = check_and_family(key[0])
-        return Same() if family == KEPT else self.checks[check].judge
+        return Same() if family in _REASONS else self.checks[check].judge
 
     def _differing(
         self,

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from autograder.authoring.mutation import equivalents, running
 from autograder.authoring.mutation.mutants import mutants_of
 from autograder.authoring.mutation.running import ExerciseMutants, Options, mutate_each
 from autograder.course.suite import Suite
@@ -60,6 +61,21 @@ def test_survivors_are_found_with_an_input_on_which_they_differ(listed: Path) ->
     elsewhere = "Differs in the check values with inputs and modules on another device."
     assert found["count = torch.arange(1, x.size(-1) + 1)"] == elsewhere, "no check asks for another device"
     assert "count = torch.arange(2, x.size(-1) + 1, device=x.device)" not in found
+
+
+def test_a_detach_without_a_gradient_is_equivalent_and_is_kept_so(
+    course: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(equivalents, "detaches_nothing", lambda *_: False)
+    result = run(course)
+    assert result.equivalent == 1, "the count"
+    cut = {becomes: said for becomes, said in becoming(result).items() if "detach()" in becomes}
+    assert cut == {
+        "return (x.cumsum(dim=-1) / count).detach()": "Its gradients differ in the check values, and no check "
+        "observes this."
+    }
+    monkeypatch.setattr(running, "_run", lambda part, pending, *_: pending and pytest.fail("a mutant is run again"))
+    assert run(course) == result
 
 
 def test_a_run_goes_on_where_it_ended(listed: Path) -> None:

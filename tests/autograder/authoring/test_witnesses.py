@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from autograder.authoring.mutation.edges import VALUES, check_and_family, edge_suite, edge_trials, showing_inputs
+from autograder.authoring.mutation.unusual_inputs import INTEGERS
 from autograder.authoring.mutation.witness import Witness, Witnesses
 from autograder.checks.trials import sizes_of
 from autograder.runner.runner import Runner
@@ -67,6 +69,14 @@ def at_edges() -> Iterator[Runner]:
             tiny.MEAN.replace("    count =", "    x.add_(3)\n    x = x - 3\n    count ="),
             "It changes an input of the check values, and no check observes this.",
         ),
+        (
+            tiny.mean_with("return (x.cumsum(dim=-1) / count).detach()"),
+            "Its gradients differ in the check values, and no check observes this.",
+        ),
+        (
+            tiny.mean_with("return torch.where(x == x, x.cumsum(dim=-1) / count, (x - x.detach()).sqrt())"),
+            "Its gradients differ in the check values, and no check observes this.",
+        ),
     ],
 )
 def test_a_witness_says_what_the_checks_lack(
@@ -82,6 +92,45 @@ def test_a_right_program_has_no_witness(witnesses: Witnesses, runner: Runner, at
     assert witnesses.find(right.encode(), runner, at_edges) is None
 
 
+@pytest.mark.worker
+def test_a_condition_on_a_number_is_tried_at_its_bound(course: Path) -> None:
+    checks = course / f"tests/exercises/test_{tiny.SECOND}.py"
+    tiny.replaced(checks, 'n = given.size("N")\n', 'n, by = given.size("N"), -given.number(3, 90)\n')
+    tiny.replaced(checks, "matrix_power(given.normal(n, n), -2), -2)", "matrix_power(given.normal(n, n), by), by)")
+    suite = tiny.suite_at(course)
+    edges, exercise = edge_suite(suite), suite.exercises[1]
+    solutions = {tiny.FILES[0]: tiny.MEAN.encode(), tiny.FILES[1]: tiny.POWER.encode()}
+    search = Witnesses(suite, edges, exercise, solutions, seed=SEED, trials=8)
+    wrong = tiny.POWER.replace("if n < 0:", "if n < -1:")
+    with Runner(suite, seed=SEED, shared=True) as usual, Runner(edges, seed=SEED, shared=True) as unusual:
+        found = search.find(wrong.encode(), usual, unusual)
+    assert found is not None
+    assert found.sentence == "Differs in the check negative with whole numbers that are all 1."
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "changes_nothing"),
+    [
+        ("device=x.device)  #", "device=x.device).detach()  #", True),
+        ("/ count  #", "/ count.detach()  #", True),
+        ("return x.cumsum(dim=-1)", "return x.cumsum(dim=-1).detach()", False),
+        ("x.size(-1) == 0", "x.detach().size(-1) == 0", False),
+        ("has no mean", "is no mean", False),
+    ],
+)
+def test_a_detach_of_values_that_have_a_gradient_in_no_trial_changes_nothing(
+    right: str, wrong: str, changes_nothing: bool, witnesses: Witnesses, runner: Runner, at_edges: Runner
+) -> None:
+    assert tiny.MEAN.count(right) == 1
+    assert witnesses.has_no_gradient(tiny.MEAN.replace(right, wrong), runner, at_edges) == changes_nothing
+
+
+def test_a_detach_that_no_trial_reaches_is_not_proved(course: Path, runner: Runner, at_edges: Runner) -> None:
+    right = tiny.MEAN.replace("    count = ", "    if x.size(-1) > 1000:\n        x = x * 1\n    count = ")
+    search = Witnesses(tiny.SUITE, EDGES, EXERCISE, {tiny.FILES[0]: right.encode()}, seed=SEED, trials=8)
+    assert not search.has_no_gradient(right.replace("x * 1", "(x * 1).detach()"), runner, at_edges)
+
+
 def test_the_course_lacks_the_trial_of_a_witness(witnesses: Witnesses, runner: Runner, at_edges: Runner) -> None:
     odd = tiny.mean_with("return x.cumsum(dim=-1) / count + (x.size(-1) == 11)")
     found = witnesses.find(odd.encode(), runner, at_edges)
@@ -95,7 +144,8 @@ def test_every_axis_has_size_1_in_some_trial_and_every_check_gets_every_family()
     trials = list(edge_trials(tiny.SUITE, EDGES, EXERCISE, SEED))
     names = {check.id for check in tiny.SUITE.checks[tiny.FIRST]}
     families = [check_and_family(name) for name, _ in trials]
-    assert {pair for pair in families if pair[1]} == {(name, family) for name in names for family in VALUES}
+    drawn = set(VALUES) - set(INTEGERS)  # no check draws single whole numbers
+    assert {pair for pair in families if pair[1]} == {(name, family) for name in names for family in drawn}
     for name in names:
         columns = [sizes_of(EDGES.course.sizes, SEED, tiny.FIRST, name, at) for key, at in trials if key == name]
         assert all(any(column[axis] == 1 for column in columns) for axis in tiny.COURSE.sizes[0])
