@@ -1,8 +1,10 @@
 """The size of an exercise's answer key in a kit, and its budget: a kit should stay a quick download."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from autograder.answer_key.keys import Keys
+from autograder.answer_key.model import AnswerKey
 from autograder.authoring.release_key import packed_key, packed_traces
 from autograder.course import Course, Exercise
 from autograder.course.kit_files import is_kit, key_file
@@ -14,6 +16,16 @@ MOST_KEY_BYTES = 600_000
 
 WARNED_SHARE = 0.8
 REMEDY = "use smaller [sizes] in course.toml, fewer checks of whole models, or observe less in the checks"
+
+
+MOST_NAMED = 3
+"""The largest checks that a sentence about a large key names."""
+
+
+class KeySize(int):
+    """The size in bytes of a key, and, if it is large, the largest checks with their sizes, the largest first."""
+
+    largest: tuple[tuple[str, int], ...] = ()
 
 
 def packed(exercise: Exercise, keys: Keys) -> dict[str, bytes]:
@@ -28,10 +40,31 @@ def packed(exercise: Exercise, keys: Keys) -> dict[str, bytes]:
     return files
 
 
-def measured(exercise: Exercise, keys: Keys) -> int:
-    """Return the size in bytes of an exercise's key in a kit, which is made unless its size is known."""
+def measured(exercise: Exercise, keys: Keys) -> KeySize:
+    """Return the size of an exercise's key in a kit, which is made unless its size is known."""
     known = keys.known_size(exercise)
-    return known if known is not None else sum(map(len, packed(exercise, keys).values()))
+    size = KeySize(known if known is not None else sum(map(len, packed(exercise, keys).values())))
+    if size >= WARNED_SHARE * MOST_KEY_BYTES:
+        size.largest = _largest(exercise, keys)
+    return size
+
+
+def _largest(exercise: Exercise, keys: Keys) -> tuple[tuple[str, int], ...]:
+    """Return the largest checks, as if a key held nothing but one of them."""
+    key = keys.get(exercise)
+    sizes = {
+        check.id: len(packed_key(_only(key, check.id))) + len(packed_traces(keys.traced(exercise, check)))
+        for check in keys.suite.checks[exercise.id]
+    }
+    return tuple(sorted(sizes.items(), key=lambda item: -item[1])[:MOST_NAMED])
+
+
+def _only(key: AnswerKey, check: str) -> AnswerKey:
+    """Return what a key holds for one check."""
+    reference = {at: expected for at, expected in key.reference.items() if at[0] == check}
+    outcomes = ({at: one for at, one in wrong.outcomes.items() if at[0] == check} for wrong in key.misconceptions)
+    wrongs = (replace(wrong, outcomes=own) for wrong, own in zip(key.misconceptions, outcomes, strict=True))
+    return AnswerKey(reference, tuple(wrongs))
 
 
 def known_sizes(course: Course, exercises: Sequence[Exercise]) -> dict[str, int | None]:
@@ -50,14 +83,21 @@ def problem_of(exercise: str, size: int | None) -> str | None:
     """Return a sentence for a key that is too large for a kit."""
     if size is None or size <= MOST_KEY_BYTES:
         return None
-    return f"the answer key of {exercise} has {of_budget(size)}, so `course release` refuses it; {REMEDY}"
+    return f"the answer key of {exercise} has {of_budget(size)}, so `course release` refuses it{_named(size)}; {REMEDY}"
 
 
 def warning_of(exercise: str, size: int | None) -> str | None:
-    """Return a sentence for a key that nearly fills its budget."""
+    """Return a sentence for a key that fills its budget, or nearly."""
     if size is None or not WARNED_SHARE * MOST_KEY_BYTES <= size <= MOST_KEY_BYTES:
         return None
-    return f"the answer key of {exercise} has {of_budget(size)}: it nearly fills its budget"
+    fills = "fills" if kilobytes(size) == kilobytes(MOST_KEY_BYTES) else "nearly fills"
+    return f"the answer key of {exercise} has {of_budget(size)}: it {fills} its budget{_named(size)}"
+
+
+def _named(size: int) -> str:
+    largest = size.largest if isinstance(size, KeySize) else ()
+    listed = ", ".join(f"{check} {kilobytes(own)}" for check, own in largest)
+    return f" (largest checks: {listed})" if listed else ""
 
 
 def of_budget(size: int) -> str:

@@ -464,6 +464,25 @@ def test_a_key_gets_a_warning_from_80_percent_of_its_budget() -> None:
     assert [name for name, size in sizes.items() if problem_of(name, size)] == ["over"]
 
 
+def test_a_warning_of_a_large_key_names_the_largest_checks(key_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    exercise = tiny.COURSE.exercises[0]
+    with Keys(tiny.SUITE, seed=SEED, cache=key_cache) as keys:
+        small = measured(exercise, keys)
+        monkeypatch.setattr("autograder.authoring.key_sizes.MOST_KEY_BYTES", small * 10 // 9)
+        large = measured(exercise, keys)
+    assert (small.largest, large) == ((), small)
+    assert [check for check, _ in large.largest] == ["axes", "dtype", "values"]
+    said = warning_of(tiny.FIRST, large)
+    assert said is not None
+    assert re.search(r"fills its budget \(largest checks: axes .* kB, dtype .* kB, values .* kB\)$", said)
+
+
+def test_a_key_of_the_whole_budget_does_not_nearly_fill_it() -> None:
+    assert (
+        warning_of("large", MOST_KEY_BYTES - 1) == "the answer key of large has 600 kB of 600 kB: it fills its budget"
+    )
+
+
 @pytest.mark.worker
 def test_a_course_without_a_solution_is_not_released(course: Path, tmp_path: Path) -> None:
     (course / "solutions" / tiny.FILES[1]).unlink()
