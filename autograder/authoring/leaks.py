@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.authoring.leaks_secrets import Secret, words_of
+from autograder.authoring.leaks_texts import named_texts
 from autograder.authoring.leaks_views import SealedError, views
 
 _FIRST = 3
@@ -43,13 +44,22 @@ class Gate:
     def leaks(
         self, files: Iterable[tuple[str, bytes]], hunted: Collection[str] = (), hunts: Collection[str] = ()
     ) -> list[Leak]:
-        """Return the first secret in each file; a file that cannot be searched counts as a leak.
+        """Return the first secret in each file, or one for each hint; a file that cannot be searched counts as a leak.
 
         The files named in `hunts` may have lines that only programs of the `hunted` exercises have.
         """
         none: Collection[str] = ()
-        found = (self._leak(name, data, hunted if name in hunts else none) for name, data in files)
-        return [leak for leak in found if leak is not None]
+        found: list[Leak] = []
+        for name, data in files:
+            if (leak := self._leak(name, data, hunted if name in hunts else none)) is not None:
+                found += [*self._in_texts(name, data)] or [leak]
+        return found
+
+    def _in_texts(self, name: str, data: bytes) -> Iterator[Leak]:
+        """Yield the first secret in each hint, and in each other text that an author finds by its name."""
+        for place, text in named_texts(name, data):
+            if (found := self._first_secret(text)) is not None:
+                yield Leak(name, f"has {found[1].of} in {place}: {_excerpt(found[1])}")
 
     def _leak(self, name: str, data: bytes, hunted: Collection[str]) -> Leak | None:
         try:

@@ -50,17 +50,25 @@ def words_of(text: str) -> list[str]:
     return [word for word in _WORD.findall(_ESCAPE.sub(" ", text)) if word not in _LEFT_OUT]
 
 
-def secrets_of(course: Course) -> list[Secret]:
-    """Return the secrets of a course. Raises `StubError`, `CatalogueError` and OSError for a broken course."""
-    public = _Public(course)
+def secrets_of(course: Course, only: Exercise | None = None) -> list[Secret]:
+    """Return the secrets of a course. Raises `StubError`, `CatalogueError` and OSError for a broken course.
+
+    With `only`, return those of one exercise, and a few lines that files of others make public: that takes no second.
+    """
+    public = _Public(course, only)
     secrets: dict[tuple[str, ...], Secret] = {}
-    for secret in (*_of_solutions(course), *_of_variants(course), *_of_parts(course), *_of_catalogue(course)):
+    for secret in _of_programs(course, only):
         before = secrets.get(secret.words)
         if before is not None:
             secrets[secret.words] = replace(before, exercises=before.exercises | secret.exercises)
         elif not public.has(secret):
             secrets[secret.words] = secret
     return [*secrets.values(), *_of_seed(course)]
+
+
+def _of_programs(course: Course, only: Exercise | None) -> Iterator[Secret]:
+    for of in (_of_solutions, _of_variants, _of_parts, _of_catalogue):
+        yield from of(course, only)
 
 
 def grading_seed(course: Course) -> str | None:
@@ -77,8 +85,8 @@ def _of_seed(course: Course) -> Iterator[Secret]:
         yield Secret((seed,), f"the grading seed of {FOLDER}/grading_seed", int(seed))
 
 
-def _of_solutions(course: Course) -> Iterator[Secret]:
-    for exercise in course.every:
+def _of_solutions(course: Course, only: Exercise | None) -> Iterator[Secret]:
+    for exercise in [only] if only else course.every:
         text = (course.solutions_dir / exercise.file).read_text("utf-8")
         for region in _regions(text):
             yield from _lines(region, f"solutions/{exercise.file}", exercise.id)
@@ -97,18 +105,20 @@ def _regions(text: str) -> Iterator[list[tuple[int, str]]]:
             region.append((number, line))
 
 
-def _of_variants(course: Course) -> Iterator[Secret]:
+def _of_variants(course: Course, only: Exercise | None) -> Iterator[Secret]:
     """Yield the lines of accepted variants."""
     for file in sorted((course.solutions_dir / "accepted").rglob("*.py")):
+        exercise = file.stem if file.parent.parent.name == "whole" else file.parent.name
+        if only and exercise != only.id:
+            continue
         numbered = [(number, line) for number, line in enumerate(file.read_text("utf-8").splitlines(), 1)]
         name = file.relative_to(course.root).as_posix()
-        exercise = file.stem if file.parent.parent.name == "whole" else file.parent.name
         yield from _lines([line for line in numbered if not _BEGINNING.match(line[1])], name, exercise)
 
 
-def _of_parts(course: Course) -> Iterator[Secret]:
+def _of_parts(course: Course, only: Exercise | None) -> Iterator[Secret]:
     """Yield the lines of the sources of reference parts, which are correct programs too."""
-    for file in sorted(course.part_sources_dir.glob("*.py")):
+    for file in sorted(course.part_sources_dir.glob(only.file if only else "*.py")):
         numbered = [(number, line) for number, line in enumerate(file.read_text("utf-8").splitlines(), 1)]
         code = [line for line in numbered if line[1].strip() and not _BEGINNING.match(line[1])]
         name = file.relative_to(course.root).as_posix()
@@ -116,9 +126,9 @@ def _of_parts(course: Course) -> Iterator[Secret]:
         yield from _together(code, name, file.stem)
 
 
-def _of_catalogue(course: Course) -> Iterator[Secret]:
+def _of_catalogue(course: Course, only: Exercise | None) -> Iterator[Secret]:
     """Yield the changed lines of misconceptions: each is nearly right."""
-    for exercise in course.every:
+    for exercise in [only] if only else course.every:
         text = (course.solutions_dir / exercise.file).read_text("utf-8")
         right = set(text.splitlines())
         for misconception in read_catalogue(course.solutions_dir / "misconceptions" / f"{exercise.id}.toml", text):
@@ -156,9 +166,12 @@ class _Public:
     make code public.
     """
 
-    def __init__(self, course: Course) -> None:
-        self._stubs = _Texts(_stub(course, exercise) for exercise in course.every)
+    def __init__(self, course: Course, only: Exercise | None) -> None:
+        self._stubs = _Texts(_stub(course, exercise) for exercise in ([only] if only else course.every))
         files = [*sorted(course.checks_dir.rglob("*.py")), *sorted(ENGINE.rglob("*.py"))]
+        if only:
+            own = (course.checks_file(only), course.steps_file(only))
+            files = [file for file in own if file.is_file()]
         self._code = _Texts(line for file in files for line in _code(file).splitlines())
 
     def has(self, secret: Secret) -> bool:

@@ -53,20 +53,30 @@ def kit_of(
     cache: Path | None = None,
     on_keys: OnProgress = lambda *_: None,
 ) -> dict[str, bytes]:
-    """Return the files of a kit by path, and `more` files that its author chose.
+    """Return the files of a kit by path, with `more` files that its author chose.
 
     `jobs` answer keys are made at a time; `on_keys(done, all)` follows them. Raises `ReleaseError`, and `GraderProblem`
     if a key cannot be made.
     """
+    return complete(suite, texts_of(suite.course, more), jobs=jobs, cache=cache, on_keys=on_keys)
+
+
+def texts_of(course: Course, more: Mapping[str, bytes] | None = None) -> dict[str, bytes]:
+    """Return the files of a kit that need no answer key. Raises `ReleaseError`."""
+    return {**(more or {}), **engine_files(course.libraries), **_course(course), **_handed_out(course)}
+
+
+def complete(
+    suite: Suite,
+    texts: Mapping[str, bytes],
+    *,
+    jobs: int = 1,
+    cache: Path | None = None,
+    on_keys: OnProgress = lambda *_: None,
+) -> dict[str, bytes]:
+    """Return a kit with these files, its answer keys and its manifest; raises as `kit_of` does."""
     course = suite.course
-    files = {
-        **(more or {}),
-        **engine_files(course.libraries),
-        **_course(course),
-        **_handed_out(course),
-        **_keys(suite, jobs, cache, on_keys),
-    }
-    files = dict(sorted(files.items()))
+    files = dict(sorted({**texts, **_keys(suite, jobs, cache, on_keys)}.items()))
     manifest = {
         "format": KEY.number,
         "engine": __version__,

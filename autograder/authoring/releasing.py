@@ -7,7 +7,7 @@ from pathlib import Path
 from autograder.authoring.grading import OnProgress
 from autograder.authoring.leaks import Gate, Leak, files_in, files_of
 from autograder.authoring.leaks_secrets import SHORTEST_SEED, CatalogueError, StubError, grading_seed, secrets_of
-from autograder.authoring.release import ReleaseError, earlier_files, kit_of, write_kit
+from autograder.authoring.release import ReleaseError, complete, earlier_files, texts_of, write_kit
 from autograder.course import Course, Exercise
 from autograder.course.hunts import HuntFile, kit_hunts, nothing_to_hunt
 from autograder.course.kit_files import KEY_FOLDER
@@ -42,8 +42,8 @@ def release_kit(
 ) -> Release:
     """Write a kit to a folder if it leaks nothing. `on_keys(done, all)` follows the answer keys, `jobs` at a time.
 
-    `hunted` has the programs to practise on that go into the kit. Raises `UsageError` for a course that cannot
-    be released.
+    Texts are searched before any key is made, as keys take minutes. `hunted` has the programs to practise on that go
+    into the kit. Raises `UsageError` for a course that cannot be released.
     """
     try:
         gate = Gate(secrets_of(course))
@@ -51,8 +51,11 @@ def release_kit(
         named = [programs.exercise for programs in hunted]
         names = _hunt_files(course, [course.exercise(name) for name in named])
         hunts = dict(zip(names, (_fit(gate, one, named).to_json().encode() for one in hunted), strict=True))
-        files = kit_of(suite, hunts, jobs=jobs, on_keys=on_keys)
+        files: dict[str, bytes] = texts_of(course, hunts)
         leaks = gate.leaks(files_of(files, folder), named, hunts)
+        if not leaks:
+            searched, files = files, complete(suite, files, jobs=jobs, on_keys=on_keys)
+            leaks = gate.leaks((name, data) for name, data in files.items() if searched.get(name) is not data)
         if not leaks:
             write_kit(files, folder)
     except (ReleaseError, StubError, CatalogueError) as error:

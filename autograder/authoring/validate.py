@@ -15,6 +15,7 @@ from autograder.authoring.empty import over_budget, points_of, problems_of, run_
 from autograder.authoring.forbidden_names import unknown_forbidden
 from autograder.authoring.grading import OnProgress, pool_of, run_in_workers, with_keys
 from autograder.authoring.key_sizes import measured, problem_of, warning_of
+from autograder.authoring.leaks_early import leaking_texts
 from autograder.authoring.leftovers import leftover_problems
 from autograder.authoring.oversights import (
     catalogue_mistakes,
@@ -268,11 +269,10 @@ def _exercise_problems(
     if survivors and not catalogue.exists():
         missing = f"{catalogue.relative_to(suite.course.root)} is missing; write a misconception there for each check"
         problems = [f"{exercise.id}: {missing}"]
-    problems += [f"{exercise.id}: {sentence}" for sentence in hint_problems(suite, exercise)]
-    problems += [f"{exercise.id}: {sentence}" for sentence in starts_without_todo(suite, exercise)]
-    problems += [f"{exercise.id}: {sentence}" for sentence in names_without_definition(suite, exercise)]
-    problems += [f"{exercise.id}: {sentence}" for sentence in problems_of(suite, exercise, families)]
-    return problems
+    sentences = (*hint_problems(suite, exercise), *starts_without_todo(suite, exercise))
+    sentences += (*names_without_definition(suite, exercise), *problems_of(suite, exercise, families))
+    sentences += tuple(leaking_texts(suite.course, exercise))
+    return [*problems, *(f"{exercise.id}: {sentence}" for sentence in sentences)]
 
 
 def _warnings(suite: Suite, exercise: Exercise) -> Iterable[str]:

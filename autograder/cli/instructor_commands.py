@@ -296,7 +296,7 @@ def _add_release(commands: Commands) -> None:
         "It writes nothing if a file would leak a solution or a secret, and exits with 1.",
     )
     parser.add_argument("folder", type=Path, metavar="DIR", help="where to write: a new or empty folder, or an old kit")
-    parser.add_argument("--check", action="store_true", help="write nothing; look for leaks in DIR")
+    parser.add_argument("--check", action="store_true", help="write nothing; look for leaks in DIR, a finished kit")
     does = "release only this part or exercise, as `take` of course.toml; may be repeated"
     parser.add_argument("--take", action="append", metavar="NAME", help=does)
     does = "let students practise on programs of this exercise, nearly solutions; may be repeated"

@@ -62,6 +62,7 @@ def _show(leaks: Sequence[Leak], success: str) -> int:
     for leak in leaks[:MOST_SHOWN]:
         warn(leak.sentence)
     more = f", {len(leaks) - MOST_SHOWN} of them not shown" if leaks[MOST_SHOWN:] else ""
-    files = "file has" if len(leaks) == 1 else "files have"
-    warn(f"{len(leaks)} {files} what students must not get{more}; take it out of there")
+    count = len({leak.file for leak in leaks})
+    files = "file has" if count == 1 else "files have"
+    warn(f"{count} {files} what students must not get{more}; take it out of there")
     return FAIL

@@ -19,8 +19,10 @@ import pytest
 from autograder.answer_key.keys import Keys
 from autograder.answer_key.released import KitKeys, open_keys
 from autograder.authoring.key_sizes import MOST_KEY_BYTES, measured, problem_of, warning_of
+from autograder.authoring.leaks_early import leaking_texts
 from autograder.authoring.release import ReleaseError, _readme, kit_of, write_kit
 from autograder.authoring.release_tables import TableError, without_tables
+from autograder.authoring.releasing import release_kit
 from autograder.cli.program import run_command
 from autograder.course import read_course
 from autograder.course.kit_files import MANIFEST
@@ -346,6 +348,51 @@ def test_nothing_is_written_where_the_course_itself_leaks(course: Path, tmp_path
     assert done.returncode == 1
     assert f"course: {name} has " in done.stderr
     assert not (tmp_path / "kit").exists()
+
+
+LINE = "count = torch.arange(1, x.size(-1) + 1, device=x.device)"
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "place"),
+    [
+        ("course.toml", "Divide the running sum by", f"a hint of the check values of {tiny.FIRST}"),
+        (
+            f"solutions/misconceptions/{tiny.FIRST}.toml",
+            "How many numbers are in the first sum",
+            "the hint of the misconception mean-divided-by-length",
+        ),
+    ],
+)
+def test_a_leak_in_a_hint_is_named_by_the_hint_before_any_key_is_made(
+    course: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, before: str, place: str
+) -> None:
+    monkeypatch.setattr(Keys, "get", lambda *_: pytest.fail("a key is made"))
+    text = (course / name).read_text("utf-8")
+    assert before in text
+    (course / name).write_text(text.replace(before, f"{LINE} {before}", 1), "utf-8")
+    made = release_kit(tiny.course_at(course), tmp_path / "kit", jobs=1, on_keys=lambda *_: None)
+    [leak] = made.leaks
+    assert f"has line 18 of solutions/{tiny.FIRST}.py in {place}: count = torch" in leak.sentence
+    [early] = leaking_texts(tiny.course_at(course), tiny.course_at(course).exercises[0])
+    assert early == f"{leak.sentence}; `course release` refuses this"
+    assert not list(leaking_texts(tiny.course_at(course), tiny.course_at(course).exercises[1]))
+
+
+def test_texts_of_every_exercise_that_a_kit_may_have_are_no_early_leak() -> None:
+    assert [list(leaking_texts(tiny.COURSE, exercise)) for exercise in tiny.COURSE.exercises] == [[], []]
+
+
+@pytest.mark.worker
+def test_two_hints_of_a_file_are_two_leaks_in_one_file(course: Path, tmp_path: Path) -> None:
+    text = (course / "course.toml").read_text("utf-8")
+    for hint in ("Divide the running sum by", "Sum along"):
+        text = text.replace(hint, f"{LINE} {hint}")
+    (course / "course.toml").write_text(text, "utf-8")
+    done = tiny.run_course(course, "release", str(tmp_path / "kit"))
+    assert "hint of the check values" in done.stderr
+    assert "hint of the check axes" in done.stderr
+    assert "1 file has what students must not get" in done.stderr
 
 
 def test_a_leak_that_came_later_is_found_by_check(course: Path, kit: Path) -> None:
