@@ -125,7 +125,7 @@ def test_a_detach_of_values_that_have_a_gradient_in_no_trial_changes_nothing(
     assert witnesses.has_no_gradient(tiny.MEAN.replace(right, wrong), runner, at_edges) == changes_nothing
 
 
-def test_a_detach_that_no_trial_reaches_is_not_proved(course: Path, runner: Runner, at_edges: Runner) -> None:
+def test_a_detach_that_no_trial_reaches_is_not_proved(runner: Runner, at_edges: Runner) -> None:
     right = tiny.MEAN.replace("    count = ", "    if x.size(-1) > 1000:\n        x = x * 1\n    count = ")
     search = Witnesses(tiny.SUITE, EDGES, EXERCISE, {tiny.FILES[0]: right.encode()}, seed=SEED, trials=8)
     assert not search.has_no_gradient(right.replace("x * 1", "(x * 1).detach()"), runner, at_edges)
