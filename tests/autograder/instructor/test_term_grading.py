@@ -171,7 +171,7 @@ def test_a_held_submission_is_no_longer_held_once_somebody_decides(class_of_two:
     course, hand_ins = class_of_two
     (hand_ins / "week1" / "ben" / "term" / f"{SORT}.py").unlink()
     (hand_ins / "week1" / "ben" / "term" / FILES["week2"]).rename(hand_ins / "essay.txt")
-    assert "1 submission has no file that could be read" in grade(course, hand_ins, "week1", expected=4)
+    assert "no file of the assignment that could be read" in grade(course, hand_ins, "week1", expected=4)
     run(course, "adjust", "ben", "week1", "points", "10", "--text", "on paper", "--by", "Grace")
     assert "could be read, and is held" not in grade(course, hand_ins, "week1")
     assert finals(course, "week1") == {"ada": "60.00", "ben": "10.00"}

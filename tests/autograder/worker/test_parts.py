@@ -191,7 +191,7 @@ def test_building_compiles_the_parts_and_says_which_are_stale(course: Path) -> N
     source.parent.mkdir()
     source.write_text(tiny.MEAN)
     checked = tiny.run_course(course, "build", "--check")
-    assert (checked.returncode, checked.stdout) == (1, f"stale: {table.name}; run `course build --force`\n")
+    assert (checked.returncode, checked.stdout) == (1, f"missing or old: {table.name}; run `course build`\n")
     assert not table.exists()
     assert tiny.run_course(course, "build").stdout == f"made {table.name}\n"
     assert tiny.run_course(course, "build", "--check").stdout == (
