@@ -16,14 +16,8 @@ def named_texts(name: str, data: bytes) -> Iterator[tuple[str, str]]:
             yield from _of_course(tomllib.loads(data.decode("utf-8")))
         elif name.endswith(CATALOGUE):
             yield from _of_catalogue(json.loads(data))
-    except (
-        ValueError,
-        KeyError,
-        TypeError,
-        AttributeError,
-        RecursionError,
-    ):  # a file of another form has no such texts
-        return
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return  # a file of another form has no such texts
 
 
 def _of_course(course: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -222,7 +222,7 @@ def _has_form_of(yours: Value, expected: Value) -> bool:
 
 
 def _judge_raised(judge: Callable[[Any, Any], str | None], error: Exception) -> str:
-    """Return that a judge of the course raised an exception, with the last line of its own file."""
+    """Return a sentence on a judge of the course that raised an exception, with its line."""
     file = judge.__code__.co_filename if isinstance(judge, FunctionType) else ""
     line, at = 0, error.__traceback__
     while at is not None:

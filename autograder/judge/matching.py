@@ -234,7 +234,7 @@ def _wrong_numbers(yours: Value, expected: Expected, kind: Literal["floating", "
             return math.prod(yours.shape)
         from autograder.comparison.arrays import numbers, wrong
 
-        # Only what is clearly wrong counts as evidence: numbers near the tolerance may be rounding.
+        # Only clearly wrong numbers are evidence: those near the tolerance may be rounding.
         return int(wrong(numbers(yours), numbers(expected.exact), 1e-3).sum())
     if isinstance(yours, dict) and isinstance(expected.nominal, dict):
         parts = [(yours.get(name), Expected(expected.nominal[name], expected.exact[name])) for name in expected.nominal]

@@ -137,7 +137,7 @@ class Locator:
             divergence = None
         if divergence is not None and not (_belongs(divergence, diagnosis) and self._fits(divergence, diagnosis)):
             divergence = None
-        # Where a check looks at no gradient, that none passes somewhere is not its mistake.
+        # A check that looks at no gradient does not fail because none passes.
         if divergence is not None and divergence.state is State.CUT and not names_any(verdict.check.probe, GRADIENTS):
             divergence = None
         first_mistake = None

@@ -105,7 +105,7 @@ def _makes(case: Case, function: Function, one: Numbers, other: Numbers) -> bool
     if np.isnan(made).any() or not np.isfinite(made).any() or not case.same(other, made):
         return False
     spread = made[np.isfinite(made)]
-    # A function that makes nearly one number of all says nothing about yours.
+    # A function that makes nearly one number of all fits any result.
     varies = one.size <= FEW or float(spread.std()) > 1e-3 * float(np.abs(spread).max())
     return varies and not case.same(one, made)
 

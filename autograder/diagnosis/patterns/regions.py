@@ -136,7 +136,7 @@ def _triangle(case: Case, wrong: Places) -> Iterator[Pattern]:
 def _zeros(case: Case, wrong: Places) -> Iterator[Pattern]:
     """Yield that only those places are wrong where 0 is expected."""
     zeros = case.expected == 0
-    # Where nearly all is 0, that all wrong places are among the zeros says nothing.
+    # Where nearly all is 0, wrong places are among the zeros by chance.
     if case.is_whole or not zeros.any() or zeros.mean() > 0.9 or (wrong & ~zeros).any():
         return
     if _bits(case)[~zeros].sum() < _ENOUGH:
