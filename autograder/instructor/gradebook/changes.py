@@ -1,10 +1,9 @@
 """The marks that differ from those of the table before: what a regrade, a decision or a new hand-in changed."""
 
-import csv
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from autograder.instructor.gradebook.scores import plain
+from autograder.instructor.gradebook.scores import read_scores
 from autograder.report.quantities import plural
 from autograder.submission.files import printable
 
@@ -18,10 +17,9 @@ Marks = Mapping[str, tuple[str, str]]
 def marks_of(table: Path) -> Marks:
     """Return the marks in a scores.csv; none if there is no such table, or it cannot be read."""
     try:
-        with table.open(encoding="utf-8", newline="") as stream:
-            rows = list(csv.DictReader(stream))
-        return {plain(row["student"]): (row["final"] or "", row["final_max"] or "") for row in rows}
-    except (OSError, ValueError, KeyError, TypeError, csv.Error):
+        rows = read_scores(table)
+        return {student: (row["final"] or "", row["final_max"] or "") for student, row in rows.items()}
+    except (OSError, ValueError, KeyError):
         return {}
 
 

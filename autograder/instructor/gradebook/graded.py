@@ -1,7 +1,5 @@
 """Read the results of `course grade`: the report of each student, and the final score by the current policy."""
 
-import csv
-import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -14,7 +12,7 @@ from autograder.course.nearest import suggestion
 from autograder.instructor.gradebook.adjustments import FILE, read_adjustments
 from autograder.instructor.gradebook.policy import Final, Policy, final_of, missing, policy_of
 from autograder.instructor.gradebook.roster import Roster, Student
-from autograder.instructor.gradebook.scores import plain
+from autograder.instructor.gradebook.scores import read_scores
 from autograder.instructor.grading.conditions import checks_of
 from autograder.instructor.grading.out import before, read_run
 from autograder.instructor.grading.selection import course_of_run
@@ -199,16 +197,12 @@ def _reports(course: Course, out: Path, run: Mapping[str, Any]) -> tuple[dict[st
 
 def _table(out: Path) -> dict[str, dict[str, str]]:
     """Return the rows of scores.csv by student, in the order of the file."""
-    file = out / "scores.csv"
     try:
-        rows = list(csv.DictReader(io.StringIO(file.read_text("utf-8"), newline="")))
+        return read_scores(out / "scores.csv")
     except OSError:
         raise _stale(out, "scores.csv is missing, so the run did not finish") from None
-    except (ValueError, csv.Error):
-        rows = []
-    if not all({"student", "score", "max_score"} <= row.keys() for row in rows[:1] or [{}]):
-        raise _stale(out, "scores.csv has other columns than course grade writes")
-    return {plain(str(row["student"])): row for row in rows}
+    except ValueError:
+        raise _stale(out, "scores.csv has other columns than course grade writes") from None
 
 
 def _read(file: Path) -> Report:

@@ -1,7 +1,10 @@
 """scores.csv: a row for each student, a column for each exercise."""
 
+import csv
+import io
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from pathlib import Path
 
 from autograder.instructor.gradebook.csv_text import as_csv
 from autograder.instructor.gradebook.policy import Final, Policy, final_of, missing
@@ -76,6 +79,20 @@ def _held(report: Report) -> list[str]:
 def harmless(text: str) -> str:
     """Return a text that no spreadsheet takes for a formula, with an apostrophe before it if needed."""
     return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
+
+
+def read_scores(file: Path) -> dict[str, dict[str, str]]:
+    """Return the rows of a scores.csv by student, in the order of the file.
+
+    Raises OSError if there is no such file, and ValueError if it is no table with a row for each student.
+    """
+    try:
+        rows = list(csv.DictReader(io.StringIO(file.read_text("utf-8"), newline="")))
+    except csv.Error as error:
+        raise ValueError(str(error)) from error
+    if not {"student", "score", "max_score"} <= (rows[0] if rows else {}).keys():
+        raise ValueError("no column for students, scores or their maximum")
+    return {plain(str(row["student"])): row for row in rows}
 
 
 def plain(cell: str) -> str:

@@ -1,7 +1,5 @@
 """What an earlier run left in the output folder: another run must not replace it, nor lose the rows of its students."""
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from shlex import quote
@@ -10,7 +8,7 @@ from typing import Any
 from autograder.course.names import UsageError
 from autograder.instructor.gradebook.graded import named
 from autograder.instructor.gradebook.roster import Roster
-from autograder.instructor.gradebook.scores import plain
+from autograder.instructor.gradebook.scores import read_scores
 from autograder.instructor.grading.conditions import Conditions
 from autograder.instructor.grading.out import read_run
 from autograder.instructor.grading.reports import read_stored
@@ -88,9 +86,8 @@ def _with_submission(out: Path) -> set[str]:
 
 def _in_table(out: Path) -> set[str]:
     try:
-        rows = list(csv.DictReader(io.StringIO((out / "scores.csv").read_text("utf-8"), newline="")))
-        return {plain(str(row["student"])) for row in rows if row["max_score"]}
-    except (OSError, ValueError, KeyError, csv.Error):
+        return {student for student, row in read_scores(out / "scores.csv").items() if row["max_score"]}
+    except (OSError, ValueError):
         return {file.stem for file in (out / "reports").glob("*.json") if not file.name.startswith(".")}
 
 
