@@ -127,10 +127,14 @@ def _with_plain_ends(text: str) -> str:
 
 
 def marks_of(misconception: WrongProgram, solution: str) -> tuple[str, ...]:
-    """Return the hashes of the statements that the wrong program has and the solution has not."""
-    right = {hash_ for hash_, _, _ in statements(ast.parse(solution))}
+    """Return the hashes of the statements that the wrong program has and the solution has not.
+
+    An import, or the head of a new function, is not where a mistake is. The changed head of a function may be.
+    """
+    right = statements(ast.parse(solution))
     wrong = statements(ast.parse(patched(solution, misconception)))
-    found = (hash_ for hash_, _, _ in wrong if hash_ not in right)
+    hashes, names = {one.hash for one in right}, {one.name for one in right if one.name}
+    found = (one.hash for one in wrong if one.hash not in hashes and (one.runs or one.name in names))
     return tuple(dict.fromkeys(found))
 
 

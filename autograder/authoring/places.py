@@ -13,7 +13,7 @@ def faulty_lines(solution: str, wrong: str) -> frozenset[int]:
     The next statement counts, since a removed line has no line of its own. A changed line inside a statement also
     counts for the first line of that statement.
     """
-    spans = [(first, last) for _, first, last in statements(ast.parse(wrong))]
+    spans = [(one.line, one.last) for one in statements(ast.parse(wrong))]
     changed = list(_changed(solution.splitlines(), wrong.splitlines(), [first for first, _ in spans]))
     return frozenset(changed + [first for first, last in spans if any(first <= line <= last for line in changed)])
 

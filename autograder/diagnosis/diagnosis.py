@@ -44,7 +44,8 @@ class Location:
 
     With `is_origin` it is the line that makes the plain number which is wrong there. `first_mistake` is a misconception
     that the line is known from, though it does not explain everything. `proved` says that an edit there makes the check
-    pass and leaves no mistake of this kind, `is_likely` that it mends some checks, while others fail still.
+    pass and leaves no mistake of this kind. `is_likely` says that it mends some checks, while others fail still. It
+    also says that the line is the first of several statements of a misconception, or the head of a function.
     `is_one_of_several` says that a mistake was found on another line too.
     """
 

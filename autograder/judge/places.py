@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from autograder.checks import Check, Raises
 from autograder.messages.library_errors import attribute_lacked, values_expected
+from autograder.protocol.source_text import lines_of
 from autograder.results import Place
 from autograder.runner.outcomes import Fault, Observed, Outcome, Survey
 
@@ -84,7 +85,7 @@ def raise_statement(
     if survey is None or first is None or any(other is None or other[0] != first[0] for other in raised):
         return None
     type_, message = first
-    statements = _statements(source, type_)
+    statements = {line: texts for line, texts in _statements(source, type_).items() if survey.runs(line)}
     found = [at for at, texts in statements.items() if _has(message, texts) and (texts or len(statements) == 1)]
     owner = (check.of or "").split(".")[0]
     within = [at for at in found if (function_at(survey, at) or "").split(".")[0] == owner]
@@ -103,7 +104,7 @@ def _raised(outcome: Outcome) -> tuple[str, str] | None:
 
 def _statements(source: bytes, type_: str) -> dict[int, list[str]]:
     """Return the lines that raise an exception of this type, each with the texts in its argument."""
-    lines = source.decode("utf-8", "replace").splitlines()
+    lines = lines_of(source)
     begun = re.compile(rf"\s*(?:if .*:\s*|else:\s*)?raise {re.escape(type_)}\b")
     found = {}
     for at, line in enumerate(lines):

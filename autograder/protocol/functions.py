@@ -41,7 +41,7 @@ def functions(tree: ast.Module) -> list[Function]:
 def outline_of(source: str | bytes) -> Outline:
     """Return the outline of a file. Raises whatever `ast.parse` raises."""
     tree = ast.parse(text_of(source) if isinstance(source, bytes) else source)
-    hashed = tuple((hash_, line) for hash_, line, _ in statements(tree))
+    hashed = tuple((one.hash, one.line) for one in statements(tree))
     return Outline(tuple(functions(tree)), hashed)
 
 

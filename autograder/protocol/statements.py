@@ -4,7 +4,7 @@ import ast
 import builtins
 import hashlib
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from autograder.protocol.bounds import STATEMENT_HASH, SURVEY_STATEMENTS
 
@@ -27,21 +27,50 @@ _HASHED_FIELDS = {
 }
 
 
-def statements(tree: ast.Module, nodes: Iterable[ast.AST] | None = None) -> list[tuple[str, int, int]]:
-    """Return hash, first and last line of every statement; for a compound statement, of its head alone.
+class Statement(NamedTuple):
+    """A statement, or the head of a compound one: its hash, its first and last line, and the name that it defines.
 
-    Names are replaced by their order in the statement, except built-in names and those the file imports or defines at
-    its top level. `nodes` takes the result of `nodes_of` where the caller already has it.
+    `runs` is false for imports and for the heads of functions and classes: what a call computes is not on their lines.
     """
-    fixed = {*_BUILT_IN, *_global_names(tree)}
+
+    hash: str
+    line: int
+    last: int
+    runs: bool
+    name: str = ""
+
+
+def statements(tree: ast.Module, nodes: Iterable[ast.AST] | None = None) -> list[Statement]:
+    """Return every statement in the order of their lines; docstrings are none.
+
+    Names are replaced by their order in the statement, except built-in names, those the file imports, and those it
+    defines at its top level. `nodes` takes the result of `nodes_of` where the caller already has it.
+    """
+    nodes = nodes if nodes is not None else nodes_of(tree)
+    fixed = {*_BUILT_IN, *_global_names(tree, nodes)}
     hashed = []
-    for node in nodes if nodes is not None else nodes_of(tree):
+    for node in nodes:
         if isinstance(node, ast.stmt) and not _is_text(node):
-            bodies = [part for name in BODIES_OF[type(node)] for part in getattr(node, name)]
-            starts = [(part.pattern if isinstance(part, ast.match_case) else part).lineno - 1 for part in bodies]
-            last = max(node.lineno, min(starts, default=node.end_lineno or node.lineno))
-            hashed.append((_hash(node, fixed), node.lineno, last))
-    return sorted(hashed, key=lambda statement: statement[1])[:SURVEY_STATEMENTS]
+            name = node.name if isinstance(node, _DEFINITIONS) else ""
+            runs = not isinstance(node, (*_DEFINITIONS, ast.Import, ast.ImportFrom))
+            hashed.append(Statement(_hash(node, fixed), node.lineno, _last_line(node), runs, name))
+    return sorted(hashed, key=lambda statement: statement.line)[:SURVEY_STATEMENTS]
+
+
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+def _last_line(node: ast.stmt) -> int:
+    """Return the last line of a statement; of a compound one that of its head, without the comments below it."""
+    if not BODIES_OF[type(node)]:
+        return node.end_lineno or node.lineno
+    heads = [child for name in _HASHED_FIELDS[type(node)] for child in _children(getattr(node, name, None))]
+    parts = [part for head in heads for part in (head, *ast.iter_child_nodes(head))]  # an item of `with` has no lines
+    return max([node.lineno, *(getattr(part, "end_lineno", None) or 0 for part in parts)])
+
+
+def _children(value: object) -> list[ast.AST]:
+    return [child for child in (value if isinstance(value, list) else [value]) if isinstance(child, ast.AST)]
 
 
 def name_hash(name: str) -> str:
@@ -62,12 +91,11 @@ def nodes_of(tree: ast.AST) -> list[ast.AST]:
     return nodes
 
 
-def _global_names(tree: ast.Module) -> Iterator[str]:
-    for node in tree.body:
+def _global_names(tree: ast.Module, nodes: Iterable[ast.AST]) -> Iterator[str]:
+    for node in nodes:  # some import in their functions
         if isinstance(node, ast.Import | ast.ImportFrom):
             yield from (alias.asname or alias.name.split(".")[0] for alias in node.names)
-        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
-            yield node.name
+    yield from (node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef))
 
 
 def _is_text(node: ast.stmt) -> bool:

@@ -80,6 +80,7 @@ class Survey:
 
     A statement is its hash and its first line; an assignment is its function or class, its name and its line. The
     `functions` say which of them are still a TODO. `helpers` are names of replaced files that are the student's own.
+    `running` has the first and last line of every statement but imports and the heads of functions and classes.
     """
 
     places: Mapping[str, tuple[int, ...]]
@@ -88,6 +89,11 @@ class Survey:
     assignments: tuple[tuple[str, str, int], ...] = ()
     functions: tuple[Function, ...] = ()
     helpers: tuple[str, ...] = ()
+    running: tuple[tuple[int, int], ...] = ()
+
+    def runs(self, line: int) -> bool:
+        """Whether a call can compute something on a line: it is no import, head of a function, docstring or comment."""
+        return any(first <= line <= last for first, last in self.running)
 
 
 OUT_OF_MEMORY = ("can't allocate memory", "not enough memory", "out of memory", "Cannot allocate memory")
@@ -149,13 +155,14 @@ def read_survey(event: Mapping[str, Any]) -> Survey:
             for name, lines in as_dict(event["places"], SURVEY_PLACES).items()
         },
         tuple((as_text(name), as_line(line)) for name, line in as_list(event["forbidden"], SURVEY_FORBIDDEN)),
-        tuple((as_text(hash_, STATEMENT_HASH), as_line(line)) for hash_, line, _ in statements),
+        tuple((as_text(hash_, STATEMENT_HASH), as_line(line)) for hash_, line, *_ in statements),
         tuple((as_text(owner), as_text(name), as_line(line)) for owner, name, line in assignments),
         tuple(
             Function(as_text(name), *map(as_line, lines))
             for name, *lines in as_list(event["functions"], SURVEY_FUNCTIONS)
         ),
         tuple(as_dotted(name) for name in as_list(event["helpers"], SURVEY_HELPERS)),
+        tuple((as_line(first), as_line(last)) for _, first, last, runs in statements if runs is True),
     )
 
 

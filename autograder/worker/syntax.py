@@ -38,7 +38,7 @@ def survey(source: bytes, forbidden: tuple[str, ...]) -> dict[str, Any]:
         "forbidden": forbidden_calls(nodes, forbidden),
         "assignments": assignments(own),
         "functions": [list(function) for function in functions(tree)],
-        "statements": [list(statement) for statement in statements(tree, nodes)],
+        "statements": [list(statement[:4]) for statement in statements(tree, nodes)],
     }
 
 

@@ -69,7 +69,7 @@ TARGETS: dict[str, tuple[Callable[[bytes], None], list[bytes]]] = {
             write_frame(
                 {"event": "observed", "value": [Array("float32", (1, 2), b"12345678"), (1, 2.5), float("nan")]}
             ),
-            write_frame({"places": {"f": [1]}, "forbidden": [], "statements": [["a", 1, 2]], "assignments": []}),
+            write_frame({"places": {"f": [1]}, "forbidden": [], "statements": [["a", 1, 2, True]], "assignments": []}),
         ],
     ),
     "zips": (zips, [submissions.packed()]),

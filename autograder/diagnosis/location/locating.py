@@ -1,6 +1,7 @@
 """Finds the place of a mistake: the statement a misconception is known by, or the line where the values diverge."""
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -19,14 +20,29 @@ from autograder.runner.traces import Trace
 
 
 def by_statement(
-    entry: Misconception, statements: Sequence[tuple[str, int]], file: str, divergence: Divergence | None = None
-) -> Place | None:
-    """Return the statement of a misconception that diverges, else the first; None if not each is there once."""
-    lines = [line for hash_, line in statements if hash_ in entry.marks]
-    is_unique = lines and len(lines) == len(entry.marks) and set(entry.marks) <= {hash_ for hash_, _ in statements}
-    if not is_unique:
-        return None
-    return Place(file, divergence.place.line if divergence and divergence.place.line in lines else min(lines))
+    entry: Misconception,
+    catalogue: Iterable[Misconception],
+    statements: Sequence[tuple[str, int]],
+    survey: Survey,
+    divergence: Divergence | None = None,
+) -> list[int]:
+    """Return the line of the statement of a misconception that diverges, else the lines that it may be.
+
+    None of them if a statement is missing, or each is there several times. The head of a function is one only if no
+    other statement is. What fewer misconceptions have is more likely the mistake: several of them may write theirs into
+    the same new function.
+    """
+    found = [(hash_, line) for hash_, line in statements if hash_ in entry.marks]
+    times = Counter(hash_ for hash_, _ in found)
+    if not found or set(entry.marks) != set(times):
+        return []
+    if divergence is not None and any(line == divergence.place.line and times[hash_] == 1 for hash_, line in found):
+        return [divergence.place.line]
+    found = [(hash_, line) for hash_, line in found if survey.runs(line)] or found
+    shared = Counter(mark for other in catalogue for mark in other.marks)
+    fewest = min(shared[hash_] for hash_, _ in found)
+    lines = sorted((times[hash_] > 1, line) for hash_, line in found if shared[hash_] == fewest)
+    return [line for _, line in lines] if not lines[0][0] else []
 
 
 def by_value(
@@ -123,16 +139,22 @@ def _is_power(factor: float, number: float) -> bool:
 
 
 def location_of(
-    statement: Place | None,
+    statements: Sequence[int],
     divergence: Divergence | None,
     survey: Survey | None,
     source: bytes,
     functions: Mapping[int, str],
+    file: str,
 ) -> Location | None:
-    """Return the best location there is: the statement that is known, else the line that diverges or its origin."""
-    origin = made_at(divergence, survey) if divergence is not None and statement is None else None
-    known = statement or origin
+    """Return the best location there is: the statement that is known, else the line that diverges or its origin.
+
+    Of several known statements the first is only likely, and so is the head of a function, which may have more lines.
+    """
+    origin = made_at(divergence, survey) if divergence is not None and not statements else None
+    known = Place(file, statements[0]) if statements else origin
     if known is not None and (divergence is None or divergence.place.line != known.line):
         place = replace(known, function=functions.get(known.line))
-        return Location(place, divergence if origin is not None else None, is_origin=origin is not None)
+        if origin is not None:
+            return Location(place, divergence, is_origin=True)
+        return Location(place, is_likely=len(statements) > 1 or (survey is not None and not survey.runs(place.line)))
     return Location(in_characters(divergence.place, source), divergence) if divergence is not None else None

@@ -133,7 +133,7 @@ class Locator:
         diagnosis, survey = verdict.diagnosis, self.trials.survey
         assert diagnosis is not None
         divergence = next(iter(self._divergences(verdict.check).values()), None)
-        if divergence is not None and not is_judged(divergence, self.trials.source):
+        if divergence is not None and not self._is_judged(divergence):
             divergence = None
         if divergence is not None and not (_belongs(divergence, diagnosis) and self._fits(divergence, diagnosis)):
             divergence = None
@@ -144,12 +144,24 @@ class Locator:
         if diagnosis.misconception is None and diagnosis.kind in ("pattern", "exception") and divergence:
             first_mistake = self._misconception_of(divergence) if divergence.certain else None
         entry = diagnosis.misconception or first_mistake
-        file = self.judgement.exercise.file
-        statement = by_statement(entry, self._statements(verdict.check), file, divergence) if entry else None
-        location = location_of(statement, divergence, survey, self.trials.source, self._functions())
+        file, statements = self.judgement.exercise.file, self._statements(verdict.check)
+        known: list[int] = []
+        if entry is not None and survey is not None:
+            known = by_statement(entry, self.trials.key.misconceptions, statements, survey, divergence)
+        location = location_of(known, divergence, survey, self.trials.source, self._functions(), file)
         if divergence is not None and location is not None and entry is None:
             location = configured(divergence, survey, self.trials.source) or location
         return replace(location, first_mistake=first_mistake) if location is not None else None
+
+    def _is_judged(self, divergence: Divergence) -> bool:
+        """Whether a diverging line computes something, and all that it computes with is in a trace.
+
+        Plain arguments are traced on the line of the `def`, where no mistake of the body is.
+        """
+        return self._runs(divergence.place.line) and is_judged(divergence, self.trials.source)
+
+    def _runs(self, line: int) -> bool:
+        return self.trials.survey is None or self.trials.survey.runs(line)
 
     def _statements(self, check: Check) -> list[tuple[str, int]]:
         """Return the statements of the functions and classes that ran in a check, of all if no trace shows any."""
@@ -189,7 +201,12 @@ class Locator:
         agree = len({divergence.place.line for divergence in found.values()}) == 1
         constant = self._constant(check, found)
         return {
-            trial: replace(divergence, certain=divergence.certain and agree, constant=constant)
+            trial: replace(
+                divergence,
+                certain=divergence.certain and agree,
+                constant=constant,
+                agreeing=tuple(line for line in divergence.agreeing if self._runs(line)),
+            )
             for trial, divergence in found.items()
         }
 

@@ -91,28 +91,40 @@ NOT_TRANSPOSED = ("out.transpose(1, 2).reshape(query.shape)", "out.reshape(query
 VIEWED = ("reshape(query.shape)", "view(query.shape)")
 
 Wrong = Callable[..., CheckResult]
+Graded = Callable[[str, str], CheckResult]
 
 
 @pytest.fixture(scope="module")
-def wrong() -> Iterator[Wrong]:
-    """Return a function that makes mistakes in a program and returns the check to look at first."""
+def graded() -> Iterator[Graded]:
+    """Return a function that checks a program of an exercise and returns the check to look at first."""
     suite = load_suite(COURSE, [resolve_exercise(COURSE, number) for number in ("1", "2", "5", "6")])
     with (
         Runner(suite, seed=COURSE.seed, shared=True) as runner,
         Grader(suite, seed=COURSE.seed, evidence=True) as grader,
     ):
 
-        def first_failure(number: str, *mistakes: tuple[str, str]) -> CheckResult:
-            exercise, source = resolve_exercise(COURSE, number), PROGRAMS[number]
-            for find, replace in mistakes:
-                assert find in source
-                source = source.replace(find, replace)
+        def first_failure(number: str, source: str) -> CheckResult:
+            exercise = resolve_exercise(COURSE, number)
             submission = submission_of(COURSE, exercise, source)
             [result] = grader.report(submission, [exercise], runner).exercises
             assert result.first_failure is not None
             return result.first_failure
 
         yield first_failure
+
+
+@pytest.fixture(scope="module")
+def wrong(graded: Graded) -> Wrong:
+    """Return a function that makes mistakes in a program and returns the check to look at first."""
+
+    def first_failure(number: str, *mistakes: tuple[str, str]) -> CheckResult:
+        source = PROGRAMS[number]
+        for find, replace in mistakes:
+            assert find in source
+            source = source.replace(find, replace)
+        return graded(number, source)
+
+    return first_failure
 
 
 def finding_in(check: CheckResult) -> Finding:
@@ -172,3 +184,84 @@ def test_swapped_sizes_are_placed_where_the_table_is_made(wrong: Wrong) -> None:
     check = wrong("1", ("(vocab_size, d_model)", "(d_model, vocab_size)"))
     assert finding_in(check).id == "embedding-sizes-swapped"
     assert line(check) == "self.embedding = nn.Embedding(d_model, vocab_size)"
+
+
+COLLECTED = """
+        rows = self.embedding(ids)
+        output = torch.zeros(rows.shape, dtype=rows.dtype)
+        for position in range(ids.size(1)):
+            output[:, position] = rows[:, position] * self.scale
+        return output
+"""
+TABLE = """
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, d_model)
+        self.scale = d_model**0.5
+"""
+STYLES = {
+    "imports first": f"""import torch
+from torch import nn
+
+class InputEmbeddings(nn.Module):
+    def __init__(self, d_model, vocab_size):{TABLE}
+    def forward(self, ids):{COLLECTED}""",
+    "docstrings, comments and blank lines": f'''"""My embeddings."""
+
+# the libraries
+import math, torch
+
+from torch import Tensor
+from torch import nn as nn
+
+
+class InputEmbeddings(nn.Module):
+    """A table."""
+
+    def __init__(self, d_model: int, vocab_size: int) -> None:{TABLE}
+
+    def forward(
+        self,
+        ids: Tensor,
+    ) -> Tensor:
+        """Return the rows."""
+
+        # one by one
+{COLLECTED}''',
+    "decorators, helpers and one-line functions": f"""
+from functools import wraps
+import torch
+from torch import nn
+
+def kept(function):
+    @wraps(function)
+    def inner(*args):
+        return function(*args)
+    return inner
+
+def same(x): return x
+
+class InputEmbeddings(nn.Module):
+    def __init__(self, d_model, vocab_size):{TABLE}
+    @kept
+    def forward(self, ids):
+        def check(x): return x
+        ids = check(same(ids))
+{COLLECTED}""",
+    "an import in the function": f"""
+from torch import nn
+
+class InputEmbeddings(nn.Module):
+    def __init__(self, d_model, vocab_size):{TABLE}
+    def forward(self, ids):
+        import torch
+{COLLECTED}""",
+}
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_a_mistake_is_shown_on_its_own_line_and_on_no_import(graded: Graded, style: str) -> None:
+    check = graded("1", STYLES[style])
+    found = finding_in(check)
+    assert (check.mistake, found.certain) == ("embedding-collected-on-cpu", False)
+    assert found.place is not None
+    assert "torch.zeros" in STYLES[style].splitlines()[found.place.line - 1]

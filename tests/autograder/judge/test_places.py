@@ -104,7 +104,9 @@ def count(table):
 def other(table):
     raise ValueError("there is no table")
 """
-FINDING = Survey({}, (), functions=(Function("find", 1, 2, 5, 0), Function("count", 8, 9, 11, 0)))
+FINDING = Survey(
+    {}, (), functions=(Function("find", 1, 2, 5, 0), Function("count", 8, 9, 11, 0)), running=((2, 5), (9, 15))
+)
 
 
 @pytest.mark.parametrize(
@@ -140,3 +142,13 @@ def test_no_line_is_shown_where_several_may_have_raised_or_none_did() -> None:
     assert line(Observed({"raised": [], "message": "returned None", "mentions": []})) is None
     assert line() is None
     assert raise_statement(None, check, "ex.py", [raised], RAISING) is None
+
+
+def test_a_raise_in_a_docstring_is_no_statement_and_odd_characters_end_no_line() -> None:
+    source = (
+        'def find():\n    """\n    raise ValueError if it is not there\n    """\n    raise ValueError("no \x85\x0c")\n'
+    )
+    survey = replace(FINDING, running=((5, 5),), functions=(Function("find", 1, 5, 5, 0),))
+    raised = Observed({"raised": ["ValueError"], "message": "no \x85\x0c", "mentions": []})
+    found = raise_statement(survey, replace(CHECK, of="find"), "ex.py", [raised], source.encode())
+    assert found == Place("ex.py", 5, "find")

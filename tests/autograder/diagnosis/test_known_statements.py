@@ -1,0 +1,136 @@
+"""Where the statements of a misconception are: on no import, and on no head of a function whose body is wrong."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from autograder.answer_key.catalogue import marks_of, patched, read_catalogue
+from autograder.answer_key.model import Misconception
+from autograder.course import find_course, read_course
+from autograder.diagnosis.location.locating import by_statement, location_of
+from autograder.runner.outcomes import Survey, read_survey
+from autograder.worker.syntax import survey
+
+COURSE = read_course(find_course())
+CATALOGUES = sorted((COURSE.solutions_dir / "misconceptions").glob("*.toml"))
+
+
+def survey_of(source: str) -> Survey:
+    return read_survey({**survey(source.encode(), ()), "helpers": []})
+
+
+def known(name: str, marks: tuple[str, ...]) -> Misconception:
+    return Misconception(name, "", "", "", (), {}, marks)
+
+
+def found_in(catalogue: Path) -> Iterator[tuple[str, str, list[int]]]:
+    """Yield each misconception with its program and the lines that it may be shown at."""
+    solution = (COURSE.solutions_dir / f"{catalogue.stem}.py").read_text("utf-8")
+    entries = read_catalogue(catalogue, solution)
+    every = [known(entry.id, marks_of(entry, solution)) for entry in entries]
+    for entry, one in zip(entries, every, strict=True):
+        wrong = patched(solution, entry)
+        here = survey_of(wrong)
+        yield entry.id, wrong, by_statement(one, every, here.statements, here)
+
+
+@pytest.mark.parametrize("catalogue", CATALOGUES, ids=lambda file: file.stem)
+def test_no_misconception_is_shown_on_a_line_that_computes_nothing(catalogue: Path) -> None:
+    for name, wrong, lines in found_in(catalogue):
+        solution = (COURSE.solutions_dir / f"{catalogue.stem}.py").read_text("utf-8")
+        for line in lines:
+            starts = [node for node in ast.walk(ast.parse(wrong)) if getattr(node, "lineno", 0) == line]
+            statement = next(node for node in starts if isinstance(node, ast.stmt))
+            assert not isinstance(statement, ast.Import | ast.ImportFrom | ast.ClassDef), name
+            if isinstance(statement, ast.FunctionDef):  # it has other defaults, or has lost its decorator
+                heads = [node for node in ast.walk(ast.parse(solution)) if isinstance(node, ast.FunctionDef)]
+                same = [
+                    node
+                    for node in heads
+                    if ast.dump(ast.Module(node.body, [])) == ast.dump(ast.Module(statement.body, []))
+                ]
+                assert statement.name in {node.name for node in same}, name
+            else:
+                assert survey_of(wrong).runs(line), name
+
+
+def test_of_several_statements_the_one_that_fewest_misconceptions_have_is_shown() -> None:
+    lines = "import torch\ndef fill(x):\n    y = x * 2\n    y[0] = {}\n    return y\n"
+    [first, second] = (lines.format(value) for value in (-1e9, -1e4))
+    here = survey_of(first)
+    marks, others = ([hash_ for hash_, _ in survey_of(text).statements if hash_] for text in (first, second))
+    every = [known("large", tuple(marks)), known("small", tuple(others))]
+    assert by_statement(every[0], every, here.statements, here) == [4]
+    [place] = [location_of([4], None, here, first.encode(), {4: "fill"}, "ex.py")]
+    assert place is not None
+    assert place.is_known
+
+
+def test_the_first_of_several_statements_and_the_head_of_a_function_are_only_likely() -> None:
+    source = "def fill(\n    x,\n    by=2,\n):\n    y = x * by\n    return y\n"
+    for lines in ([5, 6], [1]):
+        location = location_of(lines, None, survey_of(source), source.encode(), {}, "ex.py")
+        assert location is not None
+        assert (location.place.line, location.is_known, location.is_likely) == (lines[0], False, True)
+
+
+STYLES = '''"""A docstring of the module."""
+
+from __future__ import annotations
+
+import math, torch
+from torch import (
+    Tensor,
+    nn,
+)
+
+
+def marked(function):
+    """Return it as it is."""
+
+    @staticmethod
+    def inner(x): return function(x)
+
+    return inner
+
+
+class Part(nn.Module):
+    """A part."""
+
+    scale: float = 1.0
+
+    @torch.no_grad()
+    def forward(
+        self,
+        x: Tensor,
+    ) -> Tensor:
+        """Return it."""
+        # a comment
+        for row in x:
+
+            # another comment
+            with torch.no_grad():
+                y = (
+                    row
+                    # in brackets
+                    * 2
+                )
+        return y
+'''
+
+
+def test_only_lines_of_statements_that_run_can_hold_a_mistake() -> None:
+    here = survey_of(STYLES)
+    lines = STYLES.splitlines()
+    shown = [lines[line - 1].strip() for line in range(1, len(lines) + 1) if here.runs(line)]
+    assert shown == [
+        "def inner(x): return function(x)",
+        "return inner",
+        "scale: float = 1.0",
+        "for row in x:",
+        "with torch.no_grad():",
+        *("y = (", "row", "# in brackets", "* 2", ")"),
+        "return y",
+    ]
