@@ -22,7 +22,7 @@ from autograder.worker import support
 from autograder.worker.bans import ForbiddenCallError
 from autograder.worker.syntax import names_within
 
-RAISE = dis.opmap["RAISE_VARARGS"]
+RAISE, RESUME = dis.opmap["RAISE_VARARGS"], dis.opmap["RESUME"]
 
 ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,}")
 """The memory address of an object, which differs from run to run, while reports must not."""
@@ -224,11 +224,15 @@ def _values(innermost: TracebackType, source: bytes) -> list[list[str]]:
 
 
 def frames_of(frame: FrameType | None, own_files: Collection[str]) -> list[dict[str, Any]]:
-    """Return the student's frames below a running one, the outermost first."""
+    """Return the student's frames below a running one, the outermost first.
+
+    A function that was only called is left out: Python says that it is on the line of its `def`, or of a decorator.
+    """
     frames: list[dict[str, Any]] = []
     while frame is not None and len(frames) < FAULT_FRAMES:
         code = frame.f_code
-        if code.co_filename in own_files:
+        begins = code.co_code[frame.f_lasti : frame.f_lasti + 2] == bytes([RESUME, 0])
+        if code.co_filename in own_files and not begins:
             line, function = line_number(frame.f_lineno), cut(code.co_qualname)
             frames.insert(0, {"file": code.co_filename, "line": line, "function": function})
         frame = frame.f_back

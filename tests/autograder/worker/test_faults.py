@@ -1,5 +1,7 @@
 """An exception as data: the tensors of the expression that raised come first."""
 
+import sys
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -8,7 +10,7 @@ import torch
 from autograder.checks.plain_given import PlainGiven
 from autograder.protocol.bounds import FRAME_VALUES
 from autograder.worker import support
-from autograder.worker.faults import describe
+from autograder.worker.faults import describe, frames_of
 from autograder.worker.tensors import TensorSupport
 
 
@@ -166,3 +168,22 @@ def test_a_module_without_forward_lacks_a_method() -> None:
     fault = describe(raised.value, ["ex01_a.py"])
     says = "Layer has no method forward; it has foward: rename it if that is the one"
     assert (fault["kind"], fault["message"]) == ("structure", says)
+
+
+def test_a_function_that_was_only_called_has_no_line_yet() -> None:
+    names: dict[str, Any] = {}
+    source = "def same(f): return f\n\n@same\ndef inner(x):\n    return x\n\ndef outer(x):\n    return inner(x)\n"
+    exec(compile(source, "ex01_a.py", "exec"), names)
+    seen: list[list[tuple[str, int]]] = []
+
+    def on_call(frame: FrameType, event: str, _: Any) -> None:
+        if frame.f_code.co_filename == "ex01_a.py":
+            seen.append([(at["function"], at["line"]) for at in frames_of(frame, ["ex01_a.py"])])
+
+    traced = sys.gettrace()
+    sys.settrace(on_call)
+    try:
+        names["outer"](1)
+    finally:
+        sys.settrace(traced)
+    assert seen == [[], [("outer", 8)]]
