@@ -108,7 +108,7 @@ def print_sentences(parts: Sequence[PrintPart], most: int = MOST_LINES) -> list[
     lines = []
     for part in shown:
         first, *rest = part.lines
-        lines += [f"{part.label}: {first}", *(f"Your code printed: {line}" for line in rest)]
+        lines += [f"{part.label}: {first}", *(f"{part.words}: {line}" for line in rest)]
     return [*lines, *(["It printed more in other trials."] if others else [])]
 
 

@@ -1,5 +1,9 @@
-"""What a learner's code printed, with the trial it came from, in as many lines as there is room for."""
+"""What a learner's code printed, with the trial it came from, in as many lines as there is room for.
 
+Python and libraries write their warnings among what is printed: these are shown as what they are.
+"""
+
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -18,37 +22,77 @@ FEWEST_LINES = 5
 
 @dataclass(frozen=True)
 class PrintPart:
-    """What a trial printed, or the import. `trials` printed the same; if `is_cut`, lines are left out."""
+    """What a trial printed, or the import. `trials` printed the same; if `is_cut`, lines are left out.
+
+    With `warns` it is what Python or a library warned of.
+    """
 
     where: str
     lines: tuple[str, ...]
     trials: int
     at_import: bool = False
     is_cut: bool = False
+    warns: bool = False
+
+    @property
+    def words(self) -> str:
+        """Return what the lines are."""
+        return "Python or a library warned" if self.warns else "Your code printed"
 
     @property
     def label(self) -> str:
         """Return the title above the lines."""
         times = f" (the same in {self.trials} trials)" if self.trials > 1 and not self.at_import else ""
         last = f", the last {plural(len(self.lines), 'line')}" if self.is_cut else ""
-        return f"Your code printed {self.where}{times}{last}"
+        return f"{self.words} {self.where}{times}{last}"
 
 
 def print_parts(prints: Sequence[PrintOutput]) -> tuple[PrintPart, ...]:
     """Return all that was printed, ready to show. A trial has its number if others of its check printed more."""
-    by_text: dict[str, list[PrintOutput]] = {}
+    printed: dict[str, list[PrintOutput]] = {}
+    warned: dict[str, list[PrintOutput]] = {}
     for output in prints:
-        by_text.setdefault(printable(output.text).strip("\n"), []).append(output)
-    firsts = Counter(same[0].check for same in by_text.values())
+        for by_text, text in zip((printed, warned), _apart(printable(output.text)), strict=True):
+            if text:
+                by_text.setdefault(text, []).append(output)
+    firsts = Counter(same[0].check for same in printed.values())
     return tuple(
         PrintPart(
-            _where(same[0], has_number=firsts[same[0].check] > 1),
+            _where(same[0], has_number=firsts[same[0].check] > 1 and by_text is printed),
             tuple(text.split("\n")),
             sum(output.times for output in same),
             same[0].check is None,
+            warns=by_text is warned,
         )
+        for by_text in (printed, warned)
         for text, same in by_text.items()
     )
+
+
+_WARNING = re.compile(r"(?P<file>\S.*?):(?P<line>\d+): (?P<says>\w*Warning: .*)|\[W[^\]]*\] Warning: (?P<native>.*)")
+_TRIGGERED = re.compile(r" \(Triggered internally at .*| \(function \w+\)$")
+
+
+def _apart(text: str) -> tuple[str, str]:
+    """Return what the code printed, and the warnings of Python and libraries, which are written among it.
+
+    A warning about a line of another file than the learner's, which has its whole path, is shown without that line.
+    """
+    printed: list[str] = []
+    warned: list[str] = []
+    is_warning = False
+    for line in text.strip("\n").split("\n"):
+        found = _WARNING.fullmatch(line)
+        if found is None:
+            if not (is_warning and line.startswith("  ")):  # the line of the source that a warning is about
+                printed.append(line)
+            is_warning = False
+            continue
+        is_warning = True
+        says = _TRIGGERED.sub("", found["says"] or f"Warning: {found['native']}")
+        is_own = found["file"] and not re.search(r"[/\\]", found["file"])
+        warned.append(f"{found['file']}:{found['line']}: {says}" if is_own else says)
+    return "\n".join(printed).strip("\n"), "\n".join(dict.fromkeys(warned))
 
 
 def fitting_parts(parts: Sequence[PrintPart], most: int) -> tuple[tuple[PrintPart, ...], bool]:

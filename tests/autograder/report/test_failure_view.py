@@ -13,7 +13,7 @@ from autograder.report.failure_view import FailureView, failure_view
 from autograder.report.glyphs import ASCII, UNICODE
 from autograder.report.html_failure import failure_parts
 from autograder.report.layout import Page
-from autograder.report.plain import failure_sentences
+from autograder.report.plain import failure_sentences, print_sentences
 from autograder.report.prints import fitting_parts, print_parts
 from autograder.report.terminal_failure import WHOLE, failure_lines
 from autograder.results.model import Finding, Place, PrintOutput
@@ -107,6 +107,23 @@ def test_what_was_printed_has_the_trial_it_came_from_and_is_cut_to_its_last_line
     assert [part.lines for part in fitting_parts(parts, 2)[0]] == [("step 6", "step 7")]
     assert fitting_parts(parts, 100) == (parts, False)
     assert fitting_parts((), 5) == ((), False)
+
+
+def test_a_warning_is_not_called_a_print_and_names_no_file_of_a_library() -> None:
+    text = (
+        "hello\nex01_a.py:3: UserWarning: odd use (Triggered internally at /pytorch/a.cpp:4.)\n  return f(x)\n"
+        "/venv/lib/torch/nn.py:9: FutureWarning: old name\n  self.f()\n  indented by hand\n"
+        "[W1128 05:00:00.1 a.cpp:7] Warning: a native one (function f)\nex.py:3: no warning"
+    )
+    printed, warned = print_parts([PrintOutput(text, "scaled")])
+    assert (printed.label, warned.label) == (
+        "Your code printed in check scaled",
+        "Python or a library warned in check scaled",
+    )
+    assert printed.lines == ("hello", "  indented by hand", "ex.py:3: no warning")
+    assert warned.lines == ("ex01_a.py:3: UserWarning: odd use", "FutureWarning: old name", "Warning: a native one")
+    assert print_sentences([warned])[1] == "Python or a library warned: FutureWarning: old name"
+    assert [part.warns for part in print_parts([PrintOutput("a.py:1: UserWarning: b")])] == [True]
 
 
 @pytest.mark.parametrize(("column", "end", "marked"), [(4, 10, "scores"), (4, None, "scores = 1"), (99, 100, "")])
