@@ -7,6 +7,9 @@ from typing import Any
 
 Shape = tuple[int, ...]
 
+NEAR = 0.75
+"""How similar a name is that is proposed for an unknown one: others mislead, such as `format` for `math`."""
+
 
 class StructureError(Exception):
     """A student's file lacks a name or a shape of the contract; the message is a sentence for the student."""
@@ -31,14 +34,17 @@ class Implementation:
         raise StructureError(f"{self._module.__name__}.py defines no {name}{hint}")
 
 
-def nearest(name: str, names: Iterable[str]) -> str | None:
-    """Return the name most similar to `name`, the first of equally similar ones, or None if none is similar."""
+def nearest(name: str, names: Iterable[str], least: float = 0.6) -> str | None:
+    """Return the name most similar to `name`, the first of equally similar ones, or None if none is similar.
+
+    `least` is how similar it must be, from 0 to 1.
+    """
     typed = name.lower().replace("_", "")
     plain = {candidate.lower().replace("_", ""): candidate for candidate in names}
     ratios = {word: difflib.SequenceMatcher(None, word, typed).ratio() for word in plain}
     best = max(ratios, key=ratios.__getitem__, default=None)
-    # 0.6 is difflib's own default: it finds a slip of a few letters and proposes no unrelated word.
-    return plain[best] if best is not None and ratios[best] >= 0.6 else None
+    # 0.6 is difflib's own default: it finds a slip of a few letters.
+    return plain[best] if best is not None and ratios[best] >= least else None
 
 
 def compare_parameters(owner: str, found: Mapping[str, Shape], wanted: Mapping[str, Shape]) -> list[str]:

@@ -77,9 +77,12 @@ def with_proofs(
 
 
 def _is_unset(verdict: Verdict) -> bool:
-    """Whether no line sets the attribute that a check needs: an edit where it is read only works around that."""
+    """Whether no line sets the attribute or imports the name that a check needs.
+
+    An edit where it is read only works around that.
+    """
     fact = verdict.diagnosis.fact if verdict.diagnosis is not None else None
-    return isinstance(fact, Raised) and fact.id == "unset_attribute"
+    return isinstance(fact, Raised) and fact.id in ("unset_attribute", "set_without_self", "not_imported")
 
 
 @dataclass(frozen=True)

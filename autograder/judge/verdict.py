@@ -195,7 +195,8 @@ class Verdicts:
         if is_out_of_memory(fault):
             exceeded = MemoryExceeded(fault.type, self.suite.course.limits.memory_mib)
             return "memory", Diagnosis("exception", exceeded, place=place)
-        diagnosis = of_fault(fault, self.exercise.file, trials.source, trials.survey)
+        libraries = self.suite.course.libraries
+        diagnosis = of_fault(fault, self.exercise.file, trials.source, trials.survey, libraries)
         return ("fail" if diagnosis.kind in ("structure", "device") else "error"), diagnosis
 
     def _made(self, check: Check, trials: Trials, status: Status, diagnosis: "Diagnosis | None") -> Verdict:

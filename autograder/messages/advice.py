@@ -17,13 +17,16 @@ _BY_ID: Mapping[str, str] = {
     "AttributeError": "Check the spelling of that name, and what kind of object stands before its dot.",
     "misspelt_attribute": "Compare the spelling of that name with the line that sets it.",
     "unset_attribute": "Give it a value in `__init__`, with `self.` before its name.",
+    "set_without_self": "Write `self.` before that name in `__init__`: a name without it is gone when `__init__` ends.",
+    "self_not_taken": "Python passes the object as the first argument of a method. By custom its name is `self`.",
+    "not_imported": "A file knows only the modules and names that it imports itself.",
     "without_self": "Write `self.` before that name: what belongs to an object is reached through it.",
     "returns_nothing": "Let that function end with `return` and its result. Without one it gives None.",
     "type": "Read the type behind `->` in the stub. Make an object of that type from your values, and return it.",
     "count": "Read what the stub returns, and in which order. Your `return` needs the same values.",
     "SystemExit": "Remove that call: a function ends with `return`.",
 }
-_OF_CAUSES = ("misspelt_attribute", "unset_attribute", "without_self", "returns_nothing")
+_OF_CAUSES = ("misspelt_attribute", "unset_attribute", "without_self", "set_without_self", "returns_nothing")
 _BRACKETS = re.compile(r"closed|unmatched|unterminated|does not match|expected|invalid syntax|EOF|comma")
 """Python's words where a bracket, a quote or a colon is missing or too many."""
 
@@ -33,7 +36,7 @@ _BY_TEXT: Mapping[str, str] = {
     "before Module.__init__() call": "Begin `__init__` with `super().__init__()`, with its brackets.",
     "Boolean value of Tensor": "Write `a & b` for two masks: `a and b` asks for one truth value.",
     "view size is not compatible": "Write `reshape` in place of `view`: it copies the numbers where it has to.",
-    "'NoneType' object": "A function without `return` gives None. Find out where that value comes from.",
+    "'NoneType'": "A function without `return` gives None. Find out where that value comes from.",
 }
 """By a part of the library's own text."""
 
@@ -50,6 +53,8 @@ def advice(status: str, kind: str, id_: str, message: str, quoted: str = "") -> 
     """
     if status in _BY_STATUS:
         return _BY_STATUS[status]
+    if id_ == "SyntaxError" and "write `from " in message:
+        return "Behind `import` stand names without a dot. What is before the dot belongs behind `from`."
     if id_ == "SyntaxError":
         return _OF_BRACKETS if _BRACKETS.search(message) else _OF_SYNTAX
     if kind == "exception":

@@ -16,11 +16,19 @@ VALUES = "the values in that line's function"
 class Cause:
     """Why an exception was raised, where the code shows it: its id, the name in the code, and a name beside it.
 
-    An attribute is unset in a class, another one has nearly its name, or `self.` is missing before it. A function
-    returns nothing.
+    An attribute is unset in a class, another one has nearly its name, or `self.` is missing before it, where it is read
+    or where it is set. A function returns nothing, or has no `self`. A name is not imported: `beside` is the import.
     """
 
-    id: Literal["unset_attribute", "misspelt_attribute", "without_self", "returns_nothing"]
+    id: Literal[
+        "unset_attribute",
+        "misspelt_attribute",
+        "without_self",
+        "set_without_self",
+        "self_not_taken",
+        "returns_nothing",
+        "not_imported",
+    ]
     name: str
     beside: str = ""
 
@@ -30,6 +38,9 @@ class Cause:
             "unset_attribute": f"no line of {self.beside} sets `self.{self.name}`",
             "misspelt_attribute": f"no line sets `self.{self.name}`, but one sets `self.{self.beside}`",
             "without_self": f"`{self.name}` is an attribute of `self`: write `self.{self.name}`",
+            "set_without_self": f"you wrote `{self.name} = …` in `__init__`; `self.` is missing before it",
+            "self_not_taken": f"`self` is missing: write it as the first parameter of {self.name}()",
+            "not_imported": f"add `{self.beside}` at the top of the file",
             "returns_nothing": f"{self.name}() returns nothing",
         }[self.id]
 
@@ -121,13 +132,16 @@ class NoneGiven(Fact):
 
 
 class SignatureWrong(Fact):
-    """A check cannot call the code."""
+    """A check cannot call the code; `cause` says why, if the code shows it."""
+
+    cause: Cause | None = field(default=None, compare=False)
 
     id = "signature"
 
     def wording(self) -> Wording:
         says = "Your code cannot be called as its stub says"
-        return Wording(says, ("compare its parameters with the stub's",), whole=True)
+        why = self.cause.words() if self.cause is not None else "compare its parameters with the stub's"
+        return Wording(says, (why,), whole=True)
 
 
 class ResultUnusable(Fact):

@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable
 from math import prod
 
+from autograder.messages.imports import import_of
+
 Words = str | Callable[[re.Match[str]], str]
 
 
@@ -19,6 +21,17 @@ def _view(found: re.Match[str]) -> str:
 
 def _product(found: re.Match[str]) -> str:
     return f"a matrix of {found[1]} cannot be multiplied by one of {found[2]}: the inner sizes differ"
+
+
+def _too_many(found: re.Match[str]) -> str:
+    more = int(found[2]) - int(found[1])
+    return f"a call passes {more} {'argument' if more == 1 else 'arguments'} too many"
+
+
+def _not_there(found: re.Match[str]) -> str:
+    other = import_of(found[1], "", ("torch",))
+    elsewhere = f"; write `{other}`" if other is not None and f"from {found[2]} " not in other else ""
+    return f"the module `{found[2]}` has no name `{found[1]}`{elsewhere}"
 
 
 _REASONS: tuple[tuple[str, Words], ...] = (
@@ -95,7 +108,23 @@ _REASONS: tuple[tuple[str, Words], ...] = (
         r"(\w+)\(\) missing \d+ required positional arguments?: (.+)",
         r"a call of \1() does not pass \2",
     ),
-    (r"'NoneType' object (?:is not|has no)", "a value is None where an object is needed"),
+    (r"'NoneType'|\bnot NoneType", "a value is None where an object is needed"),
+    (
+        r"unsupported operand type\(s\) for (\S+): '(\w+)' and '(\w+)'",
+        r"`\1` cannot combine a value of type \2 and one of type \3",
+    ),
+    (r"'(\w+)' object is not callable", r"a value of type \1 is called like a function"),
+    (r"'(\w+)' object is not subscriptable", r"a value of type \1 has no elements to choose with `[ ]`"),
+    (r"cannot access local variable '(\w+)'", r"`\1` is read before a line of this function gives it a value"),
+    (
+        r"'super' object has no attribute '_\w+__init'",
+        "write `super().__init__()`, with two underscores behind `init` too",
+    ),
+    (r"maximum recursion depth exceeded", "functions call each other, or one calls itself, without an end"),
+    (r"(list|tuple|string|deque) index out of range", r"the index is beyond the end of the \1"),
+    (r"No module named '([\w.]+)'", r"no module `\1` is installed where your code runs"),
+    (r"cannot import name '(\w+)' from '([\w.]+)'", _not_there),
+    (r"takes (?:from \d+ to )?(\d+) positional arguments? but (\d+) (?:was|were) given", _too_many),
     (r"cannot assign \w+ before Module\.__init__\(\) call", "`super().__init__()` has to be called before that line"),
     (r'Module \[(\w+)\] is missing the required "forward" function', r"the class \1 has no method forward"),
     (
@@ -106,8 +135,10 @@ _REASONS: tuple[tuple[str, Words], ...] = (
 )
 
 
-def reason(message: str) -> str:
-    """Return in a clause why a library raised an exception with this message; "" if that is not known."""
+def reason(message: str, type_: str = "") -> str:
+    """Return in a clause why a library raised an exception of a type with this message; "" if that is not known."""
+    if type_ == "KeyError":  # its message is the key alone
+        return "a key is looked up that is not there"
     for pattern, words in _REASONS:
         if (found := re.search(pattern, message)) is not None:
             return words(found) if callable(words) else found.expand(words)
@@ -140,8 +171,34 @@ def without_suggestion(message: str) -> str:
     return _SUGGESTION.sub("", message)
 
 
+_FILE = re.compile(r" \((?:/|[A-Z]:\\)[^()]*\)$")
+
+
+def without_file(message: str) -> str:
+    """Return a message without the file of the library that an import names at its end."""
+    return _FILE.sub("", message)
+
+
+_MISCOUNTED = re.compile(r"(?:[\w.<>]+\.)?(\w+\.\w+)\(\) takes (?:from \d+ to )?(\d+) positional arguments? but (\d+) ")
+
+
+def miscounted(message: str) -> str | None:
+    """Return the method, with its class, that gets one argument too many, if Python says so."""
+    found = _MISCOUNTED.match(message)
+    return found[1] if found is not None and int(found[3]) == int(found[2]) + 1 else None
+
+
+_PART = re.compile(r"(\w+) has no (?:parameter|attribute) (\w+)")
+
+
+def part_lacked(sentence: str) -> tuple[str, str] | None:
+    """Return the class, and the attribute that it lacks, if a check says so."""
+    found = _PART.match(sentence)
+    return (found[1], found[2]) if found else None
+
+
 _LACKED = re.compile(r"'([\w.]+)' object has no attribute '(\w+)'")
-_NONE = re.compile(r"'NoneType' object (?:is not|has no)")
+_NONE = re.compile(r"'NoneType'|\bnot NoneType")
 
 
 def attribute_lacked(message: str) -> tuple[str, str] | None:
@@ -152,4 +209,4 @@ def attribute_lacked(message: str) -> tuple[str, str] | None:
 
 def is_about_none(message: str) -> bool:
     """Whether Python says that a value is None where an object is needed."""
-    return _NONE.match(message) is not None
+    return _NONE.search(message) is not None

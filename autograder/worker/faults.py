@@ -8,7 +8,7 @@ from types import CodeType, FrameType, MappingProxyType, TracebackType
 from typing import Any
 
 from autograder.checks.plain_given import PlainGiven
-from autograder.checks.structure import StructureError, nearest
+from autograder.checks.structure import NEAR, StructureError, nearest
 from autograder.protocol.bounds import (
     FAULT_BASES,
     FAULT_FRAMES,
@@ -32,9 +32,6 @@ CLASS_ORDER = type.__dict__["__mro__"].__get__
 CLASS_DICT = type.__dict__["__dict__"].__get__
 """Read the name, the bases and the contents of a class past its metaclass, which a student may have written."""
 
-SHORTEST_BUILTIN = 4
-"""Letters of a name that may be a misspelt function of Python's: `var` is no slip for `vars`."""
-
 NO_SOURCES: Mapping[str, bytes] = MappingProxyType({})
 
 
@@ -55,7 +52,7 @@ def describe(
     return {
         "type": cut(CLASS_NAME(type(error))),
         "bases": [cut(CLASS_NAME(kind)) for kind in CLASS_ORDER(type(error))[:FAULT_BASES]],
-        "message": _message(error) if missing is None else cut(missing, FAULT_MESSAGE),
+        "message": _message(error, own_files) if missing is None else cut(missing, FAULT_MESSAGE),
         "kind": _kind(error, own_files) if missing is None else "structure",
         "tensor": _name_of(error, own_files),
         "frames": [*frames[: FAULT_FRAMES - 1], *([location] if location else [])],
@@ -148,37 +145,43 @@ def _name_of(error: BaseException, own_files: Collection[str]) -> str | None:
     return innermost
 
 
-def _message(error: BaseException) -> str:
+def _message(error: BaseException, own_files: Collection[str]) -> str:
     try:
         if isinstance(error, SyntaxError):
             return cut(str(error.msg), FAULT_MESSAGE)
-        return cut(ADDRESS.sub("0x…", str(error)[:FAULT_MESSAGE]) + _suggestion(error), FAULT_MESSAGE)
+        return cut(ADDRESS.sub("0x…", str(error)[:FAULT_MESSAGE]) + _suggestion(error, own_files), FAULT_MESSAGE)
     except BaseException:
         return "(its message cannot be shown)"
 
 
-def _suggestion(error: BaseException) -> str:
-    """Return the name that was probably meant, in the words of Python's own traceback, or nothing."""
+def _suggestion(error: BaseException, own_files: Collection[str]) -> str:
+    """Return the name that was probably meant, in the words of Python's own traceback, or nothing.
+
+    It is a name of the program, or one of the library's object before the dot. Python itself proposes builtins too, and
+    what a class inherits from its library.
+    """
     if not isinstance(error, AttributeError | NameError) or type(error.name) is not str:
         return ""
     if isinstance(error, AttributeError) and PlainGiven in CLASS_ORDER(type(error.obj)):
         return ""  # its own sentence says what was meant
-    near = nearest(error.name, _names_at(error))
+    near = nearest(error.name, _names_at(error, own_files), NEAR)
     stop = "" if str(error).endswith((".", "?", "!")) else "."
     return f"{stop} Did you mean: '{near}'?" if near else ""
 
 
-def _names_at(error: AttributeError | NameError) -> list[str]:
-    """Return the names that there were: of the object before the dot, or where a name was looked up."""
+def _names_at(error: AttributeError | NameError, own_files: Collection[str]) -> list[str]:
+    """Return the names that there were: of the object before the dot, or where a name was looked up.
+
+    Of an object of the student's class these are its own ones alone.
+    """
     if isinstance(error, AttributeError):
-        own = (name for kind in CLASS_ORDER(type(error.obj)) for name in CLASS_DICT(kind))
-        names = [*_names(error.obj), *own]
+        kinds = [CLASS_DICT(kind) for kind in CLASS_ORDER(type(error.obj))]
+        kinds = [contents for contents in kinds if _file(contents) in own_files] or kinds
+        names = [*_names(error.obj), *(name for contents in kinds for name in contents)]
     else:
         traceback = _innermost(error)
         frame = traceback.tb_frame if traceback is not None else None
         names = [*frame.f_locals, *frame.f_globals] if frame is not None else []
-        if frame is not None and len(str(error.name)) >= SHORTEST_BUILTIN:
-            names += frame.f_builtins
     public = [name for name in names if type(name) is str and not name.startswith("_")]
     return sorted(public, key=lambda name: not name.endswith("_"))  # of `add_` and `add`, the last one is proposed
 

@@ -3,10 +3,12 @@
 import pytest
 
 from autograder.diagnosis.exceptions import of_fault
-from autograder.messages.exceptions import AttributeLacking, Cause, CountReturned, Raised
+from autograder.messages.exceptions import AttributeLacking, Cause, CountReturned, Raised, SignatureWrong
+from autograder.messages.imports import import_of
 from autograder.protocol.functions import Function
 from autograder.results import Place
-from autograder.runner.outcomes import Fault, Survey
+from autograder.runner.outcomes import Fault, Survey, read_survey
+from autograder.worker.syntax import survey
 
 FILE = "ex01_first.py"
 SOURCE = b"""\
@@ -75,6 +77,106 @@ def test_an_attribute_without_self_is_called_so(name: str) -> None:
 
 def test_a_name_that_is_no_attribute_has_no_such_cause() -> None:
     assert raised("name 'n' is not defined", 11, "NameError").cause is None
+
+
+CLASS = b"""\
+class Part:
+    def __init__(self, d_model):
+        scale = math.sqrt(d_model)
+        self.time = copy.deepcopy(d_model)
+
+    def rows(ids):
+        return ids
+
+    @staticmethod
+    def columns(ids):
+        return ids
+
+    def reset(self):
+        self.time = 0
+
+    def forward(self, ids):
+        self.reset()
+        return self.state * time.shape * F.relu(ids)
+"""
+PART = read_survey({**survey(CLASS, ()), "helpers": []})
+
+
+def cause_in_part(message: str, line: int, type_: str = "NameError", function: str = "Part.forward") -> Cause | None:
+    fault = Fault(type_, (type_,), message, "other", (Place(FILE, line, function),))
+    fact = of_fault(fault, FILE, CLASS, PART, ("torch",)).fact
+    assert isinstance(fact, Raised)
+    return fact.cause
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "cause"),
+    [
+        ("math", 3, Cause("not_imported", "math", "import math")),
+        ("copy", 4, Cause("not_imported", "copy", "import copy")),
+        ("F", 18, Cause("not_imported", "F", "import torch.nn.functional as F")),
+        ("Tensor", 18, Cause("not_imported", "Tensor", "from torch import Tensor")),
+        ("Optional", 18, Cause("not_imported", "Optional", "from typing import Optional")),
+        ("time", 18, Cause("without_self", "time")),
+        ("state", 18, None),
+        ("copy", 18, None),  # not read as a module there
+        ("random", 3, None),
+    ],
+)
+def test_a_name_that_is_not_imported_has_its_import(name: str, line: int, cause: Cause | None) -> None:
+    assert cause_in_part(f"name '{name}' is not defined", line) == cause
+
+
+def test_a_name_of_a_library_that_a_course_does_not_use_has_no_import() -> None:
+    assert import_of("nn", "class Part(nn.Module):", ()) is None
+    assert import_of("math", "math.sqrt(2)", ()) == "import math"
+    assert import_of("time", "time.shape", ("torch",)) is None
+    assert import_of("nn", "x = nn", ("torch",)) is None
+
+
+def test_a_variable_of_init_is_no_attribute() -> None:
+    message = "'Part' object has no attribute 'scale'"
+    assert cause_in_part(message, 18, "AttributeError") == Cause("set_without_self", "scale")
+    refused = Fault("StructureError", (), "Part has no parameter scale (3,)", "structure", ())
+    found = of_fault(refused, FILE, CLASS, PART)
+    assert found.place == Place(FILE, 3, "Part.__init__")
+    assert found.fact.wording().also == ("you wrote `scale = …` in `__init__`; `self.` is missing before it",)
+
+
+@pytest.mark.parametrize(
+    ("method", "cause"), [("rows", Cause("self_not_taken", "rows")), ("columns", None), ("forward", None)]
+)
+def test_a_method_without_self_is_called_so(method: str, cause: Cause | None) -> None:
+    message = f"Part.{method}() takes 1 positional argument but 2 were given"
+    assert cause_in_part(message, 18, "TypeError") == cause
+    assert cause_in_part(message.replace("2 were", "3 were"), 18, "TypeError") is None
+    fact = of_fault(Fault("TypeError", ("TypeError",), message, "other", ()), FILE, CLASS, PART).fact
+    assert fact == SignatureWrong()
+    assert isinstance(fact, SignatureWrong)
+    assert fact.cause == cause
+
+
+def test_a_function_whose_result_is_not_read_is_not_blamed_for_none() -> None:
+    message = "unsupported operand type(s) for *: 'NoneType' and 'float'"
+    assert cause_in_part(message, 18, "TypeError") is None
+    fact = raised(message, 8, "TypeError")
+    assert fact.cause == Cause("returns_nothing", "table")
+
+
+def test_an_import_with_a_dot_is_written_as_it_should_be() -> None:
+    source = b"from torch import nn, nn.Linear\n"
+    fault = Fault("SyntaxError", ("SyntaxError",), "invalid syntax", "other", (Place(FILE, 1),), at_import=True)
+    says = of_fault(fault, FILE, source).fact.wording().says
+    assert says.endswith("invalid syntax: write `from torch.nn import Linear`")
+
+
+def test_the_file_of_a_library_is_left_out() -> None:
+    message = "cannot import name 'Linear' from 'torch' (/home/user/.venv/torch/__init__.py)"
+    found = of_fault(Fault("ImportError", (), message, "other", (Place(FILE, 1),), at_import=True), FILE, b"")
+    assert found.quoted == "cannot import name 'Linear' from 'torch'"
+    assert found.fact.wording().also == (
+        "the module `torch` has no name `Linear`; write `from torch.nn import Linear`",
+    )
 
 
 def test_what_a_library_says_of_a_result_is_explained() -> None:

@@ -265,3 +265,27 @@ def test_a_mistake_is_shown_on_its_own_line_and_on_no_import(graded: Graded, sty
     assert (check.mistake, found.certain) == ("embedding-collected-on-cpu", False)
     assert found.place is not None
     assert "torch.zeros" in STYLES[style].splitlines()[found.place.line - 1]
+
+
+MATH, CALL = ("self.d_model = d_model", "self.d_model = math.sqrt(d_model)"), "self.embedding(ids)"
+
+
+@pytest.mark.parametrize(
+    ("mistake", "says", "place"),
+    [
+        (MATH, "add `import math` at the top of the file", MATH[1]),
+        (("self.embedding = ", "embedding = "), "you wrote `embedding = …` in `__init__`", "embedding = nn.Embedding("),
+        (("self.d_model = ", "d_model = "), "you wrote `d_model = …` in `__init__`", "self.d_model**0.5"),
+        (("def forward(self, ids)", "def forward(ids)"), "the first parameter of forward()", "def forward(ids):"),
+        ((CALL, "self.modul(ids)"), "no line of InputEmbeddings sets `self.modul`", "self.modul(ids)"),
+        (("from torch import nn", "from torch import nn.Linear"), "from torch.nn import Linear`", "import nn.Linear"),
+    ],
+    ids=lambda value: value if isinstance(value, str) and value.startswith("def") else None,
+)
+def test_an_exception_says_what_to_write_and_proposes_no_other_name(
+    wrong: Wrong, mistake: tuple[str, str], says: str, place: str
+) -> None:
+    check = wrong("1", mistake)
+    assert says in finding_in(check).message
+    assert place in str(line(check))
+    assert "Did you mean" not in str(finding_in(check).detail)

@@ -125,12 +125,30 @@ def message_of(statement: str) -> str:
     return str(describe(raised.value, ["ex01_a.py"])["message"])
 
 
-def test_a_misspelt_name_gets_a_suggestion_as_in_python_itself() -> None:
+def test_a_misspelt_name_of_the_program_or_of_a_library_gets_a_suggestion() -> None:
     assert message_of("torch.nn.Embeding(3, 4)").endswith("has no attribute 'Embeding'. Did you mean: 'Embedding'?")
     assert message_of("torch.zeros(2).transpos(0, 1)").endswith("Did you mean: 'transpose'?")
     assert message_of("varianze").endswith("Did you mean: 'variance'?")
-    assert message_of("pritn(1)").endswith("Did you mean: 'print'?")
-    assert message_of("var") == "name 'var' is not defined"
+
+
+@pytest.mark.parametrize("name", ["math", "inpt", "List", "Tensor", "sqrt", "pritn", "var"])
+def test_a_builtin_is_never_suggested(name: str) -> None:
+    assert message_of(name) == f"name '{name}' is not defined"
+
+
+def test_an_unlike_name_of_a_library_is_not_suggested() -> None:
+    assert message_of("torch.nn.Table(3, 4)") == "module 'torch.nn' has no attribute 'Table'"
+    assert message_of("torch.zeros(2).append(1)") == "'Tensor' object has no attribute 'append'"
+
+
+@pytest.mark.parametrize("name", ["module", "add_modul", "embedding"])
+def test_what_a_class_inherits_from_its_library_is_not_suggested(name: str) -> None:
+    names: dict[str, Any] = {"__name__": "ex01_a", "torch": torch}
+    source = f"class Layer(torch.nn.Module):\n    def forward(self, x):\n        return self.{name}(x)\n"
+    exec(compile(source, "ex01_a.py", "exec"), names)
+    with pytest.raises(AttributeError) as raised:
+        names["Layer"]()(torch.zeros(2))
+    assert describe(raised.value, ["ex01_a.py"])["message"] == f"'Layer' object has no attribute '{name}'"
 
 
 @pytest.mark.parametrize(
