@@ -9,7 +9,7 @@ from autograder.diagnosis.diagnosis import UNEXPLAINED, Diagnosis, Location
 from autograder.diagnosis.differences import BESIDE_A_NAME
 from autograder.messages import Fact, constants, headline, message, misconceptions
 from autograder.messages.comparisons import ONLY_SOME_SIZES
-from autograder.messages.exceptions import Raised, SyntaxInvalid
+from autograder.messages.exceptions import Raised, StructureWrong, SyntaxInvalid
 from autograder.messages.locations import Decides, Diverges, Line, State, label, origin_label
 from autograder.messages.statuses import EarlierUnwritten
 from autograder.messages.values import Scaled
@@ -172,6 +172,8 @@ def _in_notebook(fact: Fact, place: Place | None, source: Source) -> Fact:
         case SyntaxInvalid(file=file, reason=reason) if place is not None:
             parts = (line_in(source.cells, place, part.number) if isinstance(part, Line) else part for part in reason)
             return replace(fact, file=name_of(source.cells, file), reason=tuple(parts))
+        case StructureWrong(reason=reason) if source.cells.get(source.file):
+            return replace(fact, reason=reason.replace(source.file, name_of(source.cells, source.file), 1))
         case EarlierUnwritten(file=file, earlier=earlier):
             return replace(fact, file=name_of(source.cells, file), earlier=name_of(source.cells, earlier))
     return fact

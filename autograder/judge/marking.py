@@ -13,7 +13,7 @@ from autograder.course.suite import Suite
 from autograder.diagnosis.judgement import Judgement
 from autograder.diagnosis.location.deadline import EXERCISE_SECONDS, SUBMISSION_SECONDS, Deadline
 from autograder.judge.pictures import pictures_of, plan_of
-from autograder.judge.result import result_of
+from autograder.judge.result import result_of, with_left_out
 from autograder.judge.verdict import Verdicts
 from autograder.results import ExerciseResult, Status
 from autograder.runner.outcomes import Fault, Outcome, WorkerFailure
@@ -88,8 +88,12 @@ class Marking:
     def result(self, exercise: Exercise) -> ExerciseResult:
         """Return the result of an exercise, by the better of its own parts and reference parts for the wrong ones."""
         judgement = self._judged(exercise)
+        doubt = self.submission.doubts.get(exercise.file)
+        if doubt and judgement.status not in ("pass", "grader_error"):
+            return result_of(self.verdicts(exercise).held(doubt))
         self._locations[exercise.id] = self._located(judgement)
-        return self._result(judgement)
+        result, left = self._result(judgement), self.submission.left.get(exercise.file)
+        return with_left_out(result, left) if left else result
 
     def _result(self, judgement: Judgement) -> ExerciseResult:
         locations = self._locations.get(judgement.exercise.id, {})

@@ -3,7 +3,7 @@
 The words are imported where there is a finding.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -49,6 +49,18 @@ def result_of(
         ),
         helpers=survey.helpers if survey is not None else (),
     )
+
+
+def with_left_out(result: ExerciseResult, sentences: Sequence[str]) -> ExerciseResult:
+    """Return a result in which every finding about a missing name says what of the file was left out."""
+    detail = " ".join(f"{sentence}." for sentence in sentences)
+    checks = tuple(
+        replace(check, finding=replace(check.finding, detail=detail))
+        if check.finding is not None and check.finding.id == "structure"
+        else check
+        for check in result.checks
+    )
+    return replace(result, checks=checks)
 
 
 def _findings(

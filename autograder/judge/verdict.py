@@ -92,11 +92,11 @@ class Verdicts:
 
         return self._all_alike("error", _of_structure(FileUnread(why)))
 
-    def held(self) -> Judgement:
-        """Hold back an exercise of a submission of which nothing could be read."""
-        from autograder.messages.statuses import NothingRead
+    def held(self, doubt: str = "") -> Judgement:
+        """Hold back an exercise: nothing of the submission could be read, or there is a `doubt` about which file counts."""
+        from autograder.messages.statuses import NothingRead, WorkElsewhere
 
-        return self._all_alike("held", _of_structure(NothingRead()))
+        return self._all_alike("held", _of_structure(WorkElsewhere(doubt) if doubt else NothingRead()))
 
     def grader_error(self, text: str, *, of_course: bool = False) -> Judgement:
         """Judge an exercise on which the kit itself failed, or a file `of_course`."""

@@ -58,6 +58,17 @@ class NothingRead(Fact):
         return Wording(says, asks="It has no score until your teacher decides.", whole=True)
 
 
+class WorkElsewhere(Fact):
+    """The file that counts has no work, or less than another one; `reason` is the sentence about both."""
+
+    reason: str
+
+    id = "held"
+
+    def wording(self) -> Wording:
+        return Wording(self.reason, asks="It has no score until your teacher decides.", whole=True)
+
+
 class GraderFailed(Fact):
     """The kit itself failed."""
 

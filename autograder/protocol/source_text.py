@@ -1,9 +1,11 @@
 """Decode the bytes of a Python file, in one way for every part that compiles, parses or shows it."""
 
+import ast
 import re
 from codecs import BOM_UTF8
 from io import BytesIO
 from tokenize import detect_encoding
+from types import CodeType
 
 _DECLARED = re.compile(rb"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _BLANK = re.compile(rb"[ \t\f]*(?:#.*)?")
@@ -11,6 +13,32 @@ _CHARSET = re.compile(r"(?:iso-?8859-?|latin-?|cp125|windows-?125|koi8-?)\w{1,2}
 """Encodings that map one byte to one character. The judge decodes no others, since some codecs take quadratic time."""
 
 _REMEDY = "save the file as UTF-8 and delete the declaration"
+
+_CONFLICT = re.compile(rb"^(?:<{7}|>{7}|\|{7})(?: [^\r\n]*)?$", re.MULTILINE)
+
+CONFLICT = "line {} has a merge conflict marker of git; keep one version, and delete the lines with markers"
+"""What to say of a file that cannot be read, and that has such a line."""
+
+
+def first_conflict(source: bytes) -> int:
+    """Return the first line with a marker that git writes into a file which it cannot merge; 0 if there is none."""
+    match = _CONFLICT.search(source.replace(b"\r\n", b"\n"))
+    return _line(source.replace(b"\r\n", b"\n"), match.start()) if match else 0
+
+
+def code_of(source: bytes, file: str) -> CodeType:
+    """Compile a file, which may `await` anywhere, as the cells of a notebook may. Raises whatever `compile` raises.
+
+    The error of a file with markers of a merge conflict says so.
+    """
+    text = text_of(source, file)
+    try:
+        code: CodeType = compile(text, file, "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+        return code
+    except SyntaxError:
+        if line := first_conflict(source):
+            raise _refused(CONFLICT.format(line), file, line) from None
+        raise
 
 
 def text_of(source: bytes, file: str = "") -> str:

@@ -21,6 +21,7 @@ from autograder.submission.files import (
     SubmissionError,
     SubmittedFile,
     is_skipped,
+    may_hold_backups,
     printable,
     printable_name,
     refused_file,
@@ -92,7 +93,7 @@ def with_inner_zips(listing: Listing, caps: Caps) -> Listing:
     whole.add(listing)
     count, left, level = caps.inner_zips, caps.inner_kib * 1024, listing.files
     for depth in range(caps.inner_depth + 1):
-        zips = [file for file in level if file.path.suffix.lower() == ".zip"]
+        zips = [file for file in level if file.path.suffix.lower() == ".zip" and not file.is_aside]
         level = []
         for outer in zips:
             if outer.refused:
@@ -158,13 +159,17 @@ def _path(entry: zipfile.ZipInfo, caps: Caps) -> PurePosixPath | None:
     kind = stat.S_IFMT(entry.external_attr >> 16)
     if kind == stat.S_IFLNK:
         raise FileError(LINK)
-    if name.endswith("/") or kind == stat.S_IFDIR or not parts or any(map(is_skipped, parts[:-1])):
+    if name.endswith("/") or kind == stat.S_IFDIR or not parts or any(map(_is_closed, parts[:-1])):
         return None
     if kind not in (0, stat.S_IFREG):
         raise FileError(SPECIAL)
     if len(parts) > caps.depth:
         raise FileError(f"is more than {caps.depth} folders deep, so it was not read; move it up")
     return PurePosixPath(*parts)
+
+
+def _is_closed(folder: str) -> bool:
+    return is_skipped(folder) and not may_hold_backups(folder)
 
 
 def _read(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, limit: int) -> bytes:

@@ -73,7 +73,11 @@ class Entry:
             for part in self.accepted:
                 listing.replace(part.name or "", _list_part(part, caps, stack))
             submission = read_listing(self.student, listing, files, caps, self.handout)
-        return replace(submission, notes=(*self.decisions, *self.notes, *submission.notes))
+        settled = {f"{PurePosixPath(part.name or '').stem}.py" for part in self.accepted}
+        doubts = {file: why for file, why in submission.doubts.items() if file not in settled}
+        gone = {*submission.doubts.values()} - {*doubts.values()}
+        left = tuple(note for note in submission.notes if note not in gone)
+        return replace(submission, notes=(*self.decisions, *self.notes, *left), doubts=doubts)
 
     def stamp(self) -> str:
         """Return a digest of names, sizes and times of everything to read: if it is equal, nothing has changed.

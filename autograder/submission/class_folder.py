@@ -157,7 +157,7 @@ class Names:
         """Return the names in a folder of a zip, from the paths of all files below it."""
         nonempty = [path for path in paths if path]
         files = frozenset(path[0] for path in nonempty if len(path) == 1)
-        return cls(files, frozenset(path[0] for path in nonempty if len(path) > 1))
+        return cls(files, frozenset(path[0] for path in nonempty if len(path) > 1 and not is_skipped(path[0])))
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,12 @@ from pathlib import PurePosixPath
 
 SKIPPED_FOLDERS = frozenset({"__pycache__", "__MACOSX", "node_modules", "venv", "site-packages"})
 
+_OF_TOOLS = frozenset(
+    {".git", ".hg", ".svn", ".venv", ".env", ".tox", ".nox", ".cache", ".course", ".mypy_cache", ".pytest_cache"}
+    | {".ruff_cache", ".idea", ".vscode", ".conda", ".local", ".config", ".npm", ".ipython", ".jupyter", ".Trash"}
+)
+"""Hidden folders that only programs write to."""
+
 LINK = "is a link, and links are not followed; hand in the file itself"
 SPECIAL = "is not a plain file, so it was not read"
 
@@ -64,6 +70,11 @@ class SubmittedFile:
     def depth(self) -> int:
         """Return how many folders the file is in."""
         return len(self.path.parts)
+
+    @property
+    def is_aside(self) -> bool:
+        """Whether it is in a hidden folder, as a backup of an editor is: it is never the hand-in."""
+        return any(map(is_skipped, self.path.parts[:-1]))
 
     @property
     def display_name(self) -> str:
@@ -127,6 +138,11 @@ def too_large_error(size: int, limit: int) -> FileError:
 def too_many_entries(count: int, caps: Caps) -> str:
     """Return the note for a zip or folder with more entries than are read."""
     return f"there are {count:,} entries, more than {caps.entries:,}; the rest was not read"
+
+
+def may_hold_backups(folder: str) -> bool:
+    """Say whether a hidden folder may have copies of a student's work, as `.ipynb_checkpoints` and `.history` do."""
+    return folder.startswith(".") and folder not in _OF_TOOLS
 
 
 def is_skipped(folder: str) -> bool:

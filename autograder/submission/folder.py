@@ -19,6 +19,7 @@ from autograder.submission.files import (
     SubmittedFile,
     UnreadableError,
     is_skipped,
+    may_hold_backups,
     printable,
     printable_name,
     refused_file,
@@ -28,6 +29,7 @@ from autograder.submission.files import (
 Kind = Literal["folder", "file", "link", "other"]
 
 _JUNCTION = 0xA0000003  # Windows: a folder that is a link, which lstat reports as a folder
+_MOST_BACKUPS = 200
 _OPEN = os.O_RDONLY | sum(
     getattr(os, name, 0) for name in ("O_NONBLOCK", "O_NOFOLLOW", "O_NOCTTY", "O_CLOEXEC", "O_BINARY")
 )
@@ -39,13 +41,14 @@ def open_folder(path: Path, caps: Caps) -> Iterator[Listing]:
     listing = Listing()
     level = [PurePosixPath()]
     left = caps.entries
+    hidden: list[PurePosixPath] = []
     for _ in range(caps.depth):
         below: list[PurePosixPath] = []
         for folder in level:
             entries = _entries(path, folder, left, listing)
             left -= len(entries)
             for entry in entries:
-                _classify(entry, folder / entry.name, listing, below)
+                _classify(entry, folder / entry.name, listing, below, hidden)
         level = below if left > 0 else []
     if left <= 0:
         listing.skip(f"there are {caps.entries:,} files and folders or more; the rest was not read")
@@ -53,7 +56,19 @@ def open_folder(path: Path, caps: Caps) -> Iterator[Listing]:
         listing.skip(
             f"{printable_name(level[0])} is more than {caps.depth} folders deep, so it was not read; move it up"
         )
+    _list_backups(path, hidden, listing)
     yield listing
+
+
+def _list_backups(top: Path, folders: list[PurePosixPath], listing: Listing) -> None:
+    """Add the first files in hidden folders that may have copies of the work; whatever else is there costs nothing."""
+    found, left = Listing(), _MOST_BACKUPS
+    for folder in folders:  # which grows
+        entries = _entries(top, folder, left, Listing())
+        left -= len(entries)
+        for entry in entries:
+            _classify(entry, folder / entry.name, found, folders, [])
+    listing.files += [file for file in found.files if not file.refused]
 
 
 def open_plain(path: Path) -> int:
@@ -128,8 +143,14 @@ def _entries(top: Path, folder: PurePosixPath, left: int, listing: Listing) -> l
     return []
 
 
-def _classify(entry: os.DirEntry[str], path: PurePosixPath, listing: Listing, below: list[PurePosixPath]) -> None:
-    """Add an entry to the files, to the folders to walk, or to the refused files."""
+def _classify(
+    entry: os.DirEntry[str],
+    path: PurePosixPath,
+    listing: Listing,
+    below: list[PurePosixPath],
+    hidden: list[PurePosixPath],
+) -> None:
+    """Add an entry to the files, to the folders to walk, to the hidden ones, or to the refused files."""
     try:
         status = entry.stat(follow_symlinks=False)
     except OSError as error:
@@ -138,6 +159,8 @@ def _classify(entry: os.DirEntry[str], path: PurePosixPath, listing: Listing, be
     kind = _kind(status)
     if kind == "folder" and not is_skipped(entry.name):
         below.append(path)
+    elif kind == "folder" and may_hold_backups(entry.name):
+        hidden.append(path)
     elif kind == "file":
         listing.files.append(SubmittedFile(path, partial(read_plain, Path(entry.path)), size=status.st_size))
     elif kind == "link":

@@ -12,7 +12,9 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from autograder.protocol.source_text import CONFLICT, first_conflict
 from autograder.submission.files import FileError
+from autograder.submission.ipython import INSTALL, IPythonMissing, magic_of, python_of
 
 CELLS = 2000
 BRACKETS = 1_000_000
@@ -22,29 +24,24 @@ Cells = tuple[tuple[int, int], ...]
 """The cells of a source: `(line, cell)` for the first line of each cell, both counted from 1."""
 
 _AGAIN = "save it again in Jupyter"
-_MAGIC = re.compile(r"[%!?]|[\w.]+\?\??$|[\w.,\[\] \t]+=[ \t]*[%!](?!=)")
-"""A stripped line that IPython understands and Python does not."""
-_CELL_MAGIC = re.compile(r"\s*%%(\w*)")
-_PYTHON_CELLS = frozenset({"time", "timeit", "capture", "prun"})
 _CHECKS = re.compile(r"^[ \t]*(?:from|import)[ \t]+autograder\.notebook\b", re.MULTILINE)
 _ASKS = re.compile(r"(?:check|hint|why|status)\([^#]*\)[ \t;]*(?:#.*)?")
 """A stripped line that only asks the kit something."""
 _DECLARES = re.compile(r"[ \t\f]*#.*?coding[:=][ \t]*[-\w.]")
 _DEFINES = re.compile(r"^(?:class|def|async def)\b", re.MULTILINE)
-_PIECE = re.compile(
-    r"""(?P<open>[\[({])|(?P<close>[\])}])|(?P<comment>\#[^\n]*)|(?P<on>\\\n)|(?P<end>\n)"""
-    r"""|\"{3}(?:\\.|[^\\])*?(?:\"{3}|\Z)|'{3}(?:\\.|[^\\])*?(?:'{3}|\Z)|"(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])*'?""",
-    re.DOTALL,
-)
 
 
 @dataclass(frozen=True)
 class Notebook:
-    """The code of a notebook as one source, the cells its lines come from, and notes about cells left out."""
+    """The code of a notebook as one source, the cells its lines come from, and notes about cells left out.
+
+    `left` has every other cell that was left out: its number, what it is, and its text.
+    """
 
     source: bytes
     cells: Cells
     notes: tuple[str, ...]
+    left: tuple[tuple[int, str, str], ...] = ()
 
 
 def read_notebook(data: bytes, limit: int) -> Notebook:
@@ -52,11 +49,19 @@ def read_notebook(data: bytes, limit: int) -> Notebook:
     lines: list[str] = []
     starts: list[tuple[int, int]] = []
     notes: list[str] = []
+    left: list[tuple[int, str, str]] = []
     size = 0
     cells = list(_cells(data))
-    last = max((number for number, cell in enumerate(cells, start=1) if _checks(*cell)), default=len(cells))
-    for number, (source, metadata) in enumerate(cells, start=1):
-        if source is None or _is(metadata, "grade") or _asks(source):
+    last = max((number for number, cell in enumerate(cells, start=1) if _checks(cell)), default=len(cells))
+    for number, cell in enumerate(cells, start=1):
+        source = cell.source
+        if cell.kind != "code":
+            left.append((number, f"is a {'text' if cell.kind == 'markdown' else 'raw'} cell", source))
+            continue
+        if _is(cell.metadata, "grade"):
+            left.append((number, "is a test cell of nbgrader", source))
+            continue
+        if _asks(source):
             continue
         if number > last:
             if _DEFINES.search(source):
@@ -69,14 +74,19 @@ def read_notebook(data: bytes, limit: int) -> Notebook:
             if _DEFINES.search(source):
                 notes.append(f"cell {number} imports autograder.notebook, so it was left out; check in another cell")
             continue
+        if magic := magic_of(source):
+            left.append((number, f"begins with %%{magic}", source))
         starts.append((len(lines) + 1, number))
-        lines += python_of(source)
+        try:
+            lines += python_of(source)
+        except IPythonMissing:
+            raise IPythonMissing(f"has a cell {number} that only IPython can read; {INSTALL}") from None
     # Jupyter ignores declarations of an encoding, and the source is UTF-8. A lone surrogate stays an error in it.
     lines[:2] = ["#" if _DECLARES.match(line) else line for line in lines[:2]]
     text = "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogatepass")
     if max(size, len(text)) > limit:
         raise FileError(f"has more than {limit // 1024:,} KiB of code, so it was not read; hand in less code")
-    return Notebook(text, tuple(starts), tuple(notes))
+    return Notebook(text, tuple(starts), tuple(notes), tuple(left))
 
 
 def cell_of(cells: Cells, line: int) -> tuple[int, int] | None:
@@ -85,46 +95,17 @@ def cell_of(cells: Cells, line: int) -> tuple[int, int] | None:
     return (cells[index][1], line - cells[index][0] + 1) if index >= 0 else None
 
 
-def python_of(source: str) -> list[str]:
-    """Return the lines of a cell as plain Python; lines that only IPython understands become comments."""
-    text = source.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n")
-    whole = _CELL_MAGIC.match(text)
-    if whole and whole[1] not in _PYTHON_CELLS:
-        return [f"# {line}" for line in text.split("\n")]
-    return [_commented(line) if begins and _MAGIC.match(line.strip()) else line for line, begins in _lines(f"{text}\n")]
+@dataclass(frozen=True)
+class _Cell:
+    """A cell: `code`, `markdown` or another kind."""
+
+    kind: str
+    source: str
+    metadata: Mapping[str, object]
 
 
-def _commented(line: str) -> str:
-    indent = line[: len(line) - len(line.lstrip())]
-    return f"{indent}{'pass  ' if indent else ''}# {line.strip()}"  # a block that held only this needs a statement
-
-
-def _lines(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield every line, and whether it begins a statement. A magic ends with its line, whatever brackets it has."""
-    at = 0
-    while at < len(text):
-        end = text.index("\n", at)
-        if not _MAGIC.match(text[at:end].strip()):
-            end = _end_of_statement(text, at)
-        first, *more = text[at:end].split("\n")
-        yield first, True
-        yield from ((line, False) for line in more)
-        at = end + 1
-
-
-def _end_of_statement(text: str, at: int) -> int:
-    """Return the end of the last line of a statement, found from its brackets, strings and backslashes."""
-    depth = 0
-    for piece in _PIECE.finditer(text, at):
-        depth += piece.lastgroup == "open"
-        depth -= piece.lastgroup == "close" and depth > 0
-        if piece.lastgroup == "end" and depth == 0:
-            return piece.start()
-    return len(text) - 1
-
-
-def _cells(data: bytes) -> Iterator[tuple[str | None, Mapping[str, object]]]:
-    """Yield source and metadata of each cell; the source is None if the cell is not code."""
+def _cells(data: bytes) -> Iterator[_Cell]:
+    """Yield the cells. Raise `FileError` if there are none to read."""
     if data.count(b"[") + data.count(b"{") > BRACKETS:
         raise FileError(f"has more than {BRACKETS:,} lists and objects in it; clear its outputs and {_AGAIN}")
     try:
@@ -132,6 +113,8 @@ def _cells(data: bytes) -> Iterator[tuple[str | None, Mapping[str, object]]]:
     except UnicodeDecodeError:
         raise FileError(f"is not a notebook: its JSON cannot be read as UTF-8; {_AGAIN}") from None
     except (ValueError, RecursionError):
+        if line := first_conflict(data):
+            raise FileError(f"is not a notebook: {CONFLICT.format(line)}") from None
         raise FileError(f"is not a notebook: its JSON cannot be read; {_AGAIN}") from None
     cells = book.get("cells") if isinstance(book, dict) else None
     if not isinstance(cells, list):
@@ -142,15 +125,17 @@ def _cells(data: bytes) -> Iterator[tuple[str | None, Mapping[str, object]]]:
         if not isinstance(cell, dict):
             raise FileError(f"has a broken cell {number}, expected a JSON object; {_AGAIN}")
         metadata = cell.get("metadata")
-        source = _source(cell.get("source"), number) if cell.get("cell_type") == "code" else None
-        yield source, metadata if isinstance(metadata, dict) else {}
+        kind, source = str(cell.get("cell_type"))[:20], cell.get("source")
+        yield _Cell(kind, _source(source, number, kind), metadata if isinstance(metadata, dict) else {})
 
 
-def _source(source: object, number: int) -> str:
+def _source(source: object, number: int, kind: str) -> str:
     if isinstance(source, str):
         return source
     if isinstance(source, list) and all(isinstance(line, str) for line in source):
         return "".join(source)
+    if kind != "code":
+        return ""
     raise FileError(f"has a cell {number} without a text as its source; {_AGAIN}")
 
 
@@ -160,9 +145,9 @@ def _asks(source: str) -> bool:
     return bool(lines) and all(map(_ASKS.fullmatch, lines))
 
 
-def _checks(source: str | None, metadata: Mapping[str, object]) -> bool:
+def _checks(cell: _Cell) -> bool:
     """Say whether a cell is the one that checks: the cells above it are the work. Only nbgrader's own copy grades."""
-    return source is not None and _asks(source) and (_is(metadata, "grade") or _is(metadata, "locked"))
+    return cell.kind == "code" and _asks(cell.source) and (_is(cell.metadata, "grade") or _is(cell.metadata, "locked"))
 
 
 def _is(metadata: Mapping[str, object], role: str) -> bool:

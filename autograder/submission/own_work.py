@@ -26,7 +26,7 @@ def read_own(course: Course, exercises: Iterable[Exercise] | None = None, *, fol
     files = [exercise.file for exercise in wanted]
     caps = Caps(source_kib=course.limits.source_kib)
     given = stubs_of(course, wanted)
-    submission = read_submission(folder or course.exercises_dir, files, caps, given)
+    submission = replace(read_submission(folder or course.exercises_dir, files, caps, given), doubts={})
     if folder and folder.resolve() == course.solutions_dir.resolve():
         return replace(submission, notes=())  # its subfolders have files of the same names, for other purposes
     return submission if folder else _without_handed_out(submission, given)

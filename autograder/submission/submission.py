@@ -1,7 +1,8 @@
 """Read one student's files as bytes, from a folder or a zip."""
 
+import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -22,8 +23,10 @@ from autograder.submission.files import (
     printable_name,
 )
 from autograder.submission.folder import Kind, kind_of, open_folder
+from autograder.submission.ipython import IPythonMissing, is_python, python_of
 from autograder.submission.names import checked_id
 from autograder.submission.notebook import Cells, Notebook, cell_of, read_notebook
+from autograder.submission.work import find_doubts, without_comments, written
 
 Reader = Callable[[Path, Caps], AbstractContextManager[Listing]]
 
@@ -32,6 +35,15 @@ READERS: Mapping[str, Reader] = {".zip": open_archive}
 
 NOTES = 20
 """Notes of one submission: one that causes more was made to flood the report."""
+
+OF_NOTEBOOK = " is the code of "
+"""The words of a note that is about an ordinary notebook."""
+
+_REMEDY = "write it in a code cell of its own"
+_RENAMED = ("py.txt", "ipynb.txt", "ipynb.json", "txt", "py", "ipynb")
+"""Endings, in any case, that a browser or an editor makes of those of a script and a notebook."""
+
+_MAGICS = re.compile(rb"^[ \t]*[%!]", re.MULTILINE)
 
 MOST_FOUND = 10
 """Files that the page of a student names if none could be read: enough to recognise the wrong upload."""
@@ -45,7 +57,9 @@ class Submission:
     `notes` are sentences about files that were chosen or left out, without control characters. `cells` has the cells of
     each source that was made from a notebook. `unread` has a sentence for each expected file that exists and cannot be
     read. `unseen` is a sentence about a part of the submission that was not opened, in which the others may be. If none
-    of the files could be read, `found` has the names and sizes of the files that are there.
+    of the files could be read, `found` has the names and sizes of the files that are there. `doubts` has a sentence for
+    each expected file without work, or with less, for which another file that was not read has work: a person decides.
+    `left` has sentences about work on an expected file that is in it, and that Python never sees.
     """
 
     student: str
@@ -57,6 +71,8 @@ class Submission:
     unread: Mapping[str, str] = field(default_factory=dict)
     unseen: str = ""
     found: tuple[str, ...] = ()
+    doubts: Mapping[str, str] = field(default_factory=dict)
+    left: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def held(self) -> bool:
@@ -127,9 +143,13 @@ def read_listing(student: str, listing: Listing, files: Sequence[str], caps: Cap
     reading = _Reading(with_inner_zips(listing, caps), files, caps, handout)
     for file in files:
         reading.read(file)
+    doubts = find_doubts(reading.listing, files, reading.sources, reading.counted, reading.unread, handout.files, caps)
+    doubts |= reading.doubts
     refusals = (f"{other.display_name} {other.refused}" for other in reading.listing.files if other.refused)
-    new = [note for note in refusals if note not in reading.notes]
-    notes = [*reading.notes, *_near_names(reading.listing.files, files, reading.sources), *new, *reading.listing.notes]
+    said = [*reading.notes, *doubts.values()]
+    near = _near_names([*reading.listing.files], [file for file in files if file not in doubts], reading.sources)
+    new = [note for note in refusals if note not in said]
+    notes = [*reading.notes, *doubts.values(), *near, *new, *reading.listing.notes]
     unseen, sources = reading.listing.unseen, reading.sources
     more = f" (and {len(unseen) - 1:,} more like this)" if len(unseen) > 1 else ""
     return Submission(
@@ -142,6 +162,8 @@ def read_listing(student: str, listing: Listing, files: Sequence[str], caps: Cap
         reading.unread,
         unseen[0] + more if unseen else "",
         () if sources else _named_files(reading.listing),
+        doubts,
+        reading.left,
     )
 
 
@@ -157,6 +179,9 @@ class _Reading:
         self.cells: dict[str, Cells] = {}
         self.notes: list[str] = []
         self.unread: dict[str, str] = {}
+        self.counted: dict[str, SubmittedFile] = {}
+        self.doubts: dict[str, str] = {}
+        self.left: dict[str, tuple[str, ...]] = {}
 
     def read(self, file: str) -> None:
         """Read a file, or its notebook, whichever counts."""
@@ -169,15 +194,56 @@ class _Reading:
                 self.unread[file] = unread
             return
         if source is not None:
-            self.sources[file] = source[1]
+            self.counted[file], self.sources[file] = source[0], self._script(*source)
         if book is None or (source is not None and self.handout.is_notebook(notebook_of(file), book[1], limit)):
+            self._note_comments(file)
             return
         if source is not None and not stub:
             self.notes.append(f"{source[0].display_name} counts, not {book[0].display_name}: both hold work")
+            self._note_comments(file)
             return
+        self.counted[file] = book[0]
         self.sources[file], self.cells[file] = book[1].source, book[1].cells
-        self.notes.append(f"{file} is the code of {book[0].display_name}")
-        self.notes += [f"{book[0].display_name}: {note}" for note in book[1].notes]
+        self.notes.append(f"{file}{OF_NOTEBOOK}{book[0].display_name}")
+        left = [*(f"{book[0].display_name}: {note}" for note in book[1].notes), *self._left(file, *book)]
+        self.notes += left
+        self.left[file] = tuple(left)
+
+    def _script(self, file: SubmittedFile, source: bytes) -> bytes:
+        """Return a script without lines that only IPython understands, as Colab and Jupyter export them."""
+        if not _MAGICS.search(source):
+            return source
+        text = source.decode("utf-8-sig", "replace")
+        try:
+            plain = "".join(f"{line}\n" for line in python_of(text))
+        except IPythonMissing:
+            return source
+        if is_python(text) or not is_python(plain):
+            return source
+        self.notes.append(f"{file.display_name} has lines for IPython, not for Python; they were left out")
+        return plain.encode()
+
+    def _left(self, file: str, other: SubmittedFile, book: Notebook) -> Iterator[str]:
+        """Yield a sentence for each cell that was left out, or is a comment, and has work that no other cell has."""
+        stub, name = self._stub(file), other.display_name
+        known = written(_text(book.source), stub)
+        for cell, what, text in book.left:
+            if names := written(text, stub) - known:
+                yield f"{name}: cell {cell} {what}, so its {_named(names)} was left out; {_REMEDY}"
+        for names, line in _in_comments(_text(book.source), stub, known):
+            at = cell_of(book.cells, line)
+            yield f"{name}: cell {at[0] if at else 1} has {_named(names)} as a comment, which Python ignores"
+
+    def _note_comments(self, file: str) -> None:
+        """Note work in a script that is only a comment."""
+        text, stub = _text(self.sources[file]), self._stub(file)
+        for names, line in _in_comments(text, stub, written(text, stub)):
+            at = f"{self.counted[file].display_name} has {_named(names)} as a comment from line {line} on"
+            self.left[file] = (*self.left.get(file, ()), f"{at}, which Python ignores")
+            self.notes.append(self.left[file][-1])
+
+    def _stub(self, file: str) -> str:
+        return _text(self.handout.files.get(file, b""))
 
     def _best(self, file: str, limit: int) -> tuple[tuple[SubmittedFile, bytes] | None, str]:
         """Return the file of that name that counts with its bytes, or None with the reason if it cannot be read."""
@@ -198,7 +264,12 @@ class _Reading:
         try:
             return (best[0], read_notebook(best[1], self.caps.source_bytes)), ""
         except FileError as error:
+            self._missing_ipython(best[0], error)
             return None, self._problem(best[0], error)
+
+    def _missing_ipython(self, file: SubmittedFile, error: FileError) -> None:
+        if isinstance(error, IPythonMissing):
+            self.doubts[f"{file.path.stem}.py"] = f"{file.display_name} {error}"
 
     def _problem(self, file: SubmittedFile, error: FileError) -> str:
         """Add a note about a file that cannot be read; return the sentence without folders, for a finding."""
@@ -262,7 +333,7 @@ def _ranked(file: str, submitted: Sequence[SubmittedFile], wanted: frozenset[str
     That is the latest, then the one nearest to the top, then the one in the folder with most expected files. Refused
     files come last: they never hide one that can be read.
     """
-    named = [other for other in submitted if other.path.name == file]
+    named = [other for other in submitted if other.path.name == file and not other.is_aside]
     if len(named) < 2:
         return named
     expected: Counter[PurePosixPath] = Counter(other.path.parent for other in submitted if other.path.name in wanted)
@@ -283,7 +354,13 @@ def _near_names(submitted: Sequence[SubmittedFile], files: Sequence[str], source
     """Return a sentence for each missing file that may be there under a similar name."""
     names = {other.path.name for other in submitted}
     wanted = {*files, *map(notebook_of, files)}
-    unexpected = {Path(name).stem: name for name in sorted(names - wanted) if name.endswith((".py", ".ipynb"))}
+    unexpected = {}
+    for name in sorted(names - wanted):
+        first, dot, endings = name.partition(".")
+        if dot and endings.lower() in _RENAMED:
+            unexpected[first] = name
+        elif name.endswith((".py", ".ipynb")):
+            unexpected[Path(name).stem] = name
     stems = sorted(unexpected)[:100]  # comparing takes time for each, and a student chooses how many there are
     notes = []
     for file in files:
@@ -293,6 +370,26 @@ def _near_names(submitted: Sequence[SubmittedFile], files: Sequence[str], source
                 f"{file} is missing, and there is {printable_name(unexpected[near])}; rename it if that is the one"
             )
     return notes
+
+
+def _text(source: bytes) -> str:
+    return source.decode("utf-8-sig", "replace")
+
+
+def _named(names: Collection[str]) -> str:
+    first = sorted(names)
+    return f"`{first[0]}`" if len(first) == 1 else f"`{first[0]}` and {len(first) - 1} more"
+
+
+def _in_comments(text: str, stub: str, known: Collection[str]) -> Iterator[tuple[frozenset[str], int]]:
+    """Yield the functions of a stub that are written in comments alone, and the line of the first; at most once."""
+    if "def " not in text or not (names := written(without_comments(text), stub) - frozenset(known)):
+        return
+    word = sorted(names)[0].rpartition(".")[2]
+    for at, line in enumerate(text.split("\n"), start=1):
+        if line.lstrip().startswith("#") and f"def {word}" in line:
+            yield names, at
+            return
 
 
 def _lines(source: bytes) -> list[bytes]:

@@ -1,5 +1,6 @@
 """Make the student's files importable from memory: only the expected names, and no other file."""
 
+import builtins
 import importlib.abc
 import importlib.machinery
 import importlib.util
@@ -11,8 +12,9 @@ from functools import lru_cache
 from types import CodeType, ModuleType
 from typing import Any
 
-from autograder.protocol.source_text import text_of
+from autograder.protocol.source_text import code_of
 from autograder.worker import parts
+from autograder.worker.notebook_names import OF_NOTEBOOKS, run
 from autograder.worker.own_helpers import own_helpers
 from autograder.worker.package import PACKAGE, forget_package, package_spec, short_name
 from autograder.worker.syntax import outermost_loop, survey
@@ -24,7 +26,7 @@ ENGINE = "autograder"
 @lru_cache(maxsize=128)
 def compiled(source: bytes, file: str) -> CodeType:
     """Compile a file, once for all jobs; raises whatever `compile` raises."""
-    return compile(text_of(source, file), file, "exec", dont_inherit=True)
+    return code_of(source, file)
 
 
 class Sources(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -99,9 +101,11 @@ class Sources(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         name = f"{module.__name__}.py"
         module.__file__ = name
         if name in self.files:
-            if (own := self._builtins.get(name)) is not None:
-                module.__dict__["__builtins__"] = dict(own)
-            exec(compiled(self.files[name], name), module.__dict__)
+            own, source = self._builtins.get(name), self.files[name]
+            given = {word: value for word, value in OF_NOTEBOOKS.items() if word.encode() in source}
+            if own is not None or given:
+                module.__dict__["__builtins__"] = {**(vars(builtins) if own is None else own), **given}
+            run(compiled(source, name), module.__dict__)
         module.__dict__.update(self.parts.get(name, {}))
 
     def endless(self, frames: Sequence[dict[str, Any]]) -> dict[str, Any]:

@@ -48,7 +48,8 @@ class Conditions:
     def of_exercises(self, submission: Submission) -> dict[str, str]:
         """Return, for each exercise, the digest of everything its result depends on, without its points."""
         left_out = (sorted(submission.unread.items()), submission.unseen) if submission.missing else ()
-        common = (*self._common, submission.digest, *left_out)
+        doubts = [sorted(some.items()) for some in (submission.doubts, submission.left) if some]
+        common = (*self._common, submission.digest, *left_out, *doubts)
         return {id_: _sha256(repr((*common, digest)).encode()) for id_, digest in self.exercises.items()}
 
     @property

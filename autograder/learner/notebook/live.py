@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from autograder.learner.notebook.runs import Run
-from autograder.submission.notebook import Notebook, python_of, read_notebook
+from autograder.submission.ipython import python_of
+from autograder.submission.notebook import Notebook, read_notebook
 
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 

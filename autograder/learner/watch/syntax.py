@@ -9,7 +9,7 @@ from autograder.course import Exercise
 from autograder.course.suite import Suite
 from autograder.judge.result import result_of
 from autograder.judge.verdict import Verdicts
-from autograder.protocol.source_text import text_of
+from autograder.protocol.source_text import code_of
 from autograder.results import ExerciseResult, Place
 from autograder.runner.outcomes import Fault
 from autograder.submission.notebook import Cells
@@ -24,7 +24,7 @@ def syntax_fault(source: bytes, file: str) -> Fault | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            compile(text_of(source, file), file, "exec", dont_inherit=True)
+            code_of(source, file)
     except SyntaxError as error:
         bases = tuple(base.__name__ for base in type(error).__mro__)
         place = Place(file, max(error.lineno or 1, 1))

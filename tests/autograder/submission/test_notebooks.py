@@ -74,7 +74,7 @@ def test_a_note_names_work_in_a_cell_that_checks_and_is_left_out() -> None:
         ("%matplotlib inline\nx = 1", "# %matplotlib inline\nx = 1"),
         ("!pip install 'torch\nx = 1", "# !pip install 'torch\nx = 1"),
         ("if x:\n    %time f(\ny = 1", "if x:\n    pass  # %time f(\ny = 1"),
-        ("files = !ls\nx?\n?x\nf.y??", "# files = !ls\n# x?\n# ?x\n# f.y??"),
+        ("files = !ls\nx?\n?x\nf.y??", "files = []\n# x?\n# ?x\n# f.y??"),
         ("a = (b\n     % c)\nd = a \\\n  % b", "a = (b\n     % c)\nd = a \\\n  % b"),
         ('s = """\n%d of\n!x\n"""\n%magic', 's = """\n%d of\n!x\n"""\n# %magic'),
         ("s = 'it\\'s'  # (\n%magic", "s = 'it\\'s'  # (\n# %magic"),
