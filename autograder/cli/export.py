@@ -23,6 +23,7 @@ from autograder.instructor.gradebook.formats import (
 from autograder.instructor.gradebook.graded import Graded, named, read_graded
 from autograder.instructor.gradebook.roster import Roster, read_roster
 from autograder.instructor.gradebook.term import is_term, read_term, term_csv
+from autograder.report.exercise_summary import why_held
 from autograder.report.quantities import plural
 
 OF_A_TERM = ("scores", "feedback", "gradescope", "junit", "markdown")
@@ -93,10 +94,13 @@ def _without_score(graded: Graded) -> Iterator[str]:
     failed = [mark.student for mark in graded.marks if mark.failed]
     if missing:
         yield f"{plural(len(missing), 'student')} handed in nothing, and no score is written: {named(missing)}"
-    if held := [mark.student for mark in graded.marks if mark.held]:
+    reports = {mark.student: mark.report for mark in graded.marks if mark.held and mark.report is not None}
+    if held := [*reports]:
         count = plural(len(held), "student")
         fix = "replace it with course accept, give points with course adjust, or take it out"
         found = f"the hand-in of {count} has no file of the assignment that could be read"
+        if not all(report.is_unread for report in reports.values()):
+            found = f"the hand-in of {count} is held, as {why_held([*reports.values()])}"
         yield f"{found}, and no score is written: {named(held)}; {fix}"
     if failed:
         count = plural(len(failed), "student")

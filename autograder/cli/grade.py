@@ -130,6 +130,8 @@ def _show(options: argparse.Namespace, out: Out, outcome: Outcome, policy: Polic
         one = len(held) == 1
         count = f"{plural(len(held), 'submission')} {'has' if one else 'have'}"
         found = f"{count} no file of the assignment that could be read"
+        if not all(report.is_unread for report in outcome.reports if report.submission["student"] in held):
+            found = f"{count} work in a file that was not read, or no file that could be read"
         print(f"{found}, and {'is' if one else 'are'} held back without a score, see above")
     print(f"Reports are in {out.reports}, the table in {outcome.table}")
     for line in changed_marks(before, marks_of(outcome.table) if outcome.table else {}):

@@ -45,7 +45,7 @@ def of_fault(
         fact = facts.SyntaxInvalid(fault.type, place.file, _with_lines(fault.message + _dotted_import(place, source)))
         return Diagnosis("exception", fact, place=place)
     if fault.type == "SystemExit":
-        return Diagnosis("exception", facts.ExitCalled(), place=place)
+        return Diagnosis("exception", facts.ExitCalled(fault.at_import), place=place)
     rows = tuple((name, "", value) for of, name, value in fault.values if place is not None and of == place.file)
     title = facts.TENSORS if all(value.startswith("(") for _, _, value in rows) else facts.VALUES  # a shape and a dtype
     evidence = Evidence(title, rows=rows) if rows else None

@@ -93,7 +93,7 @@ class Verdicts:
         return self._all_alike("error", _of_structure(FileUnread(why)))
 
     def held(self, doubt: str = "") -> Judgement:
-        """Hold back an exercise: nothing of the submission could be read, or there is a `doubt` about which file counts."""
+        """Hold back an exercise: nothing could be read, or there is a `doubt` about which file counts."""
         from autograder.messages.statuses import NothingRead, WorkElsewhere
 
         return self._all_alike("held", _of_structure(WorkElsewhere(doubt) if doubt else NothingRead()))

@@ -45,6 +45,10 @@ class Cause:
         }[self.id]
 
 
+AT_IMPORT = " while it was imported"
+"""The words of an exception that costs the whole file."""
+
+
 class Raised(Fact):
     """The code raised an exception, in a function or at import.
 
@@ -67,7 +71,7 @@ class Raised(Fact):
     def wording(self) -> Wording:
         where = f" in {self.function}()" if self.function else ""
         where += f" of {self.file}" if self.function and self.file else ""
-        where = " while it was imported" if self.at_import else where
+        where = AT_IMPORT if self.at_import else where
         line = f", in {self.line}" if self.line else ""
         why = self.cause.words() if self.cause is not None else self.reason
         also = (why,) if why else ()
@@ -90,11 +94,15 @@ class SyntaxInvalid(Fact):
 
 
 class ExitCalled(Fact):
-    """The code ends the process."""
+    """The code ends the process, in a function or at import."""
+
+    at_import: bool = False
 
     id = "SystemExit"
 
     def wording(self) -> Wording:
+        if self.at_import:
+            return Wording(f"Your code calls exit(){AT_IMPORT}, so nothing below that line was run", whole=True)
         return Wording("Your code calls exit() instead of returning", whole=True)
 
 

@@ -99,6 +99,10 @@ _REASONS: tuple[tuple[str, Words], ...] = (
         r"PyTorch is not linked with support for (\w+) devices",
         r"the code names the device `\1`, and the machine that checks it has none",
     ),
+    (
+        r"No module named 'google(?:\.colab)?'|/content/drive",
+        "Colab's own modules and drive exist only there: delete the lines that use them",
+    ),
     (r"0\.0 cannot be raised to a negative power", "0 is raised to a negative power"),
     (
         r"(\w+)\(\) got an unexpected keyword argument '(\w+)'",

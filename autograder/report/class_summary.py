@@ -1,15 +1,20 @@
 """The summary of a class: submissions, mean, frequent misconceptions, and who needs a look."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
+from autograder.messages.exceptions import AT_IMPORT
 from autograder.report.exercise_summary import held_sentence, message_of, notes, number, student
 from autograder.report.failure_view import failure_view
 from autograder.report.printable import one_line
 from autograder.report.quantities import listed, plural, points
 from autograder.report.states import state_of
 from autograder.results.model import NOT_JUDGED, CheckResult, ExerciseResult, Report
+from autograder.submission.listing import HIGHEST_COUNTS
+from autograder.submission.submission import OF_NOTEBOOK
 
 UNREADABLE = ("SyntaxError", "IndentationError", "TabError")
 FILES = (
@@ -27,6 +32,11 @@ FILES = (
 )
 UNUSUAL = frozenset((*UNREADABLE, *FILES, "SystemExit"))
 """Exceptions of files that Python cannot read, and of code that uses files, the network, processes, or ends them."""
+
+_HELD, _FAILED = 1 << 31, 1 << 30
+"""More than any points: these come first."""
+
+_TIME = re.compile(r"\b(?:late|handed in|timestamp)\b")
 
 
 @dataclass(frozen=True)
@@ -63,7 +73,8 @@ def summarize(reports: Sequence[Report], maximum: int | None = None) -> ClassSum
         names |= theirs
         counts.update(theirs.keys())
     marked = [report for report in reports if report.has_score]
-    by_urgency = sorted(reports, key=lambda report: report.has_score)
+    looks = [(student(report), look) for report in reports for look in _looks(report)]
+    looks.sort(key=lambda pair: pair[1].cost, reverse=True)
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     return ClassSummary(
         submissions=len(reports),
@@ -72,7 +83,7 @@ def summarize(reports: Sequence[Report], maximum: int | None = None) -> ClassSum
         mean=sum(report.score for report in marked) / len(marked) if marked else 0.0,
         max_score=most,
         misconceptions=tuple((names[key], key, count) for key, count in ordered),
-        need_a_look=tuple((student(report), why) for report in by_urgency for why in _reasons(report)),
+        need_a_look=tuple((name, look.why) for name, look in looks),
     )
 
 
@@ -83,36 +94,76 @@ def _misconceptions(report: Report) -> dict[str, str]:
     return {one_line(finding.id): one_line(finding.name or finding.id) for finding in named}
 
 
-def _reasons(report: Report) -> list[str]:
-    """Return why a person should look at a submission.
+class _Look(NamedTuple):
+    """Why a person should look at a submission, and what it may cost the student, in hundredths of a point."""
 
-    It is held, the grader failed, the intake has notes, or a file is missing, unreadable or does unusual things.
+    why: str
+    cost: int
+
+
+def _looks(report: Report) -> Iterator[_Look]:
+    """Yield why a person should look at a submission, each reason once; ordinary things are none.
+
+    It is held, the grader failed, or points are lost where the intake has notes, or a file is missing, unreadable or
+    does unusual things.
     """
-    reasons = [held_sentence(report)] if report.is_held else []
+    intake = [note for note in notes(report) if not _is_ordinary(note)]
+    doubts = [note for note in intake if _is_doubt(note, report)]
+    if report.is_held:
+        more = f" (and {len(doubts) - 1} more like this)" if len(doubts) > 1 else ""
+        yield _Look(f"{held_sentence(report)}{f': {doubts[0]}' if doubts else ''}{more}", _HELD)
     for exercise in report.exercises:
         faulty = [check for check in exercise.checks if check.status == "grader_error"]
         if faulty or exercise.status == "grader_error":
             messages = [one_line(" ".join(failure_view(check).detail)) for check in faulty if check.finding]
             problem = f"{number(exercise.id)} {exercise.title}: {state_of(exercise).word}"
-            reasons.append(": ".join([problem, *messages[:1]]))
-    intake = notes(report)
-    return [*reasons, *intake, *_odd_files(report, " ".join(intake))]
+            yield _Look(": ".join([problem, *messages[:1]]), _FAILED)
+    shown = [note for note in intake if note not in doubts]
+    for note in shown:
+        cost = _cost(note, report)
+        if cost or report.is_unread or _TIME.search(note):
+            yield _Look(note, cost)
+    yield from _odd_files(report, " ".join(intake))
 
 
-def _odd_files(report: Report, said: str) -> Iterator[str]:
+def _is_ordinary(note: str) -> bool:
+    """Say whether a note is about what many students do, and nothing can be lost by it."""
+    return OF_NOTEBOOK in note or note.endswith(HIGHEST_COUNTS)
+
+
+def _is_doubt(note: str, report: Report) -> bool:
+    held = (exercise for exercise in report.exercises if exercise.status == "held")
+    found = (check.finding.message for exercise in held for check in exercise.checks if check.finding is not None)
+    return any(one_line(message).rstrip(".") == note for message in found)
+
+
+def _cost(note: str, report: Report) -> int:
+    """Return what a note may cost: the points that are lost in the exercises it names, or in all if it names none."""
+    named = [exercise for exercise in report.exercises if exercise.id in note]
+    return sum(_lost(exercise) for exercise in named or report.exercises)
+
+
+def _lost(exercise: ExerciseResult) -> int:
+    return max(exercise.max_score - exercise.score, 0)
+
+
+def _odd_files(report: Report, said: str) -> Iterator[_Look]:
     """Yield which files are missing, unreadable or without the names they need, or use files; not what was `said`."""
     counting = [exercise for exercise in report.exercises if exercise.max_score]
-    missing = (exercise.id for exercise in counting if exercise.status == "missing")
-    unnamed = [number(id_) for id_ in missing if f"{id_}.py is missing" not in said]
+    missing = (exercise for exercise in counting if exercise.status == "missing")
+    unnamed = [exercise for exercise in missing if f"{exercise.id}.py is missing" not in said]
     if unnamed:
-        yield f"no file for exercise {listed(unnamed)}"
+        numbers = listed([number(exercise.id) for exercise in unnamed])
+        yield _Look(f"no file for exercise {numbers}", sum(map(_lost, unnamed)))
     for exercise in counting:
         odd = next((check for check in exercise.checks if _is_odd(check, exercise)), None)
         message = message_of(odd.status, odd.finding) if odd is not None else ""
         if odd is not None and message.rstrip(".") not in said:
             view = failure_view(odd)
             detail = f" {one_line(view.detail[0])}" if view.is_quoted and view.detail else ""
-            yield f"{number(exercise.id)} {exercise.title}: {message}{detail}"
+            place = odd.finding.place if odd.finding is not None else None
+            cell = f" (cell {place.cell}, line {place.line})" if place is not None and place.cell is not None else ""
+            yield _Look(f"{number(exercise.id)} {exercise.title}: {message}{detail}{cell}", _lost(exercise))
 
 
 def _is_odd(check: CheckResult, exercise: ExerciseResult) -> bool:
@@ -120,7 +171,7 @@ def _is_odd(check: CheckResult, exercise: ExerciseResult) -> bool:
     finding = check.finding
     if finding is None or check.status in ("missing", *NOT_JUDGED):
         return False
-    if finding.kind == "exception":
-        return finding.id in UNUSUAL
     alone = all(other.finding is not None and other.finding.message == finding.message for other in exercise.checks)
+    if finding.kind == "exception":
+        return finding.id in UNUSUAL or (alone and AT_IMPORT in finding.message)
     return finding.kind == "structure" and (finding.id == "unread" or (finding.id == "structure" and alone))

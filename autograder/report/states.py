@@ -33,7 +33,7 @@ STATES: dict[Status, State] = {
         "HELD",
         "problem",
         "yellow",
-        "No file of the assignment could be read in the hand-in, so nothing was judged. Your teacher decides.",
+        "No file could be read, or the work is in another file, so nothing was judged. Your teacher decides.",
     ),
     "grader_error": State(
         "GRADER PROBLEM",

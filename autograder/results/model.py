@@ -13,7 +13,7 @@ Status = Literal[
     "pass", "fail", "error", "timeout", "memory", "waits", "not_started", "missing", "held", "grader_error"
 ]
 NOT_JUDGED = frozenset[Status](("held", "grader_error"))
-"""The statuses without a score: no file could be read and nobody has decided yet, or the grader failed."""
+"""The statuses without a score: nobody has decided yet which file counts, or the grader failed."""
 FindingKind = Literal[
     "misconception", "convention", "pattern", "place", "exception", "structure", "forbidden", "device", "dtype"
 ]
@@ -244,8 +244,13 @@ class Report:
 
     @property
     def is_held(self) -> bool:
-        """Whether no file of the submission could be read, so that a person has to decide."""
+        """Whether a person has to decide: no file could be read, or work is in a file that is not read."""
         return "held" in self.statuses
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether no file of the submission could be read; if there is a doubt about one instead, a note says so."""
+        return self.statuses == {"held"} and ("found" in self.submission or not self.submission.get("notes"))
 
     @property
     def has_score(self) -> bool:

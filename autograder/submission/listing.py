@@ -21,6 +21,9 @@ from autograder.submission.names import Students, casefolded, checked_id
 from autograder.submission.recognition import recognise
 from autograder.submission.submission import NO_HANDOUT, Handout, notebook_of
 
+HIGHEST_COUNTS = "it has the highest number"
+"""Why one of several attempts counts: what happens to everybody who hands in again."""
+
 
 @dataclass(frozen=True)
 class Submissions:
@@ -166,5 +169,5 @@ def _choose(candidates: Sequence[Candidate]) -> tuple[Candidate, str]:
     """Return the candidate that counts, and the reason."""
     numbers = [candidate.number for candidate in candidates if candidate.number is not None]
     if len(numbers) == len(candidates) and numbers.count(max(numbers)) == 1:
-        return max(candidates, key=lambda candidate: candidate.number or 0), "it has the highest number"
+        return max(candidates, key=lambda candidate: candidate.number or 0), HIGHEST_COUNTS
     return candidates[-1], "nothing shows which is later, so the last by name was taken"

@@ -229,6 +229,7 @@ class _Reading:
         known = written(_text(book.source), stub)
         for cell, what, text in book.left:
             if names := written(text, stub) - known:
+                known |= names
                 yield f"{name}: cell {cell} {what}, so its {_named(names)} was left out; {_REMEDY}"
         for names, line in _in_comments(_text(book.source), stub, known):
             at = cell_of(book.cells, line)

@@ -20,6 +20,7 @@ from autograder.instructor.dashboard.statistics import CheckStatistics, Share
 from autograder.instructor.dashboard.stuck import StuckStudent
 from autograder.instructor.dashboard.style import SCRIPT, style
 from autograder.instructor.dashboard.table import Table, percent
+from autograder.report.exercise_summary import why_held
 from autograder.report.html_failure import text
 from autograder.report.html_page import whole_page
 from autograder.report.quantities import plural, points
@@ -136,11 +137,11 @@ def _summary(content: Findings) -> str:
 
 def _without_score(cohort: Cohort) -> Iterator[str]:
     """Yield why reports have no score: a held hand-in needs a decision, and a failure of the grader another run."""
-    held = sum(report.is_held for report in cohort.reports)
-    if held:
+    reports = [report for report in cohort.reports if report.is_held]
+    if held := len(reports):
         one = held == 1
         yield (
-            f"{plural(held, 'submission')} {'is' if one else 'are'} held, as no file of the assignment could be read, "
+            f"{plural(held, 'submission')} {'is' if one else 'are'} held, as {why_held(reports)}, "
             f"and {'counts' if one else 'count'} in no score. Another run changes nothing: a person decides."
         )
     if failed := len(cohort.reports) - len(cohort.scored) - held:

@@ -30,6 +30,10 @@ UNDECIDED = (
     "<p>No file of the assignment could be read in your hand-in, and nobody has decided yet. Send your teacher the "
     "files that you meant to hand in. <code>course submit</code> packs them.</p>"
 )
+IN_DOUBT = (
+    "<p>It is not clear which of your files counts for an exercise, and nobody has decided yet. Send your teacher the "
+    "files that you meant to hand in. <code>course submit</code> packs them.</p>"
+)
 FAILED = "<p>The grader failed on a part of it. This is no fault of yours; it will be graded again.</p>"
 
 
@@ -48,7 +52,7 @@ def feedback(graded: Graded, mark: Mark) -> str:
         *(_begin(first) if first is not None else _nothing_left(report)),
         "<h2>Exercises</h2>",
         _overview(graded, report.exercises),
-        *(_exercise(exercise) for exercise in report.exercises if exercise.status != "held"),
+        *(_exercise(exercise) for exercise in report.exercises if not report.is_unread),
         *_intake(report),
         *_origin(graded, mark, report),
     ]
@@ -63,12 +67,12 @@ def feedback(graded: Graded, mark: Mark) -> str:
 def _score(graded: Graded, mark: Mark, report: Report) -> Iterator[str]:
     if mark.score is None:
         yield f'<p class="total">{"Excused" if mark.excused else "No score yet"}</p>'
-        yield UNDECIDED if mark.held else FAILED if mark.failed else ""
+        yield (UNDECIDED if report.is_unread else IN_DOUBT) if mark.held else FAILED if mark.failed else ""
     else:
         yield f'<p class="total">{points_of(mark.score, graded.policy.maximum)}</p>'
         yield from _sum(mark)
     yield from (f"<p>{text(note)}</p>" for note in _notes(mark))
-    if not report.is_held and (checks := [check for exercise in report.exercises for check in exercise.checks]):
+    if not report.is_unread and (checks := [check for exercise in report.exercises for check in exercise.checks]):
         passed = sum(exercise.status == "pass" for exercise in report.exercises)
         done = f"{passed} of {plural(len(report.exercises), 'exercise')}, and {checks_pass(checks)}."
         yield f"<p>{done} No check is hidden: <code>course check</code> runs all of them.</p>"
@@ -142,9 +146,10 @@ def _nothing_left(report: Report) -> Iterator[str]:
 
 def _overview(graded: Graded, exercises: Sequence[ExerciseResult]) -> str:
     bonus = graded.policy.grading.bonus
+    linked = any(exercise.status != "held" for exercise in exercises)
     rows = [
         [
-            _title(exercise) if exercise.status == "held" else f'<a href="#{text(exercise.id)}">{_title(exercise)}</a>',
+            f'<a href="#{text(exercise.id)}">{_title(exercise)}</a>' if linked else _title(exercise),
             _state(state_of(exercise)),
             f"{_points(exercise)}{', a bonus' if exercise.id in bonus else ''}",
             f"{passing(exercise.checks)} of {len(exercise.checks)}"
@@ -211,11 +216,11 @@ def _intake(report: Report) -> Iterator[str]:
     """Yield how the submission was read."""
     yield "<h2>How your files were read</h2>"
     entries = notes_of_intake(report)
-    if report.is_held:
+    if report.is_unread:
         yield from _held(report)
     if entries:
         yield f"<ul>{''.join(f'<li>{text(note)}</li>' for note in entries)}</ul>"
-    elif not report.is_held:
+    elif not report.is_unread:
         yield "<p>Your files were read without problems.</p>"
 
 
