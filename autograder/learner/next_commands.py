@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, TypeAlias
 from autograder.course import Course, Exercise
 from autograder.course.model import Activity
 from autograder.learner.progress import Progress
-from autograder.submission.own_work import NOTEBOOKS, stub_command
+from autograder.submission.files import SubmissionError
+from autograder.submission.own_work import notebook_file, read_own, stub_command
 
 if TYPE_CHECKING:
     from autograder.learner.start import StartHint
@@ -25,7 +26,16 @@ UNWRITTEN = ("not_started", "missing")
 
 def edit_command(course: Course, exercise: Exercise, does: str) -> Command:
     """Return the command that edits the file of an exercise."""
-    return f"edit {course.exercises_dir.name}/{exercise.file}", does
+    return f"edit {_own_file(course, exercise).relative_to(course.exercises_dir.parent).as_posix()}", does
+
+
+def _own_file(course: Course, exercise: Exercise) -> Path:
+    """Return the file of an exercise that counts: a notebook if the work is there."""
+    try:
+        in_notebook = exercise.file in read_own(course, [exercise]).cells
+    except SubmissionError:
+        in_notebook = False
+    return notebook_file(course, exercise) if in_notebook else course.exercises_dir / exercise.file
 
 
 def after_check(course: Course, report: "Report", progress: Progress) -> list[Command]:
@@ -50,10 +60,7 @@ def _after_failure(
 ) -> list[Command]:
     finding = result.first_failure.finding if result.first_failure else None
     place = finding.place if finding else None
-    own = course.exercises_dir / exercise.file
-    if place and place.cell is not None:
-        own = course.exercises_dir / NOTEBOOKS / place.file
-    file = os.path.relpath(own)
+    file = os.path.relpath(_own_file(course, exercise))
     if result.status == "missing":
         return [stub_command(course, exercise), (again, "after your next edit")]
     if result.in_progress or result.status == "not_started":
@@ -79,7 +86,7 @@ def _to_write(course: Course, exercise: Exercise, result: "ExerciseResult", agai
 
     view = todo_view(result)
     if view is None:
-        file = os.path.relpath(course.exercises_dir / exercise.file)
+        file = os.path.relpath(_own_file(course, exercise))
         return [(f"edit {file}", "each TODO says what to write"), (again, "after your next edit")]
     commands = [(f"edit {edit_place(course, view.next)}", f"then {again}")]
     functions = [todo for todo in result.todos if todo.is_written and "." not in todo.name]

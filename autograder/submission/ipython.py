@@ -13,8 +13,8 @@ from autograder.submission.files import FileError
 INSTALL = "install it with `pip install -e '.[notebook]'` in the kit's folder, and run this again"
 
 _LONGEST_CELL, _LONGEST_HELP = 1 << 16, 500
-_MOST_READ = 1 << 22
-"""Characters that IPython may read for one cell: it reads the whole cell again for each line that it changes."""
+_MOST_READ = 1 << 19
+"""Characters that IPython may read for a notebook: it reads the whole cell again for each line that it changes."""
 
 _PYTHON_CELLS = frozenset({"time", "capture", "prun"})
 """Magics whose cell runs as a part of the notebook."""
@@ -26,7 +26,7 @@ _BARE = re.compile(
     r"(?:pip3?|conda|mamba|uv|l[sfklx]|ll|ldir|cd|pwd|cat|cp|mv|rm|mkdir|rmdir|env|pushd|popd|who|whos|who_ls|history"
     r"|hist|load_ext|reload_ext|autoreload|matplotlib|pylab|config|precision|man|more|less|pinfo2?|pdoc|psource|pfile"
     r"|timeit|lsmagic|magic|quickref|system|sx|run|reset|reset_selective|xdel|xmode|notebook|recall|rerun|sc)"
-    r"(?![ \t]*[=.(\[,:])(?:[ \t].*)?"
+    r"(?![.(\[,:\w]|[ \t]*=)(?:[ \t].*)?"
 )
 """A cell of one line that Jupyter takes for a magic without its `%`: the names are those of IPython."""
 
@@ -44,7 +44,14 @@ def magic_of(source: str) -> str:
     return match[1] if match else ""
 
 
-def python_of(source: str) -> list[str]:
+class Budget:
+    """Counts the characters that IPython may still read; beyond them, lines stay as they are."""
+
+    def __init__(self) -> None:
+        self.left = _MOST_READ
+
+
+def python_of(source: str, budget: Budget | None = None) -> list[str]:
     """Return the lines of a cell as plain Python. Raises `IPythonMissing`."""
     lines = source.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n").split("\n")
     if magic_of(source):
@@ -59,7 +66,7 @@ def python_of(source: str) -> list[str]:
         return [*lines[:at], *(f"# {line}" if line.strip() else line for line in code)]
     if is_python("\n".join(code)) or not _NEEDS_IPYTHON.search("\n".join(code)):
         return lines
-    return [*lines[:at], *_transformed(code)]
+    return [*lines[:at], *_transformed(code, budget or Budget())]
 
 
 def is_python(text: str) -> bool:
@@ -73,7 +80,7 @@ def is_python(text: str) -> bool:
     return True
 
 
-def _transformed(code: Sequence[str]) -> list[str]:
+def _transformed(code: Sequence[str], budget: Budget) -> list[str]:
     """Return the lines of a cell after IPython's transformations, as many as before."""
     try:
         from IPython.core.inputtransformer2 import TransformerManager
@@ -89,7 +96,8 @@ def _transformed(code: Sequence[str]) -> list[str]:
         lines = clean(lines)
     if len(lines) != len(code) - first:
         return list(code)
-    for _ in range(min(500, _MOST_READ // (size + 1))):
+    for _ in range(min(500, budget.left // (size + 1))):
+        budget.left -= size + 1
         try:
             changed, after = manager.do_one_token_transform(lines)
         except Exception:  # a text that no notebook has: Python reports what is wrong with it

@@ -1,6 +1,6 @@
 """List the submissions of a class in a folder or a zip, in one of the layouts of downloads."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,9 +70,14 @@ def _attribute(
 ) -> tuple[Entry, ...]:
     """Return an entry for each student; add problems and notes about the other candidates to `result`."""
     by_student: dict[str, list[Candidate]] = defaultdict(list)
+    numbered = _by_number(result.candidates, students)
     for candidate in result.candidates:
         try:
-            by_student[_student(candidate, result, students)].append(candidate)
+            student = numbered.get(candidate.label) or _student(candidate, result, students)
+            by_student[student].append(candidate)
+            if candidate.label in numbered:
+                lost = f"{printable_name(candidate.label)} is {printable_name(student)} on the roster"
+                result.notes.append(f"{lost}: a spreadsheet removes zeros before a number; correct the roster")
         except SubmissionError as error:
             result.problems.append(str(error))
     _add_loose_files(by_student, result, students)
@@ -88,6 +93,21 @@ def _attribute(
         elif not _is_ambiguous(ids[0], by_student[ids[0]], result, students):
             entries.append(_latest(folder, ids[0], by_student[ids[0]], handout, result))
     return tuple(sorted(entries, key=lambda entry: entry.student))
+
+
+def _by_number(candidates: Sequence[Candidate], students: Students | None) -> dict[str, str]:
+    """Return by label the students whose number lost its zeros in a spreadsheet, where nobody else can be meant."""
+    if students is None:
+        return {}
+    found = {candidate.label: students.find(candidate.clue) for candidate in candidates}
+    certain = {student for matches in found.values() for student in matches}
+    numbers = {one.label: students.find_number(one.clue) for one in candidates if not found[one.label]}
+    times = Counter(student for matches in numbers.values() for student in matches)
+    return {
+        label: matches[0]
+        for label, matches in numbers.items()
+        if len(matches) == 1 and times[matches[0]] == 1 and matches[0] not in certain
+    }
 
 
 def _add_loose_files(by_student: dict[str, list[Candidate]], result: LayoutResult, students: Students | None) -> None:

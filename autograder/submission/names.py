@@ -29,6 +29,9 @@ class Students(Protocol):
     def find(self, clue: Clue) -> tuple[str, ...]:
         """Return the ids of the students that a clue fits: one, none, or several if it is ambiguous."""
 
+    def find_number(self, clue: Clue) -> tuple[str, ...]:
+        """Return the ids of the students whose id or login is the same number, with other zeros before it."""
+
     def owns(self, student: str, clue: Clue) -> bool:
         """Say whether this student's row has the number or the login of a clue."""
 
@@ -46,6 +49,11 @@ def checked_id(name: str, where: object) -> str:
             f"{printable(where)} has a name that cannot be a student's, expected {expected}; rename it"
         )
     return name
+
+
+def without_zeros(number: str) -> str:
+    """Return a number without the zeros before it, as a spreadsheet writes it; empty for every other text."""
+    return (number.lstrip("0") or "0") if number.isascii() and number.isdigit() else ""
 
 
 def casefolded(name: str) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from autograder.protocol.source_text import CONFLICT, first_conflict
 from autograder.submission.files import FileError
-from autograder.submission.ipython import INSTALL, IPythonMissing, magic_of, python_of
+from autograder.submission.ipython import INSTALL, Budget, IPythonMissing, magic_of, python_of
 
 CELLS = 2000
 BRACKETS = 1_000_000
@@ -50,7 +50,7 @@ def read_notebook(data: bytes, limit: int) -> Notebook:
     starts: list[tuple[int, int]] = []
     notes: list[str] = []
     left: list[tuple[int, str, str]] = []
-    size = 0
+    size, budget = 0, Budget()
     cells = list(_cells(data))
     last = max((number for number, cell in enumerate(cells, start=1) if _checks(cell)), default=len(cells))
     for number, cell in enumerate(cells, start=1):
@@ -78,7 +78,7 @@ def read_notebook(data: bytes, limit: int) -> Notebook:
             left.append((number, f"begins with %%{magic}", source))
         starts.append((len(lines) + 1, number))
         try:
-            lines += python_of(source)
+            lines += python_of(source, budget)
         except IPythonMissing:
             raise IPythonMissing(f"has a cell {number} that only IPython can read; {INSTALL}") from None
     # Jupyter ignores declarations of an encoding, and the source is UTF-8. A lone surrogate stays an error in it.

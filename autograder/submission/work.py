@@ -12,6 +12,7 @@ from pathlib import PurePosixPath
 from autograder.submission.files import Caps, FileError, Listing, SubmittedFile
 
 _DEFINITION = re.compile(r"(\s*)(?:async\s+)?(def|class)\s+(\w+)")
+_ONE_LINE = re.compile(r"\)\s*(?:->[^:]*)?:\s*([^\s#].*)")
 _QUOTES = re.compile(r'"""|\'\'\'')
 _COMMENT = re.compile(r"^(\s*)#+ ?", re.MULTILINE)
 _TAG = re.compile(r"<[^<>]*>")
@@ -35,7 +36,7 @@ def bodies(text: str) -> Bodies:
     """Return the lines of each function in a text; of two with one name, the later."""
     found: dict[str, list[str]] = {}
     owner, owner_at = "", -1
-    name, at, quote = "", -1, ""
+    name, at, quote, opened = "", -1, "", 0
     for line in text[:_LONGEST].splitlines():
         if quote:
             quote = "" if quote in line else quote
@@ -43,8 +44,11 @@ def bodies(text: str) -> Bodies:
         mark = line.strip()
         if not mark or mark.startswith("#"):
             continue
+        if opened > 0:  # the head of a function goes on
+            opened += mark.count("(") - mark.count(")")
+            continue
         indent = len(line) - len(line.lstrip())
-        if name and indent <= at and not mark.startswith((")", "]")):
+        if name and indent <= at:
             name = ""
         match = _DEFINITION.match(line)
         if match and not name:
@@ -55,9 +59,9 @@ def bodies(text: str) -> Bodies:
                 continue
             name, at = f"{owner}.{match[3]}" if owner else match[3], indent
             found[name] = []
-            head, _, rest = mark.rpartition(":")
-            if head.endswith((")", "]")) and rest.strip() and not rest.strip().startswith("#"):
-                found[name].append(rest.strip())
+            opened = mark.count("(") - mark.count(")")
+            if opened == 0 and (rest := _ONE_LINE.search(mark)) is not None:
+                found[name].append(rest[1])
             continue
         if mark.startswith(('"""', "'''", 'r"""')):
             marks = _QUOTES.findall(mark)
@@ -91,7 +95,7 @@ def _has_todo(lines: Sequence[str]) -> bool:
 
 def _is_work(lines: Sequence[str], given: Sequence[str]) -> bool:
     known = {*given, *_IDLE}
-    return any(line not in known and not line.startswith(_TODO) and not line.endswith(("):", ",")) for line in lines)
+    return any(line not in known and not line.startswith(_TODO) for line in lines)
 
 
 def text_in(name: str, data: bytes) -> str:
@@ -168,7 +172,7 @@ def find_doubts(
         if not have[file]:
             found[file] += [one for one in others if _is_closed(one, file, nothing=not any(have.values()))]
     doubts = {file: _doubt(file, counted, unread, bool(have[file]), ones) for file, ones in found.items() if ones}
-    unopened = {file for file in lacking if closed and file in sources and file not in doubts}
+    unopened = [file for file in lacking if closed and file in sources and file not in doubts]
     return doubts | {file: f"{file} holds no work, and a part was not opened: {closed[0]}" for file in unopened}
 
 

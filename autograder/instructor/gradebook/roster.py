@@ -13,7 +13,7 @@ from autograder.course.names import UsageError
 from autograder.course.nearest import suggestion
 from autograder.instructor.gradebook.csv_text import all_mistakes, at_line, csv_rows
 from autograder.submission.files import SubmissionError, printable, printable_name
-from autograder.submission.names import Clue, casefolded, checked_id
+from autograder.submission.names import Clue, casefolded, checked_id, without_zeros
 from autograder.submission.times import parse_time
 
 ROSTER_FILE = "roster.csv"
@@ -104,6 +104,12 @@ class Roster:
             return by_number or by_name
         tried = (self._by_login(login) or self._known.get(("name", _squeezed(login)), ()) for login in clue.logins)
         return next(filter(None, tried), ())
+
+    def find_number(self, clue: Clue) -> tuple[str, ...]:
+        """Return the ids of the students whose id or login is the same number, with other zeros before it."""
+        numbers = {without_zeros(login) for login in (clue.login or "", *clue.logins)} - {""}
+        rows = self.students if numbers else ()
+        return tuple(row.student for row in rows if numbers & {without_zeros(row.student), without_zeros(row.login)})
 
     def _by_login(self, login: str) -> tuple[str, ...]:
         tried = (self._known.get((kind, casefolded(login)), ()) for kind in ("login", "id", "email"))

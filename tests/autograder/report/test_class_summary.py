@@ -75,3 +75,33 @@ def test_those_without_a_score_come_first() -> None:
     odd = report(exercise("fail", NOTHING))
     assert [student for student, _ in summarize([odd, held]).need_a_look] == ["bob", "ada"]
     assert looks(held) == ["held, no score: a.rar (3 bytes)"]
+
+
+def test_what_costs_nothing_is_no_row_and_the_rest_is_sorted_by_what_it_can_cost() -> None:
+    ordinary = ["ex01_mean.py is the code of ex01_mean.ipynb", "a.zip counts, not b.zip: it has the highest number"]
+    twice = "ex01_mean.py is there 2 times; ex01_mean.py counts, not old/ex01_mean.py"
+    whole = replace(exercise("pass", None), score=100)
+    assert looks(report(whole, notes=[*ordinary, twice])) == []
+    assert looks(report(exercise("fail", Finding("pattern", "x", "Wrong.")), notes=[*ordinary, twice])) == [twice]
+    late = "Canvas marks it as late, and does not give the time"
+    assert looks(report(whole, notes=[late])) == [late], "it may cost points in the end"
+    small, large = (
+        report(exercise("fail", *[NOTHING] * count), student=name) for count, name in ((1, "small"), (3, "large"))
+    )
+    assert [name for name, _ in summarize([small, large]).need_a_look] == ["large", "small"]
+
+
+def test_a_file_that_raises_at_import_is_a_row_and_says_in_which_cell() -> None:
+    place = Place("ex01_mean.ipynb", 2, "<module>", cell=4)
+    message = "Your code raised ModuleNotFoundError while it was imported."
+    lost = Finding("exception", "ModuleNotFoundError", message, detail="No module named 'x'", place=place)
+    [why] = looks(report(exercise("error", lost, lost)))
+    assert why == f"01 the mean: {message} No module named 'x' (cell 4, line 2)"
+
+
+def test_a_held_exercise_names_the_file_in_one_row() -> None:
+    doubt = "ex01_mean.py counts and holds no work, and old/ex01_mean.py has work; keep the one that is meant"
+    held = exercise("held", Finding("structure", "held", f"{doubt}."))
+    assert looks(report(held, replace(exercise("pass", None), score=100), notes=[doubt])) == [
+        f"held, no score for exercise 01: {doubt}"
+    ]
