@@ -140,10 +140,10 @@ def _is_doubt(note: str, report: Report) -> bool:
 def _cost(note: str, report: Report) -> int:
     """Return what a note may cost: the points that are lost in the exercises it names, or in all if it names none."""
     named = [exercise for exercise in report.exercises if exercise.id in note]
-    return sum(_lost(exercise) for exercise in named or report.exercises)
+    return sum(_points_lost(exercise) for exercise in named or report.exercises)
 
 
-def _lost(exercise: ExerciseResult) -> int:
+def _points_lost(exercise: ExerciseResult) -> int:
     return max(exercise.max_score - exercise.score, 0)
 
 
@@ -154,7 +154,7 @@ def _odd_files(report: Report, said: str) -> Iterator[_Look]:
     unnamed = [exercise for exercise in missing if f"{exercise.id}.py is missing" not in said]
     if unnamed:
         numbers = listed([number(exercise.id) for exercise in unnamed])
-        yield _Look(f"no file for exercise {numbers}", sum(map(_lost, unnamed)))
+        yield _Look(f"no file for exercise {numbers}", sum(map(_points_lost, unnamed)))
     for exercise in counting:
         odd = next((check for check in exercise.checks if _is_odd(check, exercise)), None)
         message = message_of(odd.status, odd.finding) if odd is not None else ""
@@ -163,7 +163,7 @@ def _odd_files(report: Report, said: str) -> Iterator[_Look]:
             detail = f" {one_line(view.detail[0])}" if view.is_quoted and view.detail else ""
             place = odd.finding.place if odd.finding is not None else None
             cell = f" (cell {place.cell}, line {place.line})" if place is not None and place.cell is not None else ""
-            yield _Look(f"{number(exercise.id)} {exercise.title}: {message}{detail}{cell}", _lost(exercise))
+            yield _Look(f"{number(exercise.id)} {exercise.title}: {message}{detail}{cell}", _points_lost(exercise))
 
 
 def _is_odd(check: CheckResult, exercise: ExerciseResult) -> bool:

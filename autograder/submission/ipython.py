@@ -128,7 +128,7 @@ def _harmless(made: str, line: str) -> str:
     if call == "run_line_magic":
         magic, statement = ast.literal_eval(f"({arguments},)")
         if magic == "time" and "\n" not in statement and is_python(f"{name.strip()}{statement}"):
-            return f"{indent}{name}{statement or None}\n"
+            return f"{indent}{name}{statement or None}  # {line.strip()}\n"
     value = "[]" if call == "getoutput" else "None"
     if name:
         return f"{indent}{name}{value}\n"

@@ -25,7 +25,7 @@ NOT_YET = PROJECT / "not_yet.txt"
 LINE = 100  # characters in a line of a document
 SENTENCE = 20  # words in a sentence of a hint or a lesson
 HINT = range(10, 41)  # words in a hint
-FUNCTION = 40  # lines of a function, with its docstring
+FUNCTION = 60  # lines of a function, with its docstring
 
 SPOKEN = re.compile(r"[a-z]\w* \w+ \w+", re.IGNORECASE)
 """A string of the program with three words in a row is a message; others are names, keys and formats."""

@@ -21,7 +21,7 @@ BOOK = FIRST.replace(".py", ".ipynb")
 
 
 def book(*cells: str | dict[str, Any]) -> str:
-    about = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
+    about: dict[str, Any] = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
     made = [{**about, "source": cell} if isinstance(cell, str) else cell for cell in cells]
     return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": made})
 
@@ -80,14 +80,14 @@ def school(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def said(school: Path) -> str:
+def summary(school: Path) -> str:
     return " ".join((school / "said").read_text().split())
 
 
 @pytest.mark.parametrize("student", [*RUNS, "exported"])
 def test_what_runs_in_jupyter_has_its_points_and_is_no_row(school: Path, student: str) -> None:
     assert rows(school)[student]["final"] == "100.00"
-    assert f"{student}: " not in said(school).partition("Need")[2]
+    assert f"{student}: " not in summary(school).partition("Need")[2]
 
 
 @pytest.mark.parametrize("student", ELSEWHERE)
@@ -107,10 +107,10 @@ def test_a_stub_alone_is_an_honest_zero(school: Path) -> None:
 
 
 def test_what_loses_a_whole_file_is_named(school: Path) -> None:
-    assert "Python cannot read ex01_running_mean.py: line " in said(school)
-    assert "has a merge conflict marker of git; keep one version" in said(school)
-    assert "Colab's own modules and drive exist only there" in said(school)
-    assert f"{BOOK}: cell 2 is a text cell, so its `running_mean` was left out" in said(school)
+    assert "Python cannot read ex01_running_mean.py: line " in summary(school)
+    assert "has a merge conflict marker of git; keep one version" in summary(school)
+    assert "Colab's own modules and drive exist only there" in summary(school)
+    assert f"{BOOK}: cell 2 is a text cell, so its `running_mean` was left out" in summary(school)
     assert f"{BOOK} defines no running_mean" in page(school, "left")
     assert "write it in a code cell of its own" in page(school, "left")
 
@@ -118,7 +118,7 @@ def test_what_loses_a_whole_file_is_named(school: Path) -> None:
 def test_a_number_that_lost_its_zeros_is_the_same_student(school: Path) -> None:
     assert rows(school)["7"]["final"] == "100.00"
     found = "007 is 7 on the roster: a spreadsheet removes zeros before a number; correct the roster"
-    assert found in said(school)
+    assert found in summary(school)
 
 
 def test_a_decision_ends_the_doubt(school: Path) -> None:

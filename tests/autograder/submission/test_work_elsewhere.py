@@ -12,8 +12,8 @@ from autograder.submission import Handout, Submission, read_submission
 from autograder.submission.ipython import python_of
 from autograder.submission.notebook import read_notebook
 from autograder.submission.work import bodies, written
-from tests.autograder.submission.test_notebooks import LIMIT, book, code, text
-from tests.support.submission_examples import laid_out, zipped
+from tests.autograder.submission.test_notebooks import book, code, text
+from tests.support.submission_examples import LIMIT, laid_out, zipped
 
 FILE, OTHER = FILES = ("ex05_attention.py", "ex06_heads.py")
 BOOK = "ex05_attention.ipynb"
@@ -184,7 +184,7 @@ def test_work_in_comments_of_a_script_is_named_with_its_line(tmp_path: Path) -> 
         ("cd ..", ["# cd .."]),
         ("\n%cd /tmp\nx = 1", ["", "# %cd /tmp", "x = 1"]),
         ("a = !ls\nb = %pwd", ["a = []", "b = None"]),
-        ("%time x = f(1)\ny = %time g()", ["x = f(1)", "y = g()"]),
+        ("%time x = f(1)\ny = %time g()", ["x = f(1)  # %time x = f(1)", "y = g()  # y = %time g()"]),
         ("%%time\n%%capture out\nx = 1\n!ls", ["# %%time", "# %%capture out", "x = 1", "# !ls"]),
         (">>> x = 1\n>>> y = 2", ["x = 1", "y = 2"]),
         ("  x = 1\n  !ls", ["x = 1", "# !ls"]),
