@@ -116,3 +116,25 @@ def test_one_submission_is_not_taken_for_a_folder_of_them(tmp_path: Path) -> Non
 def test_a_folder_of_submissions_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(SubmissionError, match=r"cannot be read .* expected a folder of submissions: check the path"):
         list_submissions(tmp_path / "nowhere", FILES)
+
+
+@pytest.mark.parametrize(
+    ("folders", "roster", "graded"),
+    [
+        (("007",), ("7",), ["7"]),
+        (("7",), ("007",), ["007"]),
+        (("7", "007"), ("7",), ["007", "7"]),
+        (("7", "007"), ("7", "007"), ["007", "7"]),
+        (("07", "007"), ("7",), ["007", "07"]),
+        (("007",), ("7", "07"), ["007"]),
+    ],
+)
+def test_a_number_without_its_zeros_is_a_student_only_if_nobody_else_can_be_meant(
+    folders: tuple[str, ...], roster: tuple[str, ...], graded: list[str], tmp_path: Path
+) -> None:
+    for folder in folders:
+        laid_out(tmp_path / folder, BOTH)
+    found = list_submissions(tmp_path, FILES, students=Roster(tuple(Student(number) for number in roster)))
+    assert [entry.student for entry in found.entries] == graded
+    lost = [note for note in found.notes if "a spreadsheet removes zeros before a number" in note]
+    assert len(lost) == (len(folders) == 1 == len(roster))
