@@ -13,15 +13,17 @@ from autograder.protocol.bounds import MOST_SECONDS
 from autograder.runner.ends import STARVED, is_timeout, outcome_of_exit
 from autograder.runner.outcomes import Fault, Observed, Outcome, WorkerFailure, is_exhausted, read_fault, read_frames
 from autograder.runner.process import START_SECONDS, End, WorkerProcess
-from autograder.runner.run import EnvironmentProblem, GraderProblem, Parts, Plan, Run, Surveyor, Where
+from autograder.runner.run import EnvironmentProblem, GraderProblem, Owners, Parts, Plan, Run, Surveyor, Where
 from autograder.runner.timeouts import Timeouts
 from autograder.runner.validation import as_number, as_observation
 
-MOST_DEATHS = 2
-"""How many checks of an exercise may end the process before the rest of it is not run."""
-
 MOST_LOSSES = 3
 """How often the process that workers are forked from may end before the grading fails."""
+
+EVENTS_OF_CHECKS = frozenset({"begin", "traced", "observed", "raised"})
+
+Owner = tuple[str, str]
+"""An exercise, and the function or class in it that a check is about."""
 
 KILLED = -int(getattr(signal, "SIGKILL", 9))
 
@@ -41,10 +43,12 @@ class Attempt:
         survey: Surveyor | None,
         *,
         parts: Parts,
+        owners: Owners,
         exact: bool = False,
     ) -> None:
         """`parts` has the exercises that are not run once an exercise they need has timed out.
 
+        `owners` has the function or class that each check is about: its time and its ends cost no other one a check.
         Without `survey` the worker reports no syntax.
         """
         self.run = run
@@ -52,12 +56,15 @@ class Attempt:
         self.limits = patience.limits
         self.survey = survey
         self.parts = parts
+        self.owners = owners
         self.exact = exact
         self.loading = False
         self.plan = plan
         self.worker: WorkerProcess | None = None
         self.time_limit = 0.0
-        self.spent: dict[str, float] = {}
+        self.spent: dict[Owner, float] = {}
+        self.importing = False
+        self.last: Owner | None = None
         self.announcing = 0.0
         self.at: Where | None = None
         self.seen: set[tuple[object, ...]] = set()
@@ -65,7 +72,7 @@ class Attempt:
         self.careful = False
         self.progress = 0
         self.progress_at_death = -1
-        self.deaths: dict[str, int] = {}
+        self.deaths: dict[Owner, int] = {}
         self.losses = 0
         self.killed: set[Where | None] = set()
 
@@ -73,7 +80,7 @@ class Attempt:
         """Read answers until the plan is done; return None, or why the worker ended before."""
         self.at = None
         self.seen.clear()
-        self.loading = False
+        self.loading = self.importing = False
         self.untouched = worker.sent == 1
         self.careful = self.patience.careful
         self.worker, self.announcing = worker, 0.0
@@ -94,7 +101,7 @@ class Attempt:
                 return End("timeout")
 
     def _next_event(self, worker: WorkerProcess) -> Mapping[str, Any] | End:
-        """Return the next answer, or the end of the worker. The wait counts as time of the exercise, if in time."""
+        """Return the next answer, or the end of the worker. The wait counts as time of a function, if in time."""
         began, running = time.monotonic(), self.at if self.loading else None
         if running is None:  # only the kit's own code runs yet, and on a cold disk it loads libraries slowly
             is_first = self.untouched and self.at is None
@@ -102,18 +109,32 @@ class Attempt:
         else:
             self.time_limit = self.patience.import_seconds if running[1] is None else self.patience.check_seconds
         event = worker.next_event(self.time_limit)
-        if running is not None and not isinstance(event, End) and event["event"] != "stuck":
-            took = time.monotonic() - began
-            self.spent[running[0]] = self.spent.get(running[0], 0.0) + took
+        self.announcing, self.last = 0.0, None
+        if running is not None and not isinstance(event, End) and event["event"] in EVENTS_OF_CHECKS:
+            # An import is announced, and has a limit of its own: its time is that of no check.
+            took = 0.0 if self.importing and event["event"] == "begin" else time.monotonic() - began
+            self.last = self._owner(running[0], event.get("check"))
+            self.spent[self.last] = self.spent.get(self.last, 0.0) + took
             self.announcing = took if event["event"] == "begin" else 0.0
+            self.importing = False
         return event
 
+    def _owner(self, exercise: str, check: object) -> Owner:
+        """Return the function or class that a check is about; a check of a whole file has none."""
+        return exercise, self.owners.get(exercise, {}).get(str(check), "")
+
+    def _rest(self, owner: Owner) -> list[Key]:
+        """Return the trials of the checks of a function that are left."""
+        return [key for key in self.plan.get(owner[0], ()) if self._owner(owner[0], key[0]) == owner]
+
     def _is_over_time(self) -> bool:
-        """Say whether the running exercise has taken too long in all, and settle the rest of it if so."""
-        exercise, most = self.at[0] if self.at is not None else "", self.patience.exercise_seconds
-        if self.spent.get(exercise, 0.0) <= most or exercise not in self.plan:
+        """Say whether the checks of a function have taken too long in all, and settle the rest of them if so."""
+        most, owner = self.patience.function_seconds, self.last
+        if owner is None or self.spent[owner] <= most or not (rest := self._rest(owner)):
             return False
-        self._settle_exercise(exercise, WorkerFailure("timeout", sentences.exercise_over_time(most), ran=False))
+        for key in rest:
+            self._put(owner[0], key, WorkerFailure("timeout", sentences.function_over_time(most), ran=False))
+        self.at = None
         return True
 
     def _take(self, event: Mapping[str, Any]) -> WorkerFailure | None:
@@ -128,7 +149,7 @@ class Attempt:
             case "ready" if self.at is None:
                 pass
             case "load" if event["exercise"] == next(iter(self.plan), None):
-                self.loading = True
+                self.loading = self.importing = True
                 self.at = (self._planned(event["exercise"]), None)
                 self._current_worker().loaded |= {event["exercise"]}
             case "read" if not self.loading:
@@ -177,8 +198,10 @@ class Attempt:
 
     def _stuck(self, event: Mapping[str, Any]) -> WorkerFailure:
         timed_out = self._current_worker().timed_out
+        # The processor time of an import is limited so that its wall time ends first, unless several threads run.
+        is_wall = timed_out or self.importing
         wall, cpu = sentences.over_wall_time(self.time_limit), sentences.over_cpu_time(self.limits.cpu_seconds)
-        sentence = wall if timed_out else cpu
+        sentence = wall if is_wall else cpu
         return WorkerFailure("timeout", sentence, next(iter(read_frames(event["frames"])), None))
 
     def _current_worker(self) -> WorkerProcess:
@@ -245,8 +268,9 @@ class Attempt:
         if self.at is not None and self.at[0] not in self.plan:
             return
         # A worker that is not careful announces a check only once it hangs: that wait is the hanging check's.
-        if self.at is not None:
-            self.spent[self.at[0]] = self.spent.get(self.at[0], 0.0) - self.announcing
+        if self.at is not None and self.at[1] is not None:
+            owner = self._owner(self.at[0], self.at[1][0])
+            self.spent[owner] = self.spent.get(owner, 0.0) - self.announcing
         if isinstance(end, End) and (self._may_be_unannounced(end) or self._may_be_an_accident(end)):
             return
         if self.at is None:
@@ -266,19 +290,21 @@ class Attempt:
     def note(self, end: End | WorkerFailure) -> None:
         """Count a time-out: later ones are shorter."""
         if is_timeout(end):
-            self.patience.time_out()
+            self.patience.time_out(importing=self.importing)
 
     def _settle_end(self, exercise: str, key: Key | None, died: WorkerFailure) -> None:
-        """Settle the check that ended the worker; the whole exercise if its import did, or too many checks did."""
+        """Settle the check that ended the worker; all of a function if too many of its checks did, or the exercise."""
         if key is None:
             self._settle_exercise(exercise, replace(died, at_import=True))
             return
         for trial in [trial for trial in self.plan[exercise] if trial[0] == key[0]]:
             self._put(exercise, trial, died)
-        self.deaths[exercise] = self.deaths.get(exercise, 0) + 1
-        if self.deaths[exercise] >= MOST_DEATHS and exercise in self.plan:
-            given_up = sentences.exercise_given_up(MOST_DEATHS)
-            self._settle_exercise(exercise, WorkerFailure(died.status, given_up, ran=False))
+        owner = self._owner(exercise, key[0])
+        self.deaths[owner] = self.deaths.get(owner, 0) + 1
+        if self.deaths[owner] >= self.patience.most_deaths:
+            given_up = sentences.function_given_up(self.deaths[owner])
+            for trial in self._rest(owner):
+                self._put(exercise, trial, WorkerFailure(died.status, given_up, ran=False))
 
     def _settle_dependents(self, exercise: str) -> None:
         """Skip exercises that would hang in the same code again: they run with a reference part anyway."""

@@ -75,5 +75,8 @@ Where = tuple[str, Key | None]
 Parts = Mapping[str, Collection[str]]
 """By exercise, the earlier exercises that a reference part can replace when it runs again."""
 
+Owners = Mapping[str, Mapping[str, str]]
+"""By exercise and check, the function or class that the check is about."""
+
 Surveyor = Callable[[str, Mapping[str, Any]], Survey]
 """Returns the survey of an exercise's file: a trusted one if there is one, else that of an event."""

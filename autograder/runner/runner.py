@@ -155,7 +155,9 @@ class Runner:
             self._close_worker()
         left = {exercise: list(keys) for exercise, keys in plan.items() if keys}
         survey, patience = partial(self._survey, sources), patience or Timeouts(self.limits)
-        attempt = Attempt(Run(), left, patience, None if trusted else survey, parts=parts or {}, exact=exact)
+        owners = {one: {check.id: check.of or "" for check in self.suite.checks.get(one, ())} for one in left}
+        reader = None if trusted else survey
+        attempt = Attempt(Run(), left, patience, reader, parts=parts or {}, owners=owners, exact=exact)
         self._attempt, seed = attempt, self.seed if probes == "checks" else self.suite.course.seed
         while attempt.plan:
             job = self._job(sources, attempt.plan, exact, trace, reference_parts or {}, seed)

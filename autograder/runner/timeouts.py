@@ -27,11 +27,14 @@ EDITED_SHARE = 0.8
 FEW = 5
 """After so many time-outs a submission hangs on purpose, or everywhere."""
 
+MOST_DEATHS = 2
+"""How many checks of a function may end the process before its other checks are not run; one after a few time-outs."""
+
 IMPORT_WAITS = 2
 """An import may take this many times as long: its first time-out ends the exercise, a check's only the second."""
 
-EXERCISE_WAITS = 5
-"""All checks of an exercise together may take this many times as long. Those of the slowest exercise take 0.4 s."""
+FUNCTION_WAITS = 5
+"""All checks of a function together may take this many times as long. Those of the slowest exercise take 0.4 s."""
 
 PATIENCE = 4
 """How many times as long a program of the course itself may take: the machine may be busy while a course is proved."""
@@ -46,18 +49,21 @@ CPU, and the first call loads a library.
 class Timeouts:
     """The time-outs of one submission: first its limit, then a third of it, then one second, and less after a few.
 
+    Only imports that time out shorten the time of later imports: a library that draws may take seconds to load.
     `careful` is set when a worker died and the judge did not know in which check: from then on each is announced.
     A trial that takes longer than `interrupt_seconds` raises TimeoutError, so that its worker lives on.
     """
 
     limits: Limits
     timeouts: int = 0
+    imports: int = 0
     careful: bool = False
     interrupt_seconds: float | None = None
 
-    def time_out(self) -> None:
-        """Record that a check, an import or a whole exercise took too long."""
+    def time_out(self, *, importing: bool = False) -> None:
+        """Record that a check, an import or all checks of a function took too long."""
         self.timeouts += 1
+        self.imports += importing
         self.careful = True
 
     @property
@@ -68,22 +74,31 @@ class Timeouts:
     @property
     def check_seconds(self) -> float:
         """Return how long a run of a check may take."""
-        wall = self.limits.wall_seconds
-        return min(wall, (wall, max(wall / 3, SHORT_SECONDS), self._short)[min(self.timeouts, 2)])
+        return self._seconds_after(self.timeouts)
 
     @property
     def import_seconds(self) -> float:
         """Return how long the import of an exercise may take."""
-        return min(self.limits.wall_seconds, max(self.check_seconds, IMPORT_WAITS * self._short))
+        shortest = IMPORT_WAITS * _short(self.imports)
+        return min(self.limits.wall_seconds, max(self._seconds_after(self.imports), shortest))
 
     @property
-    def exercise_seconds(self) -> float:
-        """Return how long all checks of an exercise may take together, without those that time out."""
-        return max(self.check_seconds, EXERCISE_WAITS * SHORT_SECONDS)
+    def function_seconds(self) -> float:
+        """Return how long all checks of a function may take together, without those that time out."""
+        return max(self.check_seconds, FUNCTION_WAITS * _short(self.timeouts))
 
     @property
-    def _short(self) -> float:
-        return SHORT_SECONDS if self.timeouts <= FEW else LATER_SECONDS
+    def most_deaths(self) -> int:
+        """Return how many checks of a function may end the process before its other checks are not run."""
+        return MOST_DEATHS if self.timeouts <= FEW else 1
+
+    def _seconds_after(self, timeouts: int) -> float:
+        wall = self.limits.wall_seconds
+        return min(wall, (wall, max(wall / 3, SHORT_SECONDS), _short(timeouts))[min(timeouts, 2)])
+
+
+def _short(timeouts: int) -> float:
+    return SHORT_SECONDS if timeouts <= FEW else LATER_SECONDS
 
 
 def on_device(limits: Limits, device: str) -> Limits:

@@ -6,6 +6,8 @@
 - A Python function has its code replaced, so that every reference to it calls a refusal.
 - Library code that `library_guard` does not allow refuses tensors.
 
+Nothing is forbidden to a library while it is imported: such a call is not the student's.
+
 This keeps honest programs honest and gives clear messages. It is no security boundary: it runs in the student's own
 process, where a program can undo it. A program that undoes it and does not restore it is noticed after the trial.
 """
@@ -70,6 +72,7 @@ class Ban:
         """Restore everything."""
         for library in self._libraries.values():
             library.reset()
+        self._libraries.clear()
         for function, code in self._original.items():
             function.__code__ = code
 
@@ -100,12 +103,8 @@ def forbid(names: Sequence[str]) -> Iterator[Ban]:
     if not names:
         yield ban
         return
-    with library_guard.active():
-        try:
-            ban.begin()
-            yield ban
-        finally:
-            ban.end()
+    with library_guard.active(ban):
+        yield ban
 
 
 def withhold_kernels(names: Collection[str]) -> None:

@@ -2,21 +2,27 @@
 
 Some of torch's private modules compute what an exercise forbids from allowed operators (`torch.onnx.ops`,
 `torch._refs`, `torch._inductor.fx_passes`). A list of forbidden modules would never be complete, so this is a list of
-allowed ones. While an exercise forbids anything, functions of every other installed file refuse tensors with numbers.
+allowed ones. While an exercise forbids anything, functions of other modules of torch refuse tensors with numbers, and
+so do functions of other libraries that use torch. A library that uses no torch only passes tensors on.
 The guards replace the functions' code once per process, because watching every call (`sys.setprofile`) slows all
 programs down, and one line of a program can switch it off.
+
+Libraries have odd classes: mappings that call guarded functions, modules that load at any access. So nothing here
+calls a method of a value, or reads an attribute through its class. What a library does while it is imported is its
+own business: nothing is forbidden meanwhile.
 """
 
 import functools
+import gc
 import importlib.machinery
 import inspect
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from types import CellType, CodeType, FunctionType, ModuleType
-from typing import Any
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MappingProxyType, ModuleType
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
@@ -52,7 +58,11 @@ ALLOWED_PACKAGES = frozenset(
         "autograder",  # the checks themselves; a student's file cannot import it
         # Libraries that pass tensors on and compute nothing.
         *("beartype", "jaxtyping", "typeguard", "decorator", "wrapt", "toolz", "tqdm", "rich", "loguru", "icecream"),
-        *("pytest", "_pytest", "pluggy", "hypothesis", "xdist"),
+        *("pytest", "_pytest", "pluggy", "hypothesis", "xdist", "torchinfo", "torchsummary", "torchviz"),
+        *("lovely_tensors", "tensorboard", "tensorboardX", "wandb"),
+        # Libraries that compute with arrays, as NumPy does, draw them or show them.
+        *("scipy", "sklearn", "skimage", "pandas", "matplotlib", "mpl_toolkits", "seaborn", "plotly", "bokeh", "altair"),
+        *("PIL", "imageio", "cv2", "IPython", "ipywidgets", "traitlets", "torchmetrics"),
     }
 )
 """Packages that are allowed with all their submodules."""
@@ -60,12 +70,12 @@ ALLOWED_PACKAGES = frozenset(
 PACKAGE_FOLDERS = ("site-packages", "dist-packages")
 MARK = "the guard"
 _SKIPPED_NAMES = frozenset({"__builtins__", "__annotations__"})
-DEPTH = 4
-"""How deep to look for tensors in the arguments of a call: two levels are the argument lists themselves."""
+DEPTH = 5
+"""How deep to look for tensors in the arguments of a call: two levels are the argument lists, two a `UserDict`."""
 
 _TORCH = str(Path(torch.__file__).parent) + os.sep
 _visited: set[str] = set()
-_active: list[object] = []
+_active: list["Pausable"] = []
 _Loader: Any = next(kind for kind in importlib.machinery.SourceFileLoader.__mro__ if "exec_module" in vars(kind))
 _load = _Loader.exec_module
 
@@ -119,18 +129,36 @@ def _name_of(function: FunctionType) -> str:
     return f"{_dotted(function.__code__.co_filename) or function.__module__}.{function.__qualname__}"
 
 
-def _has_numbers(value: object, depth: int = DEPTH) -> bool:
-    """Say whether a value holds a tensor with numbers. The fake tensors of a compiler and meta tensors have none."""
-    if isinstance(value, Tensor):
-        with torch._C.DisableTorchFunction():
-            if isinstance(value, FunctionalTensor):
-                return _has_numbers(torch._from_functional_tensor(value.elem), depth)
-            return isinstance(value, Elsewhere) or not (isinstance(value, FakeTensor) or value.is_meta)
-    if not depth:
-        return False
-    if isinstance(value, Mapping):
-        return any(_has_numbers(part, depth - 1) for part in value.values())
-    return isinstance(value, list | tuple) and any(_has_numbers(part, depth - 1) for part in value)
+def _has_numbers(value: Any, depth: int = DEPTH) -> bool:
+    """Say whether a value holds a tensor with numbers. The fake tensors of a compiler and meta tensors have none.
+
+    Only methods of builtin types are called: those of the value may be guarded, or do anything.
+    """
+    kind = type(value)
+    if issubclass(kind, Tensor):
+        return _is_filled_tensor(value, depth)
+    return depth > 0 and any(_has_numbers(part, depth - 1) for part in _parts_of(value, kind))
+
+
+def _parts_of(value: Any, kind: type) -> Iterable[Any]:
+    """Return what a collection holds, and nothing of any other value."""
+    if issubclass(kind, list):
+        return list.__iter__(value)
+    if issubclass(kind, tuple):
+        return tuple.__iter__(value)
+    if issubclass(kind, dict):
+        return dict.copy(value).values()
+    if kind is MappingProxyType or Mapping in type.__getattribute__(kind, "__mro__"):
+        # Such a mapping keeps its values in an attribute, like UserDict, or refers to another mapping.
+        return gc.get_referents(value)
+    return ()
+
+
+def _is_filled_tensor(value: Any, depth: int) -> bool:
+    with torch._C.DisableTorchFunction():
+        if issubclass(type(value), FunctionalTensor):
+            return _has_numbers(torch._from_functional_tensor(value.elem), depth)
+        return issubclass(type(value), Elsewhere) or not (issubclass(type(value), FakeTensor) or value.is_meta)
 
 
 def guard(function: FunctionType) -> None:
@@ -186,17 +214,31 @@ def outer({cells}):
     return code
 
 
+class Pausable(Protocol):
+    """What is in force while the guards are active, and not while a library is imported."""
+
+    def begin(self) -> None: ...
+
+    def end(self) -> None: ...
+
+
 @contextmanager
-def active() -> Iterator[None]:
-    """Make library code that is not allowed refuse tensors with numbers, within the block."""
+def active(ban: Pausable) -> Iterator[None]:
+    """Make library code that is not allowed refuse tensors with numbers, and keep a ban in force, within the block."""
     watch_imports()
     guard_loaded()
-    marker = object()
-    _active.append(marker)
     try:
+        _resume([ban])
         yield
     finally:
-        _active[:] = [other for other in _active if other is not marker]
+        _active[:] = [other for other in _active if other is not ban]
+        ban.end()
+
+
+def _resume(bans: Iterable[Pausable]) -> None:
+    for ban in bans:
+        _active.append(ban)
+        ban.begin()
 
 
 def is_active() -> bool:
@@ -210,30 +252,91 @@ def watch_imports() -> None:
 
 
 def _exec_module(self: Any, module: ModuleType) -> None:
-    _load(self, module)
-    if not allowed(getattr(module, "__file__", None) or ""):
+    with _paused() if _active and _is_of_another_library(getattr(self, "path", "")) else nullcontext():
+        _load(self, module)
+    if not allowed(_file_of(module)):
         guard_all([module])
+
+
+@contextmanager
+def _paused() -> Iterator[None]:
+    """Forbid nothing within the block: a library calls what it likes while it is imported."""
+    bans, _active[:] = _active[:], []
+    for ban in bans:
+        ban.end()
+    try:
+        yield
+    finally:
+        _resume(bans)
 
 
 def guard_loaded() -> None:
     """Guard the functions of every module loaded since the last call that is not allowed."""
-    new = [name for name in sys.modules if name not in _visited]
+    new = [name for name in list(sys.modules) if name not in _visited]
     _visited.update(new)
-    guard_all([sys.modules[name] for name in new if not allowed(_file_of(name))])
+    modules = [sys.modules.get(name) for name in new]
+    guard_all([module for module in modules if not allowed(_file_of(module))])
 
 
-def guard_all(modules: Iterable[ModuleType]) -> None:
+def guard_all(modules: Iterable[object]) -> None:
     """Guard the functions of some modules."""
     seen: set[int] = set()
+    uses: dict[int, bool] = {}
     for module in modules:
-        values = [value for name, value in vars(module).items() if name not in _SKIPPED_NAMES]
+        values = [value for name, value in list(_names_of(module).items()) if name not in _SKIPPED_NAMES]
         for function in _functions_in(values, seen):
-            if not allowed(function.__code__.co_filename):
+            if not allowed(function.__code__.co_filename) and _uses_torch(function, uses):
                 guard(function)
 
 
-def _file_of(name: str) -> str:
-    return getattr(sys.modules.get(name), "__file__", None) or ""
+def _is_of_another_library(file: object) -> bool:
+    return isinstance(file, str) and not file.startswith(_TORCH) and _dotted(file) is not None
+
+
+def _uses_torch(function: FunctionType, uses: dict[int, bool]) -> bool:
+    """Say whether a function belongs to torch, imports it, or is in a module that has something of it.
+
+    `uses` keeps what is known of modules, by the id of their names.
+    """
+    if not _is_of_another_library(function.__code__.co_filename) or _mentions_torch(function.__code__):
+        return True
+    names = function.__globals__
+    if id(names) not in uses:
+        uses[id(names)] = any(_is_torch(_home_of(value)) for value in list(names.values()))
+    return uses[id(names)]
+
+
+def _mentions_torch(code: CodeType) -> bool:
+    parts = [constant for constant in code.co_consts if type(constant) is CodeType]
+    return any(map(_is_torch, code.co_names)) or any(map(_mentions_torch, parts))
+
+
+def _is_torch(name: object) -> bool:
+    return isinstance(name, str) and (name == "torch" or name.startswith("torch."))
+
+
+def _home_of(value: Any) -> object:
+    """Return the name of a module, or of the module of a function or class."""
+    kind = type(value)
+    if issubclass(kind, ModuleType):
+        return _names_of(value).get("__name__")
+    if issubclass(kind, type):
+        return _names_of(value).get("__module__")
+    if kind is BuiltinFunctionType and type(value.__self__) is type:  # torch.add, for one
+        return value.__self__.__module__
+    return value.__module__ if kind in (FunctionType, BuiltinFunctionType) else None
+
+
+def _names_of(owner: object) -> Mapping[str, Any]:
+    """Return the names of a module or class; a module that loads at the first access does not notice."""
+    reader: Any = next((kind for kind in (type, ModuleType) if issubclass(type(owner), kind)), None)
+    names: Mapping[str, Any] = (type if reader is type else object).__getattribute__(owner, "__dict__") if reader else {}
+    return names
+
+
+def _file_of(module: object) -> str:
+    file = _names_of(module).get("__file__")
+    return file if isinstance(file, str) else ""
 
 
 def _functions_in(values: Iterable[object], seen: set[int]) -> Iterator[FunctionType]:
@@ -256,7 +359,9 @@ def _of_function(function: FunctionType) -> list[object]:
 
 
 def _of_class(kind: Any) -> Iterable[object]:
-    return () if allowed(_file_of(kind.__module__)) else vars(kind).values()
+    names = _names_of(kind)
+    home = names.get("__module__")
+    return () if not isinstance(home, str) or allowed(_file_of(sys.modules.get(home))) else names.values()
 
 
 def _of_collection(values: Iterable[object]) -> list[object]:

@@ -44,12 +44,15 @@ class ResourceLimits:
             # What torch itself takes is not the student's, so the limit comes on top of it.
             _lower(resource.RLIMIT_AS, size + (self.limits["memory_mib"] << 20))
 
-    def start(self) -> None:
-        """Start the CPU time of the next trial; the kernel sends SIGXCPU when it is used up."""
+    def start(self, *, importing: bool = False) -> None:
+        """Start the CPU time of the next trial; the kernel sends SIGXCPU when it is used up.
+
+        An import may use as much as its wall time: libraries that draw take seconds to load.
+        """
         if resource is None or self.limits is None:
             return
         _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-        until = math.ceil(time.process_time() + self.limits["cpu_seconds"])  # the kernel counts since process start
+        until = math.ceil(time.process_time() + self.limits["wall_seconds" if importing else "cpu_seconds"])  # the kernel counts since process start
         if hard != resource.RLIM_INFINITY:
             until = min(until, hard)
         resource.setrlimit(resource.RLIMIT_CPU, (until, hard))

@@ -203,7 +203,7 @@ class Job:
         self.emit({"event": "load", "exercise": exercise})
         if self.log is not None:
             self.log.begin(exercise)
-        self.limits.start()
+        self.limits.start(importing=True)
         _reset_process(0, self.job["device"])
         try:
             return Implementation(importlib.import_module(exercise))

@@ -9,11 +9,11 @@ from threading import Semaphore, Thread
 import pytest
 
 from autograder.course import Limits, find_course, read_course
+from autograder.course.suite import load_suite
 from autograder.judge import marking
 from autograder.judge.grader import Grader
 from autograder.runner import attempt as attempt_module
 from autograder.runner import runner as runner_module
-from autograder.runner.attempt import MOST_DEATHS
 from autograder.runner.outcomes import Fault, Observed, WorkerFailure
 from autograder.runner.process import GRACE_SECONDS, START_SECONDS, End
 from autograder.runner.runner import Run, Runner
@@ -29,13 +29,16 @@ PART = tiny.part(tiny.FIRST, tiny.MEAN)
 
 
 def test_hangs_in_every_exercise_of_the_course_are_waited_for_a_minute_at_most() -> None:
-    course = read_course(find_course())
-    patience, seconds = Timeouts(course.limits), 0.0
-    unannounced = 1  # the first end in a check that was not announced
-    for _ in range(unannounced + MOST_DEATHS * len(course.exercises)):
-        seconds += patience.check_seconds + min(GRACE_SECONDS, patience.check_seconds / 3)
-        patience.time_out()
-    assert seconds < SLOT_SECONDS
+    """Each function or class of the course loses all of its checks after a few, and no other one does."""
+    suite = load_suite(read_course(find_course()))
+    parts = {(exercise, check.of) for exercise, checks in suite.checks.items() for check in checks}
+    patience, seconds = Timeouts(suite.course.limits), 0.0
+    for number in range(len(parts)):
+        unannounced = number == 0  # the first end in a check that was not announced
+        for _ in range(unannounced + patience.most_deaths):
+            seconds += patience.check_seconds + min(GRACE_SECONDS, patience.check_seconds / 3)
+            patience.time_out()
+    assert seconds < 1.5 * SLOT_SECONDS, "half a minute more than if each exercise had one function"
 
 
 def test_imports_that_hang_in_every_exercise_are_waited_for_a_minute_at_most() -> None:
@@ -43,13 +46,21 @@ def test_imports_that_hang_in_every_exercise_are_waited_for_a_minute_at_most() -
     patience, seconds = Timeouts(course.limits), 0.0
     for _ in range(1 + len(course.exercises)):
         seconds += patience.import_seconds + min(GRACE_SECONDS, patience.import_seconds / 3)
-        patience.time_out()
+        patience.time_out(importing=True)
     assert seconds < SLOT_SECONDS
 
 
 def test_a_submission_without_a_time_out_is_waited_for_as_the_course_says() -> None:
     patience = Timeouts(Limits(wall_seconds=15))
-    assert (patience.check_seconds, patience.import_seconds, patience.exercise_seconds) == (15, 15, 15)
+    assert (patience.check_seconds, patience.import_seconds, patience.function_seconds) == (15, 15, 15)
+
+
+def test_checks_that_time_out_cost_an_import_no_time() -> None:
+    """A library that draws may take seconds to load, where right checks take a moment."""
+    patience = Timeouts(Limits(wall_seconds=15))
+    for _ in range(9):
+        patience.time_out()
+    assert patience.import_seconds == 15
 
 
 def test_an_accelerator_has_more_time_and_no_more_memory() -> None:
@@ -66,7 +77,7 @@ def test_waits_never_grow_and_never_exceed_what_the_course_says(wall: int) -> No
     waits = []
     for _ in range(5):
         waits.append((patience.check_seconds, patience.import_seconds))
-        patience.time_out()
+        patience.time_out(importing=True)
     assert waits == sorted(waits, reverse=True)
     assert waits[0] == (wall, wall)
     assert waits[-1][0] == min(wall, 1)
@@ -241,22 +252,65 @@ def test_what_needs_an_exercise_that_timed_out_is_not_waited_for(recording: Reco
 
 
 @pytest.mark.worker
-def test_an_exercise_whose_checks_together_take_too_long_is_not_run_further(
+def test_only_a_function_whose_checks_together_take_too_long_is_not_run_further(
     recording: Recording, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clock = iter(range(0, 100_000, 7))
-    monkeypatch.setattr(attempt_module.time, "monotonic", lambda: next(clock))  # type: ignore[attr-defined]
-    script = Script(
-        [(recording.of[tiny.FIRST][1:], End("exit", 0)), (recording.of[tiny.SECOND][1:], End("exit", 0))],
-        recording.surveys,
-    )
+    clock, next_event = [0.0], fuzzing.Scripted.next_event
+
+    def slow(worker: fuzzing.Scripted, seconds: float) -> Mapping[str, object] | End:
+        clock[0] += 7 if worker.script.started == 1 else 0
+        return next_event(worker, seconds)
+
+    monkeypatch.setattr(fuzzing.Scripted, "next_event", slow)
+    monkeypatch.setattr(attempt_module.time, "monotonic", lambda: clock[0])  # type: ignore[attr-defined]
+    others = {check.id for check in tiny.SUITE.checks[tiny.FIRST] if check.of != "running_mean"}
+    rest = [event for event in recording.of[tiny.FIRST] if event.get("check") in others]
+    lives = [recording.of[tiny.FIRST][1:], [*rest, *recording.of[tiny.SECOND]]]
+    script = Script([(events, End("exit", 0)) for events in lives], recording.surveys)
     fuzzing.replace_workers(monkeypatch, script)
     found = fuzzing.scripted_runner(tiny.SUITE, SEED).run({}, PLAN)
-    ends = [end for end in found.outcomes[tiny.FIRST].values() if isinstance(end, WorkerFailure)]
+    ends = {at: end for at, end in found.outcomes[tiny.FIRST].items() if isinstance(end, WorkerFailure)}
     assert ends
-    assert {(end.sentence, end.ran) for end in ends} == {
-        ("Not run: the checks before it took 20 s in all, the limit.", False)
+    assert {(end.sentence, end.ran) for end in ends.values()} == {
+        ("Not run: other checks of the same code took 20 s in all, the limit.", False)
     }
+    assert others.isdisjoint(check for check, _ in ends), "another function keeps its checks"
+    assert all(isinstance(end, Observed) for end in found.outcomes[tiny.SECOND].values())
+
+
+BESIDE = f"""{tiny.MEAN}
+
+def backwards(x):
+    return x.flip(-1)
+"""
+
+
+@pytest.mark.worker
+@pytest.mark.parametrize("line", ["while True:\n        pass", "__import__('time').sleep(99)"])
+def test_a_function_that_never_ends_costs_only_its_own_checks(forks: Isolation, line: str) -> None:
+    """The first checks call it. The last two call another function of the same file, and are run."""
+    checks = tiny.SUITE.checks[tiny.FIRST]
+    probe = """
+@check("the other way round", of="backwards")
+def test_backwards{0}(impl, given):
+    return impl.backwards(given.normal(5))
+"""
+    file = f"test_{tiny.FIRST}.py"
+    text = tiny.SUITE.sources[file].decode() + probe.format(1) + probe.format(2)
+    added = [replace(checks[0], id=f"backwards{number}", of="backwards") for number in (1, 2)]
+    suite = replace(
+        tiny.SUITE,
+        sources={**tiny.SUITE.sources, file: text.encode()},
+        checks={**tiny.SUITE.checks, tiny.FIRST: (*checks, *added)},
+    )
+    program = BESIDE.replace(tiny.RUNNING, f"    {line}")
+    limits = replace(suite.course.limits, cpu_seconds=1, wall_seconds=3)
+    with Runner(suite, seed=SEED, start=forks.start) as own:
+        own.limits = limits
+        found = own.run({tiny.FILES[0]: program.encode()}, suite.plan([suite.exercises[0]])).outcomes[tiny.FIRST]
+    observed = {check for (check, _), end in found.items() if isinstance(end, Observed)}
+    assert {"backwards1", "backwards2"} <= observed
+    assert {end.status for end in found.values() if isinstance(end, WorkerFailure)} == {"timeout"}
 
 
 @pytest.mark.worker
