@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from autograder.checks import Check
+from autograder.checks import Check, Raises
 from autograder.course import Exercise
 from autograder.course.suite import Suite
 from autograder.protocol.functions import Outline
@@ -30,11 +30,17 @@ def is_unwritten(check: Check, todos: Sequence[Todo], outcomes: Sequence[Outcome
     if not behind or any(map(_is_failure_of_code, outcomes)):
         return False
     if all(todo.state in ("open", "empty") for todo in behind):
-        return True
+        return not _is_of_other_code(check, behind, outcomes)
     empty = [todo for todo in behind if todo.state == "empty"]
     if any(todo.name == f"{check.of}.__init__" for todo in empty) and all(map(_lacks_parts, outcomes)):
         return True
     return all(map(_is_none, outcomes)) and any(_returns(todo, check) for todo in empty)
+
+
+def _is_of_other_code(check: Check, behind: Sequence[Todo], outcomes: Sequence[Outcome]) -> bool:
+    """Say whether a check got its values from a finished function, as every TODO behind it would have raised."""
+    raises = all(todo.state == "open" for todo in behind) and not isinstance(check.judge, Raises)
+    return raises and all(isinstance(outcome, Observed) and not _is_none(outcome) for outcome in outcomes)
 
 
 def is_nothing(outcome: Outcome) -> bool:

@@ -1,0 +1,110 @@
+"""A finished function is judged, whatever else of its exercise is still to be written."""
+
+import ast
+from collections.abc import Collection, Iterator, Mapping
+
+import pytest
+
+from autograder.course import Exercise, find_course, read_course
+from autograder.course.suite import load_suite
+from autograder.judge.grader import Grader
+from autograder.results import ExerciseResult
+from tests.support.course_programs import submission_of
+
+COURSE = read_course(find_course())
+SUITE = load_suite(COURSE)
+SINUSOIDS = COURSE.exercise("ex02_positional_encoding")
+TABLE = ("pairs", "frequencies", "last_pairs", "odd_width")
+"""The checks of ex02 that look at the table alone."""
+
+EXPONENT = "(column / d_model)"
+UNWRITTEN = ("PositionalEncoding.__init__", "PositionalEncoding.forward")
+
+
+@pytest.fixture(scope="module")
+def grader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Grader]:
+    with Grader(SUITE, seed=COURSE.seed, cache=tmp_path_factory.mktemp("keys")) as made:
+        yield made
+
+
+def functions(text: str) -> Mapping[str, ast.FunctionDef]:
+    """Return the functions and methods of a program by their names."""
+    owners = [(f"{node.name}.", node.body) for node in ast.parse(text).body if isinstance(node, ast.ClassDef)]
+    return {
+        prefix + node.name: node
+        for prefix, body in [("", ast.parse(text).body), *owners]
+        for node in body
+        if isinstance(node, ast.FunctionDef)
+    }
+
+
+def solution(exercise: Exercise) -> str:
+    return (COURSE.solutions_dir / exercise.file).read_text("utf-8")
+
+
+def without(exercise: Exercise, names: Collection[str]) -> str:
+    """Return the solution with these functions as a stub leaves them."""
+    lines, defined = solution(exercise).splitlines(), functions(solution(exercise))
+    for name, node in sorted(((name, defined[name]) for name in names), key=lambda pair: -pair[1].lineno):
+        has_text = len(node.body) > 1 and ast.get_docstring(node) is not None
+        indent = " " * node.body[0].col_offset
+        parent = [f"{indent}super().__init__()"] if name.endswith(".__init__") else []
+        raised = f'{indent}raise NotImplementedError("{name}")'
+        lines[node.body[has_text].lineno - 1 : node.end_lineno] = [*parent, raised]
+    return "\n".join([*lines, ""])
+
+
+def todos(exercise: Exercise) -> list[str]:
+    return [function.name for function in SUITE.stubs[exercise.id].functions if function.todo]
+
+
+def judged(grader: Grader, exercise: Exercise, program: str) -> ExerciseResult:
+    return grader.grade(submission_of(COURSE, exercise, program), [exercise]).exercises[0]
+
+
+def statuses(result: ExerciseResult) -> dict[str, str]:
+    return {check.id: check.status for check in result.checks}
+
+
+@pytest.mark.worker
+def test_a_right_table_passes_before_its_module_is_written(grader: Grader) -> None:
+    found = statuses(judged(grader, SINUSOIDS, without(SINUSOIDS, UNWRITTEN)))
+    assert {id_ for id_, status in found.items() if status == "pass"} == set(TABLE)
+    assert {status for id_, status in found.items() if id_ not in TABLE} == {"not_started"}
+
+
+@pytest.mark.worker
+def test_a_wrong_table_is_named_before_its_module_is_written(grader: Grader) -> None:
+    program = without(SINUSOIDS, UNWRITTEN)
+    assert program.count(EXPONENT) == 1
+    result = judged(grader, SINUSOIDS, program.replace(EXPONENT, "(2 * column / d_model)"))
+    first = next(check for check in result.checks if check.status == "fail")
+    assert first.finding is not None
+    assert first.finding.id == "positions-exponent-doubled"
+    assert first.finding.place is not None
+    assert first.finding.place.function == "sinusoidal_table"
+    assert not {"error", "missing"} & set(statuses(result).values())
+
+
+@pytest.mark.worker
+@pytest.mark.parametrize("head", ["def sinusoidal_table(seq_len, d_model, base)", "def angles(seq_len, d_model)"])
+def test_a_program_that_is_divided_in_another_way_is_not_blamed(grader: Grader, head: str) -> None:
+    program = without(SINUSOIDS, UNWRITTEN)
+    old = next(line for line in program.splitlines() if line.startswith("def sinusoidal_table("))
+    found = statuses(judged(grader, SINUSOIDS, program.replace(old, f"{head}:")))
+    assert set(found.values()) == {"not_started"}
+
+
+@pytest.mark.slow
+@pytest.mark.worker
+@pytest.mark.parametrize("exercise", COURSE.exercises, ids=lambda exercise: exercise.id)
+def test_every_check_of_finished_functions_passes_and_no_other_fails(grader: Grader, exercise: Exercise) -> None:
+    """A check needs the functions without which it does not pass. A program of all of these passes it."""
+    names = todos(exercise)
+    found = {name: statuses(judged(grader, exercise, without(exercise, [name]))) for name in names}
+    ids = [check.id for check in SUITE.checks[exercise.id]]
+    needs = {id_: {name for name in names if found[name][id_] != "pass"} for id_ in ids}
+    for name in names:
+        alone = statuses(judged(grader, exercise, without(exercise, [other for other in names if other != name])))
+        assert set(alone.values()) | set(found[name].values()) <= {"pass", "waits", "not_started"}
+        assert [id_ for id_, needed in needs.items() if needed <= {name} and alone[id_] != "pass"] == []
