@@ -41,6 +41,7 @@ def check(options: argparse.Namespace) -> int:
     submission = read_own(course, folder=options.submission)
     warn(confinement_warning(course, options.submission))
     with closing(KeyProgress(plain=options.plain)) as line:
+        line.start([exercise.id for exercise in exercises])
         report = check_submission(
             course,
             exercises,
@@ -48,6 +49,7 @@ def check(options: argparse.Namespace) -> int:
             seed=seed,
             device=device,
             on_progress=line.on_progress,
+            on_outcomes=line.on_outcomes,
             meanwhile=_load_rendering if options.json != "-" else lambda: None,
         )
     if own:

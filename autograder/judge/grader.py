@@ -16,7 +16,7 @@ from autograder.checks.trials import Key
 from autograder.course import Exercise
 from autograder.course.suite import Suite
 from autograder.judge.marking import Marking, Remembered
-from autograder.judge.verdict import Verdicts
+from autograder.judge.verdict import OnOutcomes, Verdicts
 from autograder.results import ExerciseResult, Report, Status
 from autograder.runner.runner import Cancelled, GraderProblem, Runner
 from autograder.runner.sandbox.isolation import Isolation, process_isolation
@@ -40,7 +40,8 @@ class Grader:
     for self-checks, whose seed is public. With `remember` an earlier exercise whose files have not changed is not run
     again. With a `budget` the line of the first mistake is proved where a search within it succeeds. With `slots`, a
     semaphore, at most so many programs run at a time: other threads judge meanwhile.
-    `on_progress(exercise, done, all)` is called while the catalogue of an exercise is run for its answer key.
+    `on_progress(exercise, done, all)` is called while the catalogue of an exercise is run for its answer key, and
+    `on_outcomes(exercise, statuses)` before that, with which checks pass and fail.
     """
 
     def __init__(
@@ -55,6 +56,7 @@ class Grader:
         finders: int = 1,
         isolation: Isolation | None = None,
         on_progress: Callable[[str, int, int], None] | None = None,
+        on_outcomes: OnOutcomes | None = None,
         budget: "Budget | None" = None,
         slots: threading.Semaphore | None = None,
     ) -> None:
@@ -63,6 +65,7 @@ class Grader:
         self.device = device
         self.evidence = evidence
         self.budget = budget
+        self.on_outcomes = on_outcomes
         self._slots = slots
         self.isolation = isolation or process_isolation(suite.course.libraries)
         self.suite_digest = suite.digest
@@ -273,7 +276,9 @@ class Grader:
             self.find_keys([exercise], with_misconceptions=with_misconceptions)
             return _result(self._found[exercise.id, with_misconceptions])
 
-        return Verdicts(self.suite, exercise, key, seed=self.seed, evidence=self.evidence)
+        return Verdicts(
+            self.suite, exercise, key, seed=self.seed, evidence=self.evidence, on_outcomes=self.on_outcomes
+        )
 
 
 def _first_failing(exercises: Iterable[Exercise], results: Sequence[ExerciseResult]) -> Exercise | None:

@@ -22,23 +22,35 @@ if TYPE_CHECKING:
     from autograder.diagnosis.diagnosis import Diagnosis
     from autograder.messages import Fact
 
-__all__ = ["Verdicts", "failed_result", "overall"]
+OnOutcomes = Callable[[str, Sequence[tuple[Check, Status]]], None]
+"""Gets the id of an exercise and the status of each of its checks, before mistakes are named."""
+
+__all__ = ["OnOutcomes", "Verdicts", "failed_result", "overall"]
 
 
 class Verdicts:
     """Judges one submission's outcomes in one exercise.
 
     `find_key` finds the answer key when it is needed: without the catalogue, or with it where something is to be named.
+    Before the catalogue, which may take minutes, `on_outcomes(exercise, statuses)` gets a status for each check.
     """
 
     def __init__(
-        self, suite: Suite, exercise: Exercise, find_key: Callable[[bool], AnswerKey], *, seed: int, evidence: bool
+        self,
+        suite: Suite,
+        exercise: Exercise,
+        find_key: Callable[[bool], AnswerKey],
+        *,
+        seed: int,
+        evidence: bool,
+        on_outcomes: "OnOutcomes | None" = None,
     ) -> None:
         self.suite = suite
         self.exercise = exercise
         self.find_key = find_key
         self.seed = seed
         self.evidence = evidence
+        self.on_outcomes = on_outcomes
         self.checks = {check.id: check for check in suite.checks[exercise.id]}
         self.points = suite.points(exercise)
 
@@ -54,12 +66,14 @@ class Verdicts:
             if isinstance(outcome, Observed)
         }
         failing = frozenset(at for at in outcomes if differences.get(at, outcomes[at]) is not None)
-        if any(_can_be_named(outcomes[at]) for at in failing):
-            key = self.find_key(True)
         trials = Trials(
             outcomes, failing, key, self._sizes, source, survey, todos_in(self.suite, self.exercise, survey)
         )
         forbidden = self._forbidden(trials)
+        if any(_can_be_named(outcomes[at]) for at in failing):
+            if self.on_outcomes is not None and forbidden is None:
+                self.on_outcomes(self.exercise.id, [(check, self._early(check, trials)) for check in self.checks.values()])
+            trials = replace(trials, key=self.find_key(True))
         if forbidden is not None:
             verdicts = [self._made(check, trials, "fail", forbidden) for check in self.checks.values()]
         else:
@@ -69,6 +83,14 @@ class Verdicts:
         counted = counted_checks(list(self.checks.values()), passing)
         waiting = tuple(verdict if verdict.check.id in counted else self._waiting(verdict) for verdict in verdicts)
         return Judgement(self.exercise, waiting, trials)
+
+    def _early(self, check: Check, trials: Trials) -> Status:
+        """Return the status of a check as far as it is known without the catalogue."""
+        if not _fails(check, trials.failing):
+            return "pass"
+        found = _outcomes(check, trials)
+        is_todo = any(isinstance(outcome, Fault) and outcome.kind == "todo" for outcome in found)
+        return "not_started" if is_todo or is_unwritten(check, trials.todos, found) else "fail"
 
     def _waiting(self, verdict: Verdict) -> Verdict:
         """Return a verdict that waits where the check passes and none of those that it requires does."""

@@ -16,6 +16,7 @@ from autograder.submission import Submission
 from autograder.submission.own_work import unconfined_warning
 
 if TYPE_CHECKING:
+    from autograder.judge.verdict import OnOutcomes
     from autograder.results import Report
 
 ALL = "all"
@@ -33,11 +34,13 @@ def check_submission(
     seed: int,
     device: str = "cpu",
     on_progress: Callable[[str, int, int], None],
+    on_outcomes: "OnOutcomes | None" = None,
     meanwhile: Callable[[], object] = lambda: None,
 ) -> "Report":
     """Return the report on some exercises of a submission, with evidence.
 
-    `on_progress(exercise, done, total)` reports how far a new answer key is. `meanwhile` is called while the worker
+    `on_progress(exercise, done, total)` reports how far a new answer key is, and `on_outcomes(exercise, statuses)` what
+    is known before it. `meanwhile` is called while the worker
     starts: what the caller needs afterwards can be loaded then.
     """
     needed_ids = {needed.id for exercise in exercises for needed in course.with_needs(exercise)}
@@ -51,7 +54,13 @@ def check_submission(
 
         meanwhile()
         with Grader(
-            suite, seed=seed, device=device, evidence=True, on_progress=on_progress, budget=SELF_CHECK
+            suite,
+            seed=seed,
+            device=device,
+            evidence=True,
+            on_progress=on_progress,
+            on_outcomes=on_outcomes,
+            budget=SELF_CHECK,
         ) as grader:
             return grader.grade(submission, exercises, runner)
 

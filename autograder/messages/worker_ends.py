@@ -45,14 +45,15 @@ def exited(status: int) -> str:
     return f"Your code ended the process (exit status {status}). Remove calls of exit() and os._exit()."
 
 
-def function_over_time(seconds: float) -> str:
+def function_over_time(function: str, seconds: float) -> str:
     """Return why the other checks of a function were not run after all its time was used."""
-    return f"Not run: other checks of the same code took {seconds:.3g} s in all, the limit."
+    return f"Not run: the checks of {function or 'the whole file'} before it took {seconds:.3g} s in all, the limit."
 
 
-def function_given_up(ends: int) -> str:
+def function_given_up(function: str, ends: int) -> str:
     """Return why the other checks of a function were not run after so many checks ended the process."""
-    return f"Not run: {ends} other check{'s' if ends > 1 else ''} of the same code timed out or ended the process."
+    checks = f"{ends} check{'s' if ends > 1 else ''} of {function or 'the whole file'}"
+    return f"Not run: {checks} timed out or ended the process."
 
 
 def dependent_not_run(exercise: str) -> str:

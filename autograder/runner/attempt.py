@@ -133,7 +133,7 @@ class Attempt:
         if owner is None or self.spent[owner] <= most or not (rest := self._rest(owner)):
             return False
         for key in rest:
-            self._put(owner[0], key, WorkerFailure("timeout", sentences.function_over_time(most), ran=False))
+            self._put(owner[0], key, WorkerFailure("timeout", sentences.function_over_time(owner[1], most), ran=False))
         self.at = None
         return True
 
@@ -302,7 +302,7 @@ class Attempt:
         owner = self._owner(exercise, key[0])
         self.deaths[owner] = self.deaths.get(owner, 0) + 1
         if self.deaths[owner] >= self.patience.most_deaths:
-            given_up = sentences.function_given_up(self.deaths[owner])
+            given_up = sentences.function_given_up(owner[1], self.deaths[owner])
             for trial in self._rest(owner):
                 self._put(exercise, trial, WorkerFailure(died.status, given_up, ran=False))
 

@@ -519,6 +519,38 @@ def test_a_terminal_shows_the_progress_of_answer_keys(monkeypatch: pytest.Monkey
     assert waited(monkeypatch, terminal=False, plain=True) == sentence
 
 
+@pytest.mark.parametrize(("terminal", "plain"), [(True, False), (False, False), (False, True)])
+def test_what_fails_is_shown_before_it_gets_a_name(
+    monkeypatch: pytest.MonkeyPatch, *, terminal: bool, plain: bool
+) -> None:
+    stream = Stream(terminal)
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr(key_progress, "QUIET_SECONDS", -1.0)
+    monkeypatch.setattr(progress_line, "_last_line", [time.monotonic() - progress_line.LOG_SECONDS])
+    monkeypatch.setenv("COLUMNS", "60")
+    line = KeyProgress(plain=plain)
+    first, *others = tiny.SUITE.checks[tiny.FIRST]
+    line.on_outcomes(tiny.FIRST, [(first, "pass"), *((check, "fail") for check in others)])
+    line.on_progress(tiny.FIRST, 3, 9)
+    line.on_progress(tiny.FIRST, 4, 9)
+    line.close()
+    text = stream.getvalue()
+    assert text.startswith(f"Exercise 01: 1 of {len(others) + 1} checks pass, {len(others)} fail:\n  ")
+    assert text.count("checks pass") == 1
+    assert text.index(others[-1].title) < text.index("known mistakes")
+    assert max(map(len, text.splitlines())) <= (60 if terminal else key_progress.LOG_WIDTH)
+
+
+def test_a_terminal_shows_at_once_that_the_checks_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = Stream(terminal=True)
+    monkeypatch.setattr(sys, "stderr", stream)
+    line = KeyProgress(plain=False)
+    line.start([tiny.FIRST])
+    assert stream.getvalue() == "\r01 running the checks"
+    line.close()
+    assert stream.getvalue().endswith("\r")
+
+
 def test_a_log_gets_at_most_one_line_in_ten_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress_line, "_last_line", [time.monotonic() - progress_line.LOG_SECONDS])
     assert waited(monkeypatch, terminal=False, plain=False) == "Exercise 01: 3 of 9 known mistakes compared.\n"
@@ -538,6 +570,7 @@ def test_on_a_terminal_the_line_comes_and_goes_and_colours_are_used(failed: Path
     shutil.rmtree(failed / ".course" / "cache")
     text = on_terminal(failed, "check", "1", TERM="xterm-256color")
     assert "comparing with known mistakes" in text
+    assert text.index("running the checks") < text.index("checks pass, ") < text.index("comparing with known mistakes")
     after = text[text.rindex("once per exercise") :]
     assert after.startswith("once per exercise\r "), "the line is taken away"
     assert "\x1b[31m" in after or "\x1b[1;31m" in after
