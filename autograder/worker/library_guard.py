@@ -61,8 +61,8 @@ ALLOWED_PACKAGES = frozenset(
         *("pytest", "_pytest", "pluggy", "hypothesis", "xdist", "torchinfo", "torchsummary", "torchviz"),
         *("lovely_tensors", "tensorboard", "tensorboardX", "wandb"),
         # Libraries that compute with arrays, as NumPy does, draw them or show them.
-        *("scipy", "sklearn", "skimage", "pandas", "matplotlib", "mpl_toolkits", "seaborn", "plotly", "bokeh", "altair"),
-        *("PIL", "imageio", "cv2", "IPython", "ipywidgets", "traitlets", "torchmetrics"),
+        *("scipy", "sklearn", "skimage", "pandas", "matplotlib", "mpl_toolkits", "seaborn", "plotly", "bokeh"),
+        *("altair", "PIL", "imageio", "cv2", "IPython", "ipywidgets", "traitlets", "torchmetrics"),
     }
 )
 """Packages that are allowed with all their submodules."""
@@ -147,7 +147,7 @@ def _parts_of(value: Any, kind: type) -> Iterable[Any]:
     if issubclass(kind, tuple):
         return tuple.__iter__(value)
     if issubclass(kind, dict):
-        return dict.copy(value).values()
+        return list(dict.values(value))  # `dict.copy` would call methods of a subclass
     if kind is MappingProxyType or Mapping in type.__getattribute__(kind, "__mro__"):
         # Such a mapping keeps its values in an attribute, like UserDict, or refers to another mapping.
         return gc.get_referents(value)
@@ -329,8 +329,9 @@ def _home_of(value: Any) -> object:
 
 def _names_of(owner: object) -> Mapping[str, Any]:
     """Return the names of a module or class; a module that loads at the first access does not notice."""
-    reader: Any = next((kind for kind in (type, ModuleType) if issubclass(type(owner), kind)), None)
-    names: Mapping[str, Any] = (type if reader is type else object).__getattribute__(owner, "__dict__") if reader else {}
+    kind = type(owner)
+    reader: Any = type if issubclass(kind, type) else object if issubclass(kind, ModuleType) else None
+    names: Mapping[str, Any] = reader.__getattribute__(owner, "__dict__") if reader is not None else {}
     return names
 
 

@@ -52,7 +52,8 @@ class ResourceLimits:
         if resource is None or self.limits is None:
             return
         _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-        until = math.ceil(time.process_time() + self.limits["wall_seconds" if importing else "cpu_seconds"])  # the kernel counts since process start
+        seconds = self.limits["wall_seconds" if importing else "cpu_seconds"]
+        until = math.ceil(time.process_time() + seconds)  # the kernel counts since process start
         if hard != resource.RLIM_INFINITY:
             until = min(until, hard)
         resource.setrlimit(resource.RLIMIT_CPU, (until, hard))

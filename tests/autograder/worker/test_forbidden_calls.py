@@ -1,11 +1,13 @@
 """A forbidden call cannot be made in any way while the exercise runs, and works again afterwards."""
 
+import collections
 import copy
 import importlib
 import inspect
 import io
 import itertools
 import json
+import subprocess
 import sys
 import threading
 import types
@@ -371,3 +373,140 @@ NUMBERS = itertools.count()
 def test_a_right_program_is_not_refused_whatever_of_torch_it_uses(way: str) -> None:
     with forbid(COURSE_NAMES):
         RIGHT[way]()
+
+
+LIBRARY = '''
+"""What libraries do with torch, with mappings and with modules."""
+import collections
+import functools
+import sys
+import torch
+from torch import nn
+
+class Settings(dict):
+    """As of matplotlib: a mapping that is a dict, whose methods call functions of its own module."""
+    def values(self):
+        return [self[key] for key in self]
+    def __iter__(self):
+        yield from sorted(keys_of(self))
+    def __getitem__(self, key):
+        return checked(self, dict.__getitem__(self, key))
+
+class Lazy(collections.abc.Mapping):
+    def __getitem__(self, key): return checked(self, key)
+    def __iter__(self): return iter(keys_of(self))
+    def __len__(self): return len(keys_of(self))
+    @property
+    def __class__(self): return checked(self, type(self))
+
+class Pairs(list):
+    def __iter__(self): return iter(keys_of(self))
+
+def keys_of(owner): return list(dict.keys(owner)) if isinstance(owner, dict) else []
+def checked(owner, value): return value
+def use(settings, lazy, pairs): return (dict.__len__(settings), len(lazy), sorted(pairs))
+def norm(x, **others): return x - x.mean()
+
+class Odd:
+    """In `sys.modules` it is found where a module is expected."""
+    __slots__ = ()
+    def __getattr__(self, name): raise ImportError(name)
+
+sys.modules["own_library_odd"] = Odd()
+SETTINGS = use(Settings(a=1), Lazy(), Pairs())
+MADE = nn.Fold((2, 2), 1)(torch.ones(1, 4, 4))
+NORM = torch.group_norm(torch.ones(1, 2), 1)
+TABLE = norm(torch.ones(3))
+wrapped = torch.sin
+'''
+
+PLAIN = "def drawn(values, *, title=''):\n    return [float(value) for value in values]\n"
+"""A library without torch: it draws, and computes nothing that an exercise forbids."""
+
+LAZY = "def normed(x):\n    import torch.nn.functional as F\n    return F.relu(x)\n"
+"""A library that imports torch where it needs it."""
+
+
+@pytest.fixture
+def libraries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "site-packages"
+    folder.mkdir()
+    for name, text in {"own_library": LIBRARY, "own_plain": PLAIN, "own_lazy": LAZY}.items():
+        (folder / f"{name}.py").write_text(text, "utf-8")
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.setitem(sys.modules, "own_library_odd", None)
+
+
+@pytest.mark.usefixtures("libraries")
+def test_a_library_is_imported_and_used_whatever_it_does() -> None:
+    """It may make forbidden calls while it is imported. Later, its guards run none of its methods."""
+    with forbid(NAMES) as ban:
+        library: Any = importlib.import_module("own_library")
+        assert library.SETTINGS == (1, 0, [])
+        assert library.use(library.Settings(a=1), library.Lazy(), library.Pairs([1])) == (1, 0, [])
+        assert library.NORM.shape == (1, 2)
+        with pytest.raises(ForbiddenCallError):
+            torch.group_norm(X, 1)
+        ban.check()
+    with forbid(NAMES):  # modules that are loaded already are visited once more
+        assert library.use(library.Settings(a=1), library.Lazy(), library.Pairs([1])) == (1, 0, [])
+
+
+@pytest.mark.usefixtures("libraries")
+@pytest.mark.parametrize(
+    "given",
+    [
+        (X,),
+        ([{"x": [X]}],),
+        (collections.UserDict(x=X),),
+        (types.MappingProxyType({"x": X}),),
+        (collections.OrderedDict(x=X),),
+        (collections.ChainMap({"x": X}),),
+    ],
+    ids=lambda given: type(given[0]).__name__,
+)
+def test_a_library_that_uses_torch_gets_no_tensors(given: tuple[Any, ...]) -> None:
+    with forbid(NAMES):
+        library: Any = importlib.import_module("own_library")
+        with pytest.raises(ForbiddenCallError, match=r"own_library\.norm"):
+            library.norm(*given)
+        with pytest.raises(ForbiddenCallError, match=r"own_library\.norm"):
+            library.norm(1, more=given[0])
+        with pytest.raises(ForbiddenCallError, match=r"own_lazy\.normed"):
+            importlib.import_module("own_lazy").normed(*given)
+
+
+@pytest.mark.usefixtures("libraries")
+def test_a_library_without_torch_gets_tensors() -> None:
+    with forbid(NAMES):
+        assert importlib.import_module("own_plain").drawn(X[0]) == [0.0, 1.0, 2.0]
+
+
+@pytest.mark.worker
+@pytest.mark.long
+def test_what_a_plot_needs_changes_no_verdict() -> None:
+    """The libraries of the development environment, in a process that has loaded none of them."""
+    program = """
+import warnings
+import torch
+from autograder.worker.forbidden_calls import forbid
+warnings.simplefilter("ignore")
+with forbid(["torch.*attention*", "torch.*layer_norm*", "torch.nn.Transformer*"]) as ban:
+    import IPython.display, matplotlib, networkx, rich.progress, sympy, tqdm.auto, typing_extensions
+    matplotlib.use("agg")
+    import matplotlib.pyplot as plt
+    figure, axes = plt.subplots()
+    axes.imshow(torch.ones(3, 4))
+    axes.plot(torch.arange(3), label="x")
+    figure.canvas.draw()
+    assert [x for x in tqdm.auto.tqdm([1, 2], disable=True)] == [1, 2]
+    IPython.display.HTML("<b>x</b>")
+    ban.check()
+    try:
+        torch.nn.functional.layer_norm(torch.ones(2), (2,))
+    except Exception as error:
+        print(type(error).__name__)
+"""
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300, check=False)
+    assert (ran.returncode, ran.stdout.strip()) == (0, "ForbiddenCallError"), ran.stderr
