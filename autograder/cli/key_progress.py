@@ -123,7 +123,6 @@ class KeyProgress:
             self._print_verdict(exercise)
             _write(f"Exercise {number(exercise)}: {done} of {total} known mistakes compared.\n")
 
-
     def _print_verdict(self, exercise: str) -> None:
         _write("".join(f"{line}\n" for line in self._verdict(exercise, LOG_WIDTH)))
 

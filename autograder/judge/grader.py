@@ -276,9 +276,7 @@ class Grader:
             self.find_keys([exercise], with_misconceptions=with_misconceptions)
             return _result(self._found[exercise.id, with_misconceptions])
 
-        return Verdicts(
-            self.suite, exercise, key, seed=self.seed, evidence=self.evidence, on_outcomes=self.on_outcomes
-        )
+        return Verdicts(self.suite, exercise, key, seed=self.seed, evidence=self.evidence, on_outcomes=self.on_outcomes)
 
 
 def _first_failing(exercises: Iterable[Exercise], results: Sequence[ExerciseResult]) -> Exercise | None:

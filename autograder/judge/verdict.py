@@ -72,7 +72,9 @@ class Verdicts:
         forbidden = self._forbidden(trials)
         if any(_can_be_named(outcomes[at]) for at in failing):
             if self.on_outcomes is not None and forbidden is None:
-                self.on_outcomes(self.exercise.id, [(check, self._early(check, trials)) for check in self.checks.values()])
+                self.on_outcomes(
+                    self.exercise.id, [(check, self._early(check, trials)) for check in self.checks.values()]
+                )
             trials = replace(trials, key=self.find_key(True))
         if forbidden is not None:
             verdicts = [self._made(check, trials, "fail", forbidden) for check in self.checks.values()]
