@@ -19,6 +19,7 @@ from autograder.runner.run import (
     CourseProblem,
     EnvironmentProblem,
     GraderProblem,
+    Owners,
     Parts,
     Plan,
     Probes,
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
     from autograder.edits.text import Edit
 
 __all__ = ["Cancelled", "CourseProblem", "EnvironmentProblem", "GraderProblem", "Plan", "Run", "Runner", "Where"]
+
+OF_TRUSTED: Mapping[str, Any] = {"surveys": False, "forbidden": {}}
+"""What the job of a trusted program has: nothing is forbidden to it."""
 
 
 class Runner:
@@ -155,14 +159,12 @@ class Runner:
             self._close_worker()
         left = {exercise: list(keys) for exercise, keys in plan.items() if keys}
         survey, patience = partial(self._survey, sources), patience or Timeouts(self.limits)
-        owners = {one: {check.id: check.of or "" for check in self.suite.checks.get(one, ())} for one in left}
-        reader = None if trusted else survey
+        reader, owners = None if trusted else survey, _owners(self.suite)
         attempt = Attempt(Run(), left, patience, reader, parts=parts or {}, owners=owners, exact=exact)
         self._attempt, seed = attempt, self.seed if probes == "checks" else self.suite.course.seed
         while attempt.plan:
             job = self._job(sources, attempt.plan, exact, trace, reference_parts or {}, seed)
-            job |= {"probes": probes, "prints": prints, **patience.of_job}
-            job |= {"surveys": False, "forbidden": {}} if trusted else {}
+            job |= {"probes": probes, "prints": prints, **patience.of_job, **(OF_TRUSTED if trusted else {})}
             if (end := self._run_job(attempt, job, plan)) is None:
                 continue
             if trace and not exact and is_own_fault(end):
@@ -261,3 +263,8 @@ class Runner:
             "forbidden": {exercise.id: list(exercise.forbidden) for exercise in course.exercises},
             "limits": asdict(self.limits),
         }
+
+
+def _owners(suite: Suite) -> Owners:
+    """Return the function or class that each check is about."""
+    return {exercise: {check.id: check.of or "" for check in checks} for exercise, checks in suite.checks.items()}
