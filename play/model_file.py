@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from autograder.course.storage import write_atomically
+from autograder.course.storage import read_plain, write_atomically
 from autograder.learner.play.stage import Stage
 from play.chatter import Chatter
 
@@ -45,7 +45,7 @@ def write_and_read(stage: Stage, chatter: Chatter, file: Path) -> Chatter:
     try:
         data = packed(stage, chatter)
         write_atomically(file, data, mode=0o600)
-        again = unpacked(stage, file.read_bytes())
+        again = unpacked(stage, read_plain(file, len(data)))
     except (ValueError, KeyError, RuntimeError, TypeError) as error:
         stage.report_fault("ex23_weights", f"the written model cannot be read: {type(error).__name__}: {error}")
         return chatter
@@ -55,5 +55,5 @@ def write_and_read(stage: Stage, chatter: Chatter, file: Path) -> Chatter:
     if not same:
         stage.report_fault("ex23_weights", "the model that was written and read back has other logits")
         return chatter
-    stage.print(f"The model is in {file} ({file.stat().st_size:,} bytes). Read back, it has the same logits.")
+    stage.print(f"The model is in {file} ({len(data):,} bytes). Read back, it has the same logits.")
     return again

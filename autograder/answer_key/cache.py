@@ -7,10 +7,13 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, TypeVar
 
-from autograder.course.storage import write_atomically
+from autograder.course.storage import make_folder, read_plain, remove, write_atomically
 from autograder.protocol import Limits, ProtocolError, Value, read_frame, write_frame
 
 KEY_LIMITS = Limits(text=64 << 20, blob=512 << 20, nodes=1_000_000)
+MOST_BYTES = 64 << 20
+"""The largest key of this course has 3 MiB."""
+
 Kept = TypeVar("Kept")
 DIGEST_SIZE = 32
 KEPT_KEYS = 6
@@ -20,7 +23,7 @@ KEPT_KEYS = 6
 def read(file: Path, form: Callable[[Any], Kept]) -> Kept | None:
     """Read a record of the cache; None where it is missing, damaged or of another form, to be made again."""
     try:
-        data = file.read_bytes()
+        data = read_plain(file, MOST_BYTES)
     except OSError:
         return None
     body, digest = data[:-DIGEST_SIZE], data[-DIGEST_SIZE:]
@@ -36,8 +39,8 @@ def store(file: Path, record: Value) -> None:
     """Write a record to the cache, whole or not at all. A cache that cannot be written only costs time."""
     body = write_frame(record)
     with contextlib.suppress(OSError):
-        file.parent.mkdir(parents=True, exist_ok=True)
-        (file.parent / ".gitignore").write_text("*\n")
+        make_folder(file.parent)
+        write_atomically(file.parent / ".gitignore", "*\n")
         write_atomically(file, body + hashlib.sha256(body).digest(), mode=0o600)
         _forget_old(file)
 
@@ -46,7 +49,7 @@ def _forget_old(newest: Path) -> None:
     """Delete all but the newest keys of an exercise."""
     exercise = newest.name.rpartition("-")[0]
     kept = sorted(
-        newest.parent.glob(f"{exercise}-*{newest.suffix}"), key=lambda file: file.stat().st_mtime, reverse=True
+        newest.parent.glob(f"{exercise}-*{newest.suffix}"), key=lambda file: file.lstat().st_mtime, reverse=True
     )
     for file in kept[KEPT_KEYS:]:
-        file.unlink(missing_ok=True)
+        remove(file)

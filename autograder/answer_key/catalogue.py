@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.course.nearest import nearest, suggestion
+from autograder.course.storage import read_text
 from autograder.protocol.statements import name_hash, statements
 
 TEXTS = {"name": 80, "explanation": 240, "hint": 200}
@@ -90,7 +91,7 @@ def read_ported(file: Path, program: str, known: Collection[str]) -> dict[str, s
 def _raise(file: Path, problems: Iterable[tuple[str, str]]) -> None:
     """Raise `CatalogueError` for problems of misconceptions, by id, if there are any."""
     if listed := list(problems):
-        lines = file.read_text("utf-8").splitlines()
+        lines = read_text(file).splitlines()
         raise CatalogueError("\n".join(f"{file}{_line_of(lines, id_)}: {id_}: {sentence}" for id_, sentence in listed))
 
 
@@ -104,7 +105,7 @@ def _line_of(lines: Sequence[str], id_: str) -> str:
 def _entries(file: Path) -> Mapping[str, Any]:
     """Return the tables of a file; a missing file has none. Raises `CatalogueError`."""
     try:
-        return tomllib.loads(file.read_text("utf-8")) if file.is_file() else {}
+        return tomllib.loads(read_text(file)) if file.is_file() else {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise CatalogueError(f"{file}: {error}") from error
 

@@ -23,6 +23,7 @@ from autograder.comparison.compare import Expected, passes
 from autograder.course import Exercise
 from autograder.course.digest import digest_of_parts
 from autograder.course.libraries import versions_of
+from autograder.course.storage import read_plain
 from autograder.course.suite import Suite, engine_digest
 from autograder.edits.guides import fix_of
 from autograder.protocol import Value
@@ -164,7 +165,7 @@ class Keys:
         course = self.suite.course
         try:
             return {
-                needed.file: (course.solutions_dir / needed.file).read_bytes()
+                needed.file: read_plain(course.solutions_dir / needed.file)
                 for needed in course.with_all_needs(exercise)
             }
         except OSError as error:
@@ -186,7 +187,7 @@ class Keys:
             repr((self.seed, self.device, *versions_of(self.suite.course.libraries).values())).encode(),
             repr(self.suite.course.sizes_of(exercise)).encode(),
             self.suite.sources[f"test_{exercise.id}.py"],
-            catalogue.read_bytes() if catalogue.is_file() else b"",
+            read_plain(catalogue) if catalogue.is_file() else b"",
             *(name.encode() + b"\0" + data for name, data in sorted(sources.items())),
         ]
         return digest_of_parts(parts)[:32]

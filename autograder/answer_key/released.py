@@ -21,6 +21,7 @@ from autograder.checks import Check
 from autograder.checks.trials import Key
 from autograder.course import Exercise
 from autograder.course.kit_files import MANIFEST, is_kit, key_file
+from autograder.course.storage import read_plain
 from autograder.course.suite import Suite
 from autograder.formats import KEY
 from autograder.protocol import ProtocolError, read_frame
@@ -60,7 +61,7 @@ def engine_files() -> list[Path]:
 def read_manifest(root: Path) -> Manifest:
     """Return the manifest of a kit. Raises `EnvironmentProblem`."""
     try:
-        data = json.loads((root / MANIFEST).read_bytes())
+        data = json.loads(read_plain(root / MANIFEST))
         if problem := KEY.problem_of(data.get("format")):
             raise EnvironmentProblem(problem)
         files = {str(name): str(digest) for name, digest in data["files"].items()}
@@ -105,7 +106,7 @@ class KitKeys(Keys):
 
     def _unpacked(self, name: str, form: Callable[[Any], Read]) -> Read:
         try:
-            packed = (self.suite.course.root / name).read_bytes()
+            packed = read_plain(self.suite.course.root / name)
             if file_digest(packed) != self.manifest.files.get(name):
                 raise ValueError("it is not the file that the kit came with")
             return form(read_frame(BytesIO(lzma.decompress(packed)).read, KEY_LIMITS))

@@ -10,7 +10,7 @@ from pathlib import Path
 from autograder.answer_key.catalogue import CatalogueError, patched, read_catalogue
 from autograder.answer_key.released import ENGINE
 from autograder.course import Course, Exercise
-from autograder.course.storage import FOLDER
+from autograder.course.storage import FOLDER, read_text
 from autograder.course.stubs import BEGIN, END, StubError, make_stub
 
 TELLING = 10
@@ -74,7 +74,7 @@ def _of_programs(course: Course, only: Exercise | None) -> Iterator[Secret]:
 def grading_seed(course: Course) -> str | None:
     """Return the digits of the grading seed; None if there is none."""
     try:
-        return (course.root / FOLDER / "grading_seed").read_text("utf-8").strip() or None
+        return read_text(course.root / FOLDER / "grading_seed").strip() or None
     except (OSError, UnicodeDecodeError):
         return None
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from autograder import ending
 from autograder.cli.parser import parse
 from autograder.cli.screen import warn
-from autograder.course import CourseError, trust
+from autograder.course import CourseError, storage, trust
 from autograder.course.names import UsageError
 from autograder.exits import ENVIRONMENT, GRADER, INTERRUPTED, USAGE
 
@@ -21,6 +21,15 @@ def run_command(arguments: Sequence[str]) -> int:
     gc.set_threshold(10_000)  # a command makes hardly any cycles, and looking for them takes time
     _open_streams()
     trust.ask[:] = [_ask]
+    storage.notes.clear()
+    status = _status_of(arguments)
+    for note in storage.new_notes():
+        warn(note)
+    return status
+
+
+def _status_of(arguments: Sequence[str]) -> int:
+    """Run one command. Return its exit status, after a sentence for an error."""
     try:
         status = _run(arguments)
         sys.stdout.flush()

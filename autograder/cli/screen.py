@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
+from autograder.course import storage
 from autograder.course.names import UsageError
 from autograder.report.glyphs import ASCII, Glyphs, glyphs_for
 from autograder.report.printable import least_room, printable, wrapped
@@ -170,6 +171,7 @@ def warn(sentence: str) -> None:
     """Print a sentence to stderr; nothing if it is empty. On a terminal no word is broken at the end of a line."""
     if not sentence:
         return
+    storage.notes.update((note, True) for note in storage.new_notes() if note in sentence)
     lines = f"course: {sentence}".split("\n")
     if sys.stderr is not None and sys.stderr.isatty():
         width = max(min(shutil.get_terminal_size().columns, WIDEST), NARROWEST)

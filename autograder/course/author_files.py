@@ -10,6 +10,7 @@ from pathlib import Path
 from autograder.course.model import Course, Exercise
 from autograder.course.names import UsageError
 from autograder.course.problems import COURSE_FILE
+from autograder.course.storage import read_plain
 
 VARIANT = "an accepted variant"
 
@@ -31,7 +32,7 @@ def _problems(course: Course, exercise: Exercise) -> Iterator[str]:
         if file != solution and not file.exists():
             continue  # only a solution must exist; the checks have a sentence of their own
         try:
-            text = file.read_bytes().decode("utf-8")
+            text = read_plain(file).decode("utf-8")
             if file == solution or what == VARIANT:
                 compile(text, str(name), "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
         except FileNotFoundError:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.course.model import Course, Exercise
+from autograder.course.storage import read_plain
 
 HUNTS = "hunts"
 """A folder beside the checks of a kit. It is there only for exercises that the author of the kit chose."""
@@ -56,7 +57,7 @@ class HuntFile:
 def read_hunts(file: Path) -> HuntFile | None:
     """Return the programs in a file; None if there is no such file, or it cannot be read."""
     try:
-        data = json.loads(file.read_text("utf-8"))
+        data = json.loads(read_plain(file))
         return HuntFile(str(data["exercise"]), dict(data["right"]), tuple(map(_hunt, data["hunts"])))
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None

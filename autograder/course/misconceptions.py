@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.course.model import Course, Exercise
+from autograder.course.storage import read_text
 
 CATALOGUE = "misconceptions.json"
 """A file beside the checks of a kit without solutions: the texts of every misconception by its id, and no code."""
@@ -115,7 +116,7 @@ def _catalogue(course: Course) -> Mapping[str, Any]:
 
 def _text(file: Path) -> str:
     try:
-        return file.read_text("utf-8")
+        return read_text(file)
     except (OSError, UnicodeDecodeError):
         return ""
 

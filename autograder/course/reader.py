@@ -17,6 +17,7 @@ from autograder.course.play import read_play
 from autograder.course.problems import COURSE_FILE, Collector, CourseError, Problem
 from autograder.course.section import Section, as_flag, as_integer, as_positive, as_text
 from autograder.course.sizes import read_sizes
+from autograder.course.storage import read_plain
 from autograder.course.taking import read_take, taking
 from autograder.course.words import read_words
 from autograder.formats import COURSE
@@ -118,7 +119,7 @@ def _error(message: str, line: int | None = None) -> CourseError:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_bytes().decode("utf-8-sig")
+        return read_plain(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         found = f"found the byte 0x{error.object[error.start]:02x}"

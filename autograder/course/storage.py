@@ -1,12 +1,18 @@
-"""The folder `.course` of a course: its layout, and how files are written and locked."""
+"""The folder `.course` of a course: its layout, and how files are read, written and locked.
+
+A course may come from somebody else, so nothing in `.course` is opened through a link, waited for, or read without a
+limit. The folders above it may be links.
+"""
 
 import contextlib
 import errno
 import os
-import tempfile
+import secrets
+import stat
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO, NoReturn
 
 from autograder import ending
 
@@ -17,26 +23,107 @@ LONGEST_WAIT = 5.0
 LOCAL_ONLY = ("/cache/", "/last/", "/backups/", "/play/", "/grading_seed", "/lock", ".*")
 """Paths that git ignores: they can be made again, or hold a student's code. Progress and events may be committed."""
 
+MOST_BYTES = 16 << 20
+"""The kit writes no larger file, apart from answer keys and checkpoints."""
+
+DAMAGED = ".damaged"
+"""The ending of a copy of a file that could not be read, before it was replaced."""
+
+notes: dict[str, bool] = {}
+"""What was refused or set aside in this process, as sentences, and whether the user has seen each."""
+
+_PLAIN = sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_NOFOLLOW", "O_NOCTTY", "O_CLOEXEC", "O_BINARY"))
+_HAS_DESCRIPTORS = {os.open, os.mkdir, os.stat, os.unlink, os.rename} <= os.supports_dir_fd
+_ENTER = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
+_REPARSE = 0x400  # Windows: a link, or a folder that is one
+
 
 def state_folder(root: Path, *inside: str) -> Path:
-    """Return `.course`, or a folder inside it; create it if missing. Raises OSError."""
-    top = root / FOLDER
-    top.mkdir(exist_ok=True)
-    ignore = top / ".gitignore"
-    if not ignore.exists():
-        with contextlib.suppress(OSError):
+    """Return `.course`, or a folder inside it; create it if missing. Raises OSError, also for a link."""
+    folder = root.joinpath(FOLDER, *inside)
+    make_folder(folder)
+    ignore = root / FOLDER / ".gitignore"
+    with contextlib.suppress(OSError):
+        if not exists(ignore):
             write_atomically(ignore, "".join(f"{pattern}\n" for pattern in (*LOCAL_ONLY, "!/.gitignore")))
-    folder = top.joinpath(*inside)
-    folder.mkdir(parents=True, exist_ok=True)
     return folder
 
 
-def write_atomically(file: Path, content: str | bytes, *, durable: bool = False, mode: int = 0o644) -> None:
+def make_folder(folder: Path, *, below: Path | None = None) -> None:
+    """Make a folder, if it is missing. Raises OSError, also for a link in or below `.course`, or below `below`."""
+    below = below or _unlinked_below(folder)
+    if below is None:
+        folder.mkdir(parents=True, exist_ok=True)
+    else:
+        with _entered(folder, below, make=True):
+            pass
+
+
+def open_plain(file: Path, flags: int = os.O_RDONLY, mode: int = 0o644, *, below: Path | None = None) -> int:
+    """Open a plain file and return its descriptor. Raises OSError for a folder, a pipe or a device, without waiting.
+
+    No link is followed in `.course`, or below the folder `below`. Elsewhere the file may be a link to a plain file.
+    """
+    is_own = below is not None or _unlinked_below(file.parent) is not None
+    with _located(file if is_own else Path(os.path.realpath(file)), below) as (folder, name):
+        try:
+            descriptor = os.open(name, flags | _PLAIN, mode, dir_fd=folder)
+        except OSError as error:
+            _refuse(file, _problem(name, folder) or error)
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            os.close(descriptor)
+            _refuse(file, _NOT_PLAIN)
+        return descriptor
+
+
+def read_plain(file: Path, limit: int = MOST_BYTES, *, below: Path | None = None) -> bytes:
+    """Return the bytes of a plain file, as `open_plain` opens it. Raises OSError, also if it is larger than `limit`."""
+    with os.fdopen(open_plain(file, below=below), "rb") as stream:
+        size = os.fstat(stream.fileno()).st_size
+        data = stream.read(limit + 1) if size <= limit else b""  # it may grow meanwhile
+    if max(size, len(data)) > limit:
+        _refuse(file, f"it has more than {limit >> 20} MiB, so it was not read; move it away")
+    return data
+
+
+def read_text(file: Path, limit: int = MOST_BYTES, *, below: Path | None = None) -> str:
+    """Return the text of a plain file, with `\\n` as the end of each line. Raises OSError and ValueError."""
+    return read_plain(file, limit, below=below).decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
+
+
+def exists(file: Path) -> bool:
+    """Say whether there is anything by that name, a broken link included. Raises OSError."""
+    try:
+        with _located(file, None) as (folder, name):
+            os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def remove(file: Path) -> None:
+    """Delete a file, or a link itself, if there is one. Raises OSError."""
+    with contextlib.suppress(FileNotFoundError), _located(file, None) as (folder, name):
+        os.unlink(name, dir_fd=folder)
+
+
+def set_aside(file: Path) -> None:
+    """Keep a copy of a file that cannot be read, before it is replaced. Raises OSError."""
+    with contextlib.suppress(FileNotFoundError), _located(file, None) as (folder, name):
+        if problem := _problem(name, folder):
+            _refuse(file, problem)
+        os.replace(name, f"{name}{DAMAGED}", src_dir_fd=folder, dst_dir_fd=folder)
+        _note(f"{file} could not be read; it is now {file.name}{DAMAGED}, and a new file takes its place")
+
+
+def write_atomically(
+    file: Path, content: str | bytes, *, durable: bool = False, mode: int = 0o644, below: Path | None = None
+) -> None:
     """Write a file atomically. Raises OSError.
 
     With `durable` it is on the disk before it replaces the old file, so that one of the two survives a power failure.
     """
-    with replacing(file, mode) as temporary, temporary.open("wb") as stream:
+    with replacing(file, mode, below=below) as stream:
         stream.write(content.encode() if isinstance(content, str) else content)
         if durable:
             stream.flush()
@@ -44,22 +131,34 @@ def write_atomically(file: Path, content: str | bytes, *, durable: bool = False,
 
 
 @contextlib.contextmanager
-def replacing(file: Path, mode: int = 0o644) -> Iterator[Path]:
+def replacing(file: Path, mode: int = 0o644, *, below: Path | None = None) -> Iterator[BinaryIO]:
     """Yield a temporary file that replaces a file after the block: no reader ever sees a part of it. Raises OSError.
 
-    It never has wider permissions than `mode`.
+    It never has wider permissions than `mode`. In `.course` and below `below` it replaces nothing but a plain file.
     """
-    with ending.temporary(lambda: _temporary_beside(file)) as temporary:
-        yield temporary
-        temporary.chmod(mode)
-        temporary.replace(file)
+    with _located(file, below) as (folder, name):
+        if (below is not None or FOLDER in file.parts) and (problem := _problem(name, folder)):
+            _refuse(file, problem)
+        try:
+            beside = f".{file.name[:40]}-{secrets.token_hex(6)}"
+            temporary = beside if folder is not None else str(file.with_name(beside))
+            descriptor = -1
 
+            def make() -> Path:
+                nonlocal descriptor
+                descriptor = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | _PLAIN, 0o600, dir_fd=folder)
+                return file.with_name(beside)
 
-def _temporary_beside(file: Path) -> Path:
-    """Create an empty temporary file beside another, readable by this user only. Raises OSError."""
-    descriptor, temporary = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name[:40]}-")
-    os.close(descriptor)
-    return Path(temporary)
+            with ending.temporary(make) as path:
+                with os.fdopen(descriptor, "wb") as stream:
+                    yield stream
+                    if folder is not None:
+                        os.fchmod(stream.fileno(), mode)
+                if folder is None:
+                    path.chmod(mode)
+                os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+        except OSError as error:
+            raise _with_path(error, file, beside) from None
 
 
 @contextlib.contextmanager
@@ -68,11 +167,93 @@ def folder_lock(folder: Path) -> Iterator[None]:
 
     After `LONGEST_WAIT` it continues without the lock.
     """
-    with (folder / "lock").open("a+b") as stream:
+    with os.fdopen(open_plain(folder / "lock", os.O_RDWR | os.O_CREAT), "r+b") as stream:
         until = time.monotonic() + LONGEST_WAIT
         while not try_lock(stream.fileno()) and time.monotonic() < until:
             time.sleep(0.01)
         yield  # closing the file releases the lock, and so does the end of the process
+
+
+_LINK = "it is a link, and links are not followed here; delete the link"
+_NOT_PLAIN = "it is not a plain file; move it away"
+_NO_FOLDER = "it is not a folder; move it away"
+
+
+def _unlinked_below(folder: Path) -> Path | None:
+    """Return the folder of the nearest `.course` that a folder is or is in, if there is one."""
+    found = [at for at, part in enumerate(folder.parts) if part == FOLDER]
+    return Path(*folder.parts[: found[-1]]) if found else None
+
+
+@contextlib.contextmanager
+def _located(file: Path, below: Path | None) -> Iterator[tuple[int | None, str]]:
+    """Yield the descriptor of a file's folder and its name in it; without descriptors, None and its path."""
+    with _entered(file.parent, below or _unlinked_below(file.parent) or file.parent) as folder:
+        yield folder, file.name if folder is not None else str(file)
+
+
+@contextlib.contextmanager
+def _entered(folder: Path, below: Path, *, make: bool = False) -> Iterator[int | None]:
+    """Yield the descriptor of a folder that is reached without a link from `below` on; None without descriptors."""
+    descriptor = os.open(below, _ENTER) if _HAS_DESCRIPTORS else None
+    try:
+        path = below
+        for part in folder.relative_to(below).parts:
+            path /= part
+            name = part if descriptor is not None else str(path)
+            try:
+                if make:
+                    with contextlib.suppress(FileExistsError):
+                        os.mkdir(name, dir_fd=descriptor)
+                if problem := _problem(name, descriptor, folder=True):
+                    _refuse(path, problem)
+                if descriptor is not None:
+                    inner = os.open(name, _ENTER | os.O_NOFOLLOW, dir_fd=descriptor)
+                    os.close(descriptor)
+                    descriptor = inner
+            except OSError as error:
+                raise _with_path(error, path) from None
+        yield descriptor
+    finally:
+        if descriptor is not None:
+            os.close(descriptor)
+
+
+def _problem(name: str, descriptor: int | None, *, folder: bool = False) -> str:
+    """Return why something is no folder, or no plain file; "" if it is one, or there is nothing."""
+    try:
+        status = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
+    except OSError:
+        return ""
+    if stat.S_ISLNK(status.st_mode) or getattr(status, "st_file_attributes", 0) & _REPARSE:
+        return _LINK
+    if folder:
+        return "" if stat.S_ISDIR(status.st_mode) else _NO_FOLDER
+    return "" if stat.S_ISREG(status.st_mode) else _NOT_PLAIN
+
+
+def _refuse(file: Path, problem: str | OSError) -> NoReturn:
+    """Raise OSError for a file, and note it unless the file is only missing."""
+    error = OSError(errno.EPERM, problem, str(file)) if isinstance(problem, str) else _with_path(problem, file)
+    if FOLDER in file.parts and not isinstance(error, FileNotFoundError | FileExistsError):
+        _note(f"{error.strerror} ({file})")
+    raise error from None
+
+
+def _with_path(error: OSError, file: Path, temporary: str = "") -> OSError:
+    """Return an error of a name in a folder as one of the path; an error of another file as it is."""
+    if error.filename in (None, file.name, temporary, str(file)):
+        return OSError(error.errno, error.strerror, str(file)) if error.errno is not None else error
+    return error
+
+
+def _note(sentence: str) -> None:
+    notes.setdefault(sentence, False)
+
+
+def new_notes() -> list[str]:
+    """Return the notes that the user has not seen."""
+    return [note for note, is_seen in notes.items() if not is_seen]
 
 
 def try_lock(descriptor: int) -> bool:

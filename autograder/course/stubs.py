@@ -7,6 +7,7 @@ from pathlib import Path
 
 from autograder.course.kit_files import stubs_dir
 from autograder.course.model import Course, Exercise
+from autograder.course.storage import read_plain, read_text
 from autograder.protocol.functions import Outline, outline_of
 
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
@@ -71,11 +72,11 @@ def stub_text(course: Course, exercise: Exercise) -> str | None:
     solution = course.solutions_dir / exercise.file
     if solution.is_file():
         try:
-            return make_stub(solution.read_text("utf-8"), exercise)
+            return make_stub(read_text(solution), exercise)
         except UnicodeDecodeError:
             raise StubError(f"{solution} is no text in UTF-8; save it as UTF-8") from None
     kept = stubs_dir(course) / exercise.file
-    return kept.read_bytes().decode("utf-8") if kept.is_file() else None
+    return read_plain(kept).decode("utf-8") if kept.is_file() else None
 
 
 def outline_of_stub(course: Course, exercise: Exercise) -> Outline | None:
@@ -91,8 +92,8 @@ def stale_stubs(course: Course, exercises: Sequence[Exercise] | None = None) -> 
     """Return the expected text of every stub that is missing or differs from its solution; of all, or of some."""
     stale = {}
     for exercise in course.exercises if exercises is None else exercises:
-        stub = make_stub((course.solutions_dir / exercise.file).read_text("utf-8"), exercise)
+        stub = make_stub(read_text(course.solutions_dir / exercise.file), exercise)
         file = course.exercises_dir / exercise.file
-        if not file.is_file() or file.read_text("utf-8") != stub:
+        if not file.is_file() or read_text(file) != stub:
             stale[file] = stub
     return stale

@@ -27,6 +27,7 @@ from autograder.course import Course, Exercise
 from autograder.course.model import STEPS_PREFIX
 from autograder.course.nearest import suggestion
 from autograder.course.points import split
+from autograder.course.storage import read_plain
 from autograder.course.stubs import outline_of_stub
 from autograder.course.trust import require
 from autograder.formats import REFERENCE_PART
@@ -102,7 +103,7 @@ def suite_digest(course: Course) -> str:
     """Return the digest of the engine and the course's files as they are now. Raises OSError."""
     digest = hashlib.sha256(engine_digest())
     for file in suite_files(course):
-        data = file.read_bytes()
+        data = read_plain(file)
         digest.update(f"{file.name} {len(data)}\n".encode() + data)
     return f"sha256:{digest.hexdigest()}"
 
@@ -112,7 +113,7 @@ def engine_digest(*patterns: str) -> bytes:
     package = Path(__file__).parents[1]
     digest = hashlib.sha256()
     for file in sorted(file for pattern in patterns or JUDGES for file in package.glob(pattern)):
-        digest.update(file.read_bytes())
+        digest.update(read_plain(file))
     return digest.digest()
 
 
@@ -132,7 +133,7 @@ def load_suite(course: Course, exercises: Iterable[Exercise] | None = None) -> S
         module = _module(file)
         checks[exercise.id] = _checks(file, module)
         pictures[exercise.id] = tuple(pictures_in(module))
-        sources[file.name] = file.read_bytes()
+        sources[file.name] = read_plain(file)
         stubs[exercise.id] = outline_of_stub(course, exercise)
     parts = {f"{file.stem}.py": _part(file) for file in sorted(course.reference_parts_dir.glob("*.json"))}
     _require_parts(course, wanted, parts)
@@ -168,14 +169,14 @@ def with_steps(suite: Suite) -> Suite:
         file = suite.course.steps_file(exercise)
         if file.is_file():
             steps[exercise.id] = tuple(steps_in(_module(file)))
-            sources[file.name] = file.read_bytes()
+            sources[file.name] = read_plain(file)
             if not steps[exercise.id]:
                 raise SuiteError(f"{file} declares no steps; mark its functions with @step(...)")
     return replace(suite, steps=steps, sources=sources)
 
 
 def _part(file: Path) -> bytes:
-    data = file.read_bytes()
+    data = read_plain(file)
     try:
         format_ = json.loads(data)["format"]
     except (ValueError, KeyError, TypeError, RecursionError) as error:

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from autograder.course.storage import write_atomically
+from autograder.course.storage import read_plain, write_atomically
 
 ENGINE = Path(__file__).resolve().parents[2]
 """The folder of the running engine. In a kit or a checkout it is the course's folder, whose code runs already."""
@@ -83,7 +83,7 @@ def _read_list() -> dict[str, str]:
     try:
         if file is None or not _is_own(file):
             return {}
-        folders = json.loads(file.read_bytes())["folders"]
+        folders = json.loads(read_plain(file))["folders"]
         return {str(folder): str(owner) for folder, owner in folders.items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return {}

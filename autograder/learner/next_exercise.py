@@ -1,9 +1,11 @@
 """The exercise to move on to, and the beginning of its lesson."""
 
+import os
 import re
 from itertools import takewhile
 
 from autograder.course import Course, Exercise
+from autograder.course.storage import open_plain
 from autograder.learner.progress import Progress, save_events
 from autograder.learner.progress.events import Event, now
 
@@ -55,7 +57,7 @@ def move_to(course: Course, progress: Progress, exercise: Exercise) -> str:
 def lesson_paragraphs(course: Course, exercise: Exercise) -> list[str]:
     """Return the first paragraph of the lesson in an exercise's file, without its heading."""
     try:
-        with (course.exercises_dir / exercise.file).open("rb") as stream:
+        with os.fdopen(open_plain(course.exercises_dir / exercise.file, below=course.root), "rb") as stream:
             text = stream.read(MOST_BYTES).decode("utf-8", "replace")
     except OSError:
         return []

@@ -1,5 +1,6 @@
 """Put the stub of an exercise back, and keep a copy of what the learner wrote."""
 
+import os
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 from autograder.course import Course, Exercise
 from autograder.course.kit_files import STUBS
 from autograder.course.names import UsageError
-from autograder.course.storage import state_folder, write_atomically
+from autograder.course.storage import make_folder, open_plain, read_plain, state_folder, write_atomically
 from autograder.learner.progress import save_events
 from autograder.learner.progress.events import Event, now
 from autograder.learner.progress.last import delete_last
@@ -40,7 +41,7 @@ def read_stub(course: Course, exercise: Exercise) -> bytes:
 def read_work(course: Course, exercise: Exercise) -> bytes | None:
     """Return the learner's file; None if there is none."""
     try:
-        return (course.exercises_dir / exercise.file).read_bytes()
+        return read_plain(course.exercises_dir / exercise.file, below=course.root)
     except FileNotFoundError:
         return None
 
@@ -48,8 +49,8 @@ def read_work(course: Course, exercise: Exercise) -> bytes | None:
 def reset_exercise(course: Course, exercise: Exercise, stub: bytes, work: bytes | None) -> Reset:
     """Copy the learner's work, then replace it by the stub. Raises OSError if it cannot be copied."""
     backup = _back_up(course, exercise, work) if work is not None else None
-    course.exercises_dir.mkdir(exist_ok=True)
-    write_atomically(course.exercises_dir / exercise.file, stub.decode())
+    make_folder(course.exercises_dir, below=course.root)
+    write_atomically(course.exercises_dir / exercise.file, stub.decode(), below=course.root)
     saved = save_events(course, [Event(now(), "reset", exercise.id, "reset")])
     delete_last(course, exercise)
     return Reset(backup, saved.warning)
@@ -63,9 +64,10 @@ def _back_up(course: Course, exercise: Exercise, work: bytes) -> Path:
     while True:
         backup = folder / (f"{stem}.py" if number == 1 else f"{stem}-{number}.py")
         try:
-            with backup.open("xb") as stream:  # never replaces an earlier copy
-                stream.write(work)
+            descriptor = open_plain(backup, os.O_WRONLY | os.O_CREAT | os.O_EXCL)  # never replaces an earlier copy
         except FileExistsError:
             number += 1
         else:
+            with os.fdopen(descriptor, "wb") as stream:
+                stream.write(work)
             return backup

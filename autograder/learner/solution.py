@@ -2,6 +2,7 @@
 
 from autograder.course import Course, Exercise
 from autograder.course.names import UsageError
+from autograder.course.storage import read_text
 from autograder.learner.hints import failure_texts
 from autograder.learner.progress import Standing
 from autograder.learner.progress.standing import UNTRIED
@@ -15,7 +16,7 @@ _MARKS = ("### BEGIN SOLUTION", "### END SOLUTION")
 def read_solution(course: Course, exercise: Exercise) -> str:
     """Return the source of the reference solution. Raises `UsageError` if this kit has none."""
     try:
-        return (course.solutions_dir / exercise.file).read_text("utf-8")
+        return read_text(course.solutions_dir / exercise.file)
     except FileNotFoundError:
         raise UsageError(
             f"this kit does not carry the solution of {exercise.id}; ask the person who gave it to you"

@@ -12,7 +12,7 @@ from autograder.authoring.mutation.witness import Witness
 from autograder.course import Exercise
 from autograder.course.digest import digest_of_parts
 from autograder.course.libraries import versions_of
-from autograder.course.storage import state_folder, write_atomically
+from autograder.course.storage import read_plain, state_folder, write_atomically
 from autograder.course.suite import Suite, engine_digest
 
 
@@ -32,8 +32,8 @@ class Outcomes:
         self.witnesses: dict[str, Witness | None] = {}
         self.without_gradient: set[str] = set()
         self.hints: dict[str, str] = {}
-        with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
-            self._read(json.loads(file.read_text("utf-8")), fresh=fresh)
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            self._read(json.loads(read_plain(file)), fresh=fresh)
 
     def _read(self, record: dict[str, Any], *, fresh: bool) -> None:
         caught = {str(id_): str(check) if check is not None else None for id_, check in record["caught"].items()}
@@ -86,6 +86,6 @@ def _digest(suite: Suite, exercise: Exercise, seed: int) -> str:
         engine_digest(),
         repr((seed, course.sizes_of(exercise), exercise.forbidden, platform.python_version(), versions)).encode(),
         suite.sources[course.checks_file(exercise).name],
-        *(file.read_bytes() for file in needed),
+        *(read_plain(file) for file in needed),
     ]
     return digest_of_parts(parts)

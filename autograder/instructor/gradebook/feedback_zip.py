@@ -45,7 +45,7 @@ def write_archive(graded: Graded, platform: str, into: Path | None, to: Path) ->
         raise UsageError(f"course export feedback --for {platform} {needs}")
     uploads = _uploads(graded, into) if into is not None else {}
     without = []
-    with replacing(to) as temporary, zipfile.ZipFile(temporary, "w") as archive:
+    with replacing(to) as stream, zipfile.ZipFile(stream, "w") as archive:
         for mark in graded.with_report:
             found = _canvas(graded, mark, uploads.get(mark.student)) if into is not None else _moodle(graded, mark)
             if found is None:

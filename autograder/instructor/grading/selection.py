@@ -10,7 +10,7 @@ from autograder.course.assignments import assigned, find_assignment
 from autograder.course.kit_files import refuse_kit
 from autograder.course.names import UsageError
 from autograder.course.nearest import suggestion
-from autograder.course.storage import FOLDER, write_atomically
+from autograder.course.storage import FOLDER, make_folder, read_plain, write_atomically
 from autograder.course.taking import resolve_take, taking
 from autograder.instructor.grading.out import read_run
 from autograder.submission.class_entry import Entry
@@ -72,12 +72,18 @@ def grading_seed(course: Course, named: int | None, out: Path) -> int:
         return named
     file = course.root / FOLDER / "grading_seed"
     try:
-        return int(file.read_text("utf-8"))
-    except (OSError, ValueError):
+        return int(read_plain(file))
+    except FileNotFoundError:
         pass
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not a number"
+        raise UsageError(
+            f"the secret seed in {file} cannot be read ({reason}); restore it, delete it to draw a new one, or name "
+            "one with --seed"
+        ) from None
     seed = secrets.randbits(62)
     try:
-        file.parent.mkdir(exist_ok=True)
+        make_folder(file.parent)
         write_atomically(file, f"{seed}\n", mode=0o600)
     except OSError:
         known = (read_run(out) or {}).get("seed")

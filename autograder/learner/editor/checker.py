@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from autograder.course import Course, Exercise
+from autograder.course.storage import read_text
 from autograder.course.suite import load_suite
 from autograder.judge.budget import SELF_CHECK
 from autograder.judge.grader import Grader
@@ -60,7 +61,7 @@ class Checker:
 
     def _read(self, exercise: Exercise) -> str:
         try:
-            return (self.course.exercises_dir / exercise.file).read_text("utf-8")
+            return read_text(self.course.exercises_dir / exercise.file, below=self.course.root)
         except (OSError, ValueError):
             return ""
 

@@ -7,7 +7,8 @@ from autograder.course import Course, Exercise
 from autograder.learner.notebook.live import LiveNotebook, read_live
 from autograder.learner.notebook.runs import folder, notebook_names, runs
 from autograder.submission import Submission
-from autograder.submission.files import FileError
+from autograder.submission.files import Caps, FileError
+from autograder.submission.folder import read_plain
 from autograder.submission.notebook import Notebook
 from autograder.submission.own_work import notebook_file, read_own, stubs_of
 from autograder.submission.submission import notebook_of
@@ -62,7 +63,7 @@ def _live(course: Course, exercise: Exercise, where: Path | None, limit: int) ->
     for file in (*notebook_names(), own):
         if file.name == notebook_of(exercise.file) and file.is_file():
             try:
-                return read_live(file.read_bytes(), runs(), limit), ""
+                return read_live(read_plain(file, Caps().notebook_kib * 1024), runs(), limit), ""
             except FileError as error:
                 return None, f"{_named(course, file)} {error}"
     return None, ""

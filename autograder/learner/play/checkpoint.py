@@ -1,6 +1,7 @@
 """Save and load a training, so that it can go on. A checkpoint of other code or sizes is refused."""
 
 import hashlib
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Any
 
 import torch
 
-from autograder.course.storage import replacing
+from autograder.course.storage import exists, open_plain, remove, replacing
 
 SEED = "--seed"
 """The seed is stored with the digests of what made a checkpoint, under this name."""
@@ -38,10 +39,11 @@ class Checkpoint:
 
         `sizes` are options of the activity. If given, they must equal those of the checkpoint.
         """
-        if not self.file.exists():
+        if not exists(self.file):
             return None
         try:
-            kept = torch.load(self.file, map_location="cpu", weights_only=True)
+            with os.fdopen(open_plain(self.file), "rb") as stream:
+                kept = torch.load(stream, map_location="cpu", weights_only=True)
             made_by, made_with, data = dict(kept["made_by"]), dict(kept["sizes"]), dict(kept["data"])
         except OSError:
             raise
@@ -69,12 +71,12 @@ class Checkpoint:
     def save(self, data: Mapping[str, Any], sizes: Mapping[str, int | float | str]) -> None:
         """Write the file whole, or keep the old one. Raises OSError."""
         kept = {"made_by": dict(self.made_by), "sizes": dict(sizes), "data": dict(data)}
-        with replacing(self.file, 0o600) as temporary:
-            torch.save(kept, temporary)
+        with replacing(self.file, 0o600) as stream:
+            torch.save(kept, stream)
 
     def remove(self) -> None:
         """Delete the file, if there is one."""
-        self.file.unlink(missing_ok=True)
+        remove(self.file)
 
 
 def rng_states(device: str) -> dict[str, Any]:

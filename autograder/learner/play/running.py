@@ -18,7 +18,7 @@ import torch
 from autograder.course import Course, CourseError, read_course
 from autograder.course.model import Activity
 from autograder.course.names import UsageError
-from autograder.course.storage import state_folder
+from autograder.course.storage import new_notes, read_plain, state_folder
 from autograder.course.suite import parts_of_others
 from autograder.course.trust import require
 from autograder.exits import ENVIRONMENT, FAIL, GRADER, INTERRUPTED, PASS, USAGE
@@ -65,6 +65,8 @@ class CapturedOutput(io.TextIOBase):
 def main(request: str) -> NoReturn:
     """Run the requested activity, and exit with its status."""
     status = run(json.loads(request))
+    for note in new_notes():
+        print(f"course: {note}", file=sys.stderr)
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError, AttributeError):
             stream.flush()
@@ -203,7 +205,7 @@ def _made_by(course: Course, activity: Activity, submission: Submission, seed: i
     for file in sorted(path for path in course.play_dir.rglob("*") if path.suffix in (".py", ".toml")):
         name = file.relative_to(course.root).as_posix()
         if "/." not in name and file.is_file():
-            made_by[name] = _digest(file.read_bytes())
+            made_by[name] = _digest(read_plain(file))
     return {**made_by, SEED: str(seed)}
 
 

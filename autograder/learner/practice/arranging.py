@@ -9,6 +9,7 @@ from pathlib import Path
 from autograder.course import Course, Exercise
 from autograder.course.hunts import HuntFile
 from autograder.course.names import UsageError
+from autograder.course.storage import make_folder, read_plain, write_atomically
 from autograder.course.stubs import outline_of_stub
 from autograder.learner.practice.programs import OnProgress, programs_for
 from autograder.protocol.functions import Function, outline_of
@@ -39,8 +40,8 @@ def write_puzzle(course: Course, exercise: Exercise, on_progress: OnProgress) ->
     variant = nearest(programs, own_source(course, exercise))
     text, wrong = puzzle(course, exercise, programs, variant)
     file = course.root / FOLDER / exercise.file
-    file.parent.mkdir(exist_ok=True)
-    file.write_text(INTRODUCTION.format(number=exercise.number) + text, "utf-8")
+    make_folder(file.parent, below=course.root)
+    write_atomically(file, INTRODUCTION.format(number=exercise.number) + text, below=course.root)
     return file, wrong
 
 
@@ -48,8 +49,8 @@ def read_puzzle(course: Course, exercise: Exercise) -> Submission:
     """Return the learner's order. Raises `UsageError` if there is none."""
     file = course.root / FOLDER / exercise.file
     try:
-        sources = {exercise.file: file.read_bytes()}
-    except OSError:
+        sources = {exercise.file: read_plain(file, below=course.root)}
+    except FileNotFoundError:
         raise UsageError(f"there is no {FOLDER}/{exercise.file}; `course arrange {exercise.number}` makes it") from None
     return Submission("arrange", course.files, sources, digest(sources), ())
 

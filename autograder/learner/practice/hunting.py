@@ -10,6 +10,7 @@ from autograder.course import Course, Exercise
 from autograder.course.hunts import Example, Grid, Hunt, HuntFile, nothing_to_hunt
 from autograder.course.misconceptions import describe, named_in
 from autograder.course.names import UsageError
+from autograder.course.storage import make_folder, read_plain, write_atomically
 from autograder.course.suite import load_suite
 from autograder.learner.checking import check_submission
 from autograder.learner.practice.choices import Choice, make_choice
@@ -21,6 +22,9 @@ from autograder.submission.submission import digest
 
 FOLDER = "hunt"
 """Where the programs are written to, in the folder of the course."""
+
+MOST_BYTES = 1 << 20
+"""A larger program was not written for a hunt or a puzzle."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +106,7 @@ def read_repair(course: Course, hunt: OpenHunt) -> Submission:
     sources = {}
     for file in hunt.files:
         try:
-            sources[file] = (course.root / FOLDER / file).read_bytes()
+            sources[file] = read_plain(course.root / FOLDER / file, MOST_BYTES, below=course.root)
         except OSError as error:
             problem = f"{FOLDER}/{file} cannot be read ({error.strerror})"
             raise UsageError(f"{problem}; `course hunt --new` draws another one") from None
@@ -200,9 +204,9 @@ def _naming(course: Course, exercise: Exercise, hunt: Hunt) -> Choice:
 
 def _write(course: Course, hunt: OpenHunt) -> None:
     folder = course.root / FOLDER
-    folder.mkdir(exist_ok=True)
+    make_folder(folder, below=course.root)
     for file, text in hunt.files.items():
-        (folder / file).write_text(text, "utf-8")
+        write_atomically(folder / file, text, below=course.root)
     with changing(course) as practice:
         practice.open = asdict(hunt)
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from autograder.course import Course, Exercise
 from autograder.course.hunts import HUNTS, HuntFile, kit_hunts, read_hunts
 from autograder.course.names import UsageError
-from autograder.course.storage import state_folder, write_atomically
+from autograder.course.storage import remove, state_folder, write_atomically
 
 OnProgress = Callable[[int, int], None]
 
@@ -35,6 +35,6 @@ def _own(course: Course, exercise: Exercise, on_progress: OnProgress) -> HuntFil
     if found is None:
         found = make_hunts(course, exercise, on_progress=on_progress)
         for old in folder.glob(f"{exercise.id}-*.json"):
-            old.unlink(missing_ok=True)
+            remove(old)
         write_atomically(file, found.to_json())
     return found

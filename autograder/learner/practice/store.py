@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from autograder.course import Course
-from autograder.course.storage import FOLDER, folder_lock, state_folder, write_atomically
+from autograder.course.storage import FOLDER, folder_lock, read_plain, set_aside, state_folder, write_atomically
 
 FILE = "practice.json"
 
@@ -26,12 +26,16 @@ class Practice:
 
 def read_practice(course: Course) -> Practice:
     """Return what was stored; nothing if there is no such file, or it cannot be read."""
+    return _read(course) or Practice()
+
+
+def _read(course: Course) -> Practice | None:
     try:
-        data = json.loads((course.root / FOLDER / FILE).read_text("utf-8"))
+        data = json.loads(read_plain(course.root / FOLDER / FILE))
         is_open = isinstance(data.get("open"), dict)
         return Practice(data["open"] if is_open else None, dict(data.get("hunts", {})), dict(data.get("cards", {})))
     except (OSError, ValueError, TypeError, AttributeError, RecursionError):
-        return Practice()
+        return None
 
 
 @contextmanager
@@ -39,6 +43,9 @@ def changing(course: Course) -> Iterator[Practice]:
     """Yield what was stored, and store what becomes of it. Raises OSError."""
     folder = state_folder(course.root)
     with folder_lock(folder):
-        practice = read_practice(course)
+        practice = _read(course)
+        if practice is None:
+            set_aside(folder / FILE)
+            practice = Practice()
         yield practice
         write_atomically(folder / FILE, json.dumps(asdict(practice), indent=1) + "\n")

@@ -14,7 +14,8 @@ from autograder.course import Course, Exercise
 from autograder.course.hunts import HuntFile
 from autograder.course.misconceptions import describe
 from autograder.course.names import UsageError
-from autograder.learner.practice.hunting import FOLDER
+from autograder.course.storage import make_folder, read_text, write_atomically
+from autograder.learner.practice.hunting import FOLDER, MOST_BYTES
 from autograder.protocol.functions import outline_of
 
 PACKAGE = Path(__file__).parents[3]
@@ -78,10 +79,10 @@ def tests_file(course: Course, exercise: Exercise) -> Path:
 def write_template(course: Course, exercise: Exercise) -> Path | None:
     """Write a file to begin with, and return it; None if there is one."""
     file = tests_file(course, exercise)
-    if file.exists():
+    make_folder(file.parent, below=course.root)
+    if os.path.lexists(file):
         return None
-    file.parent.mkdir(exist_ok=True)
-    file.write_text(TEMPLATE.format(id=exercise.id), "utf-8")
+    write_atomically(file, TEMPLATE.format(id=exercise.id), below=course.root)
     return file
 
 
@@ -92,7 +93,7 @@ def score_tests(
 
     `on_progress(done, total)` is called for each program. Raises `UsageError` if the tests cannot be read.
     """
-    text = _read(tests_file(course, exercise))
+    text = _read(course, tests_file(course, exercise))
     names = tuple(function.name for function in outline_of(text).functions if function.name.startswith("test_"))
     if not names:
         raise UsageError(f"{FOLDER}/test_{exercise.file} has no function whose name begins with test_")
@@ -116,11 +117,13 @@ def _caught(course: Course, misconception: str, results: Sequence[bool]) -> Caug
     return Caught(misconception, known.name if known else misconception, sum(results), len(results))
 
 
-def _read(file: Path) -> str:
+def _read(course: Course, file: Path) -> str:
     try:
-        text = file.read_text("utf-8")
+        text = read_text(file, MOST_BYTES, below=course.root)
         compile(text, file.name, "exec", dont_inherit=True)
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        raise UsageError(f"{FOLDER}/{file.name} cannot be read: {error.strerror}") from None
+    except (ValueError, RecursionError, MemoryError) as error:
         raise UsageError(f"{FOLDER}/{file.name} cannot be read: {error}") from None
     except SyntaxError as error:
         raise UsageError(f"{FOLDER}/{file.name}, line {error.lineno}: {error.msg}") from None

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from autograder.course import Course, Exercise
+from autograder.course.storage import read_plain
 
 LENGTH = 16
 """Hexadecimal digits: enough to tell apart the versions of one file."""
@@ -26,7 +27,7 @@ def exercise_version(course: Course, exercise: Exercise) -> str:
     It does not depend on the title, the hints and the points: verdicts do not change with them.
     """
     try:
-        checks = course.checks_file(exercise).read_bytes()
+        checks = read_plain(course.checks_file(exercise))
     except OSError:
         checks = b""
     sizes = [dict(column) for column in course.sizes_of(exercise)]

@@ -14,6 +14,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from autograder.course.storage import open_plain
+
 Kind: TypeAlias = Literal["check", "hint", "next", "solution", "reset", "question"]
 KINDS: tuple[Kind, ...] = ("check", "hint", "next", "solution", "reset", "question")
 
@@ -132,7 +134,7 @@ def name_or_none(name: str | None) -> str | None:
 
 def read_lines(file: Path, position: int = 0) -> tuple[list[Event | Snapshot], int]:
     """Return the events after a position, and the end of the last whole line. Raises OSError."""
-    with file.open("rb") as stream:
+    with os.fdopen(open_plain(file), "rb") as stream:
         size = stream.seek(0, os.SEEK_END)
         stream.seek(max(position, size - MOST_READ))
         data = stream.read(MOST_READ)
@@ -157,7 +159,7 @@ def _parse(line: bytes) -> Event | Snapshot | None:
 
 def append(file: Path, events: Iterable[Event | Snapshot]) -> None:
     """Append each event in one write, so that two processes cannot mix their lines. Raises OSError."""
-    descriptor = os.open(file, os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
+    descriptor = open_plain(file, os.O_RDWR | os.O_APPEND | os.O_CREAT)
     try:
         torn = _is_torn(descriptor)
         for event in events:

@@ -10,12 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from autograder.course import Course, Exercise
-from autograder.course.storage import FOLDER, state_folder, write_atomically
+from autograder.course.storage import FOLDER, read_plain, remove, state_folder, write_atomically
 from autograder.results import ExerciseResult
 from autograder.results.reading import from_json
-
-MOST_BYTES = 16 << 20
-"""A larger file was not written by the kit."""
 
 
 @dataclass(frozen=True)
@@ -48,10 +45,7 @@ class LastReport:
 def read_last(course: Course, exercise: Exercise) -> LastReport | None:
     """Return the last report on an exercise; None if there is none, it cannot be read, or it is of another version."""
     try:
-        file = _file(course.root / FOLDER / "last", exercise)
-        if file.stat().st_size > MOST_BYTES:
-            return None
-        data = json.loads(file.read_text("utf-8"))
+        data = json.loads(read_plain(_file(course.root / FOLDER / "last", exercise)))
         last = LastReport(data["report"], str(data["at"]), data["file"], [int(checksum) for checksum in data["lines"]])
         if last.exercise["id"] != exercise.id:
             return None
@@ -64,12 +58,12 @@ def read_last(course: Course, exercise: Exercise) -> LastReport | None:
 def save_last(course: Course, exercise: Exercise, last: LastReport) -> None:
     """Store a report as the last one on an exercise. Raises OSError."""
     data = {"version": 1, "at": last.at, "file": last.file, "lines": list(last.lines), "report": last.report}
-    write_atomically(_file(state_folder(course.root, "last"), exercise), json.dumps(data, ensure_ascii=False) + "\n")
+    write_atomically(_file(state_folder(course.root, "last"), exercise), json.dumps(data) + "\n")
 
 
 def delete_last(course: Course, exercise: Exercise) -> None:
     """Delete the last report on an exercise: its file was reset."""
-    _file(course.root / FOLDER / "last", exercise).unlink(missing_ok=True)
+    remove(_file(course.root / FOLDER / "last", exercise))
 
 
 def _file(folder: Path, exercise: Exercise) -> Path:

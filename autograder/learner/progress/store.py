@@ -5,6 +5,7 @@ that is damaged or missing is rebuilt from the events.
 """
 
 import json
+import os
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,7 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from autograder.course import Course
-from autograder.course.storage import FOLDER, folder_lock, state_folder, write_atomically
+from autograder.course.storage import (
+    FOLDER,
+    folder_lock,
+    open_plain,
+    read_plain,
+    set_aside,
+    state_folder,
+    write_atomically,
+)
 from autograder.learner.progress import events as lines
 from autograder.learner.progress.course_progress import Progress, replay
 from autograder.learner.progress.events import Event, Snapshot
@@ -78,6 +87,8 @@ def _append(folder: Path, events: Sequence[Event], texts: Texts) -> Progress:
     if _size(folder / EVENTS) > lines.MOST_BYTES:
         _shorten(folder)
     read = _size(folder / EVENTS)
+    if _read_view(folder) is None:
+        set_aside(folder / VIEW)
     _write_view(folder, View(progress, read, _opening(folder / EVENTS), before.unknown))
     return progress
 
@@ -122,7 +133,7 @@ def _merged(rebuilt: Progress, view: Progress) -> Progress:
 def _read_view(folder: Path) -> View | None:
     """Return the view; None if it is missing or damaged."""
     try:
-        data = json.loads((folder / VIEW).read_text("utf-8"))
+        data = json.loads(read_plain(folder / VIEW))
         standings = {str(name): standing_of(standing) for name, standing in data["exercises"].items()}
         here, at = (data.get(name) if isinstance(data.get(name), str) else None for name in ("here", "at"))
         place = data.get("events") or {}
@@ -130,8 +141,8 @@ def _read_view(folder: Path) -> View | None:
             name: value for name, value in data.items() if name not in ("version", "exercises", "here", "at", "events")
         }
         progress = Progress(standings, here, at)
-        return View(progress, int(place.get("read", 0)), int(place.get("opening", 0)), unknown)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return View(progress, max(int(place.get("read", 0)), 0), int(place.get("opening", 0)), unknown)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError):
         return None
 
 
@@ -144,12 +155,14 @@ def _write_view(folder: Path, view: View) -> None:
         "events": {"read": view.read, "opening": view.opening},
         "exercises": {name: standing.to_json() for name, standing in view.progress.standings.items()},
     }
-    write_atomically(folder / VIEW, json.dumps(data, indent=1, ensure_ascii=False) + "\n")
+    write_atomically(folder / VIEW, json.dumps(data, indent=1) + "\n")
 
 
 def _shorten(folder: Path) -> None:
     """Replace old events by one line with the standings they led to; the newest stay."""
     events, _ = lines.read_lines(folder / EVENTS)
+    if _size(folder / EVENTS) > lines.MOST_READ:
+        set_aside(folder / EVENTS)
     old, newest = lines.newest(events)
     lines_kept = [_snapshot(replay(old)), *newest]
     write_atomically(folder / EVENTS, b"".join(event.line for event in lines_kept).decode("ascii"))
@@ -162,13 +175,16 @@ def _snapshot(progress: Progress) -> Snapshot:
 
 
 def _size(file: Path) -> int:
+    """Return the size of a file, 0 if it is missing. Raises OSError."""
     try:
-        return file.stat().st_size
-    except OSError:
+        descriptor = open_plain(file)
+    except FileNotFoundError:
         return 0
+    with os.fdopen(descriptor, "rb") as stream:
+        return os.fstat(stream.fileno()).st_size
 
 
 def _opening(file: Path) -> int:
     """Return a checksum of the beginning of the events file, which differs for another file."""
-    with file.open("rb") as stream:
+    with os.fdopen(open_plain(file), "rb") as stream:
         return zlib.crc32(stream.read(_OPENING_BYTES).split(b"\n")[0])

@@ -54,8 +54,7 @@ def copied(root: Path) -> Course:
     shutil.copy(COURSE.root / "course.toml", root)
     kept = COURSE.root / ".course" / "cache"
     kept.mkdir(parents=True, exist_ok=True)
-    (root / ".course").mkdir()
-    (root / ".course" / "cache").symlink_to(kept, target_is_directory=True)
+    shutil.copytree(kept, root / ".course" / "cache")
     return read_course(root)
 
 
