@@ -2,6 +2,8 @@
 
 import json
 import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -272,3 +274,36 @@ def test_without_pygls_the_extra_is_named(course: Path, tmp_path: Path) -> None:
     ended = tiny.run_course(course, "lsp", PYTHONPATH=path)
     assert ended.returncode == 2
     assert "pip install pygls" in ended.stderr
+
+
+HEADERS = {
+    "beyond any memory": b"Content-Length: 99999999999999999999\r\n\r\n{}",
+    "too much": b"Content-Length: 9999999999\r\n\r\n{}",
+    "too many digits": b"Content-Length: " + b"9" * 5000 + b"\r\n\r\n{}",
+    "negative": b"Content-Length: -5\r\n\r\n{}",
+    "nothing": b"Content-Length: 0\r\n\r\n",
+    "no number": b"Content-Length: five\r\n\r\n{}",
+    "empty": b"Content-Length: \r\n\r\n{}",
+    "missing": b"Content-Type: text/plain\r\n\r\n{}",
+    "control characters": b"Content-Length: \x1b[2J\r\n\r\n{}",
+    "endless": b"X" * (32 << 20),
+}
+
+
+@pytest.mark.parametrize("header", HEADERS)
+def test_a_message_with_an_absurd_header_ends_the_server_with_a_sentence(course: Path, header: str) -> None:
+    command = [sys.executable, *tiny.PROGRAM, "lsp"]
+    done = subprocess.run(command, cwd=course, input=HEADERS[header], capture_output=True, timeout=120, check=False)
+    assert done.returncode == 2
+    [line] = done.stderr.decode().splitlines()
+    assert line.startswith("course: the editor sent a message with ")
+    assert line.endswith("expected `Content-Length: ` and a number of bytes, from 1 to 67108864")
+    assert line.isprintable()
+    assert not done.stdout
+
+
+def test_an_editor_that_ends_in_the_middle_of_a_message_ends_the_server(course: Path) -> None:
+    command = [sys.executable, *tiny.PROGRAM, "lsp"]
+    cut = b"Content-Length: 5000\r\n\r\n{}"
+    done = subprocess.run(command, cwd=course, input=cut, capture_output=True, timeout=120, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
