@@ -172,7 +172,7 @@ def warn(sentence: str) -> None:
     if not sentence:
         return
     storage.notes.update((note, True) for note in storage.new_notes() if note in sentence)
-    lines = f"course: {sentence}".split("\n")
+    lines = printable(f"course: {sentence}").split("\n")
     if sys.stderr is not None and sys.stderr.isatty():
         width = max(min(shutil.get_terminal_size().columns, WIDEST), NARROWEST)
         lines = [part for line in lines for part in wrapped(line, width) or [""]]

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 
+from autograder.protocol.visible import visible
+
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
     """Return the name most similar to `name`, or None if none is similar."""
@@ -18,6 +20,6 @@ def suggestion(name: str, names: Iterable[str], otherwise: str) -> str:
 
 def unknown(what: str, name: str, near: Iterable[str | None] = (), *, more: str = "") -> str:
     """Return the sentences for a name that does not exist: what was probably meant, and `more`."""
-    shown = name if name.isprintable() else repr(name)
+    shown = visible(name)
     meant = " or ".join(f"`{word}`" for word in near if word)
     return " ".join(filter(None, (f"There is no {what} `{shown}`.", meant and f"Did you mean {meant}?", more)))

@@ -16,8 +16,7 @@ def write_json(target: str | None, data: Mapping[str, Any]) -> bool:
     if target is None:
         return False
     to_stdout = target == "-"
-    # A terminal may lack letters, and `json.loads` reads escapes everywhere.
-    text = json.dumps({"schema": SCHEMA, **data}, indent=1, ensure_ascii=to_stdout) + "\n"
+    text = json.dumps({"schema": SCHEMA, **data}, indent=1) + "\n"  # in ASCII: it has names and code of students
     if to_stdout:
         sys.stdout.write(text)
     else:

@@ -3,6 +3,8 @@
 import re
 import textwrap
 
+from autograder.protocol.visible import visible
+
 _CODE = re.compile(r"`[^`\n]+`")
 _LEAST_ROOM = 24
 """Columns in which a text of several words is readable."""
@@ -17,10 +19,10 @@ def printable(text: str) -> str:
     """Return text that a terminal shows unchanged, in lines ended by `\\n`.
 
     ANSI control sequences are dropped; any other character that is invisible, or moves the cursor, or reorders its
-    neighbours, is shown as its escape (`\\x07`, `\\u202e`).
+    neighbours, is shown as its escape (`\\x07`, `\\u202e`), and marks piled on one letter are cut.
     """
     text = _CONTROL_SEQUENCE.sub("", text.replace("\r\n", "\n")).expandtabs(4)
-    return text if text.isprintable() else "".join(map(_escaped, text))
+    return "\n".join(map(visible, text.split("\n")))
 
 
 def one_line(text: str) -> str:
@@ -47,14 +49,6 @@ def wrapped(text: str, width: int) -> list[str]:
 def least_room(text: str) -> int:
     """Return the columns that a text needs beside something else: for its longest name, and to be readable."""
     return max(min(len(text), _LEAST_ROOM), *(len(word) for word in text.split()), 0)
-
-
-def _escaped(character: str) -> str:
-    if character == "\n" or character.isprintable():
-        return character
-    if character.isspace() and ord(character) > 0x9F and character not in "\u2028\u2029":
-        return " "
-    return character.encode("unicode_escape").decode("ascii")
 
 
 def ended(sentence: str) -> str:

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
+from autograder.protocol.visible import visible
+
 SKIPPED_FOLDERS = frozenset({"__pycache__", "__MACOSX", "node_modules", "venv", "site-packages"})
 
 _OF_TOOLS = frozenset(
@@ -151,8 +153,8 @@ def is_skipped(folder: str) -> bool:
 
 
 def printable(text: object) -> str:
-    """Return a text with its control characters as escapes, so that it is safe to print in a terminal."""
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in str(text))
+    """Return a text on one line with every invisible character as its escape, so that it is safe to print."""
+    return visible(str(text))
 
 
 def printable_name(name: object) -> str:

@@ -4,6 +4,7 @@ import unicodedata
 from dataclasses import dataclass
 from typing import Protocol
 
+from autograder.protocol.visible import visible
 from autograder.submission.files import SubmissionError, printable
 
 NAME_BYTES = 200
@@ -42,7 +43,7 @@ class Students(Protocol):
 def checked_id(name: str, where: object) -> str:
     """Return a student's id in normal form (NFC); raise `SubmissionError` if it cannot be the name of a report."""
     name = unicodedata.normalize("NFC", name)
-    valid = name.isprintable() and not _REFUSED & set(name)
+    valid = visible(name) == name and not _REFUSED & set(name)
     if not name.strip(" .") or not valid or len(name.encode(errors="replace")) > NAME_BYTES:
         expected = f"printable letters, none of {''.join(sorted(_REFUSED))}, {NAME_BYTES} bytes at most"
         raise SubmissionError(

@@ -44,7 +44,7 @@ def classroom50(environment: Mapping[str, str]) -> Exporter:
         tests = [_test(exercise, exercise.id in graded.policy.grading.bonus) for exercise in mark.report.exercises]
         maximum = graded.policy.maximum
         data |= {"score": min(max(mark.score, 0), maximum), "max-score": maximum, "tests": tests}
-        return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
+        return json.dumps(data, indent=1) + "\n"
 
     return results
 

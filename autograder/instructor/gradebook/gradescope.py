@@ -110,4 +110,4 @@ def _test(
 
 
 def _text(results: dict[str, Any]) -> str:
-    return json.dumps(results, indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(results, indent=1) + "\n"

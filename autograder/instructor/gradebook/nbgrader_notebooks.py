@@ -24,7 +24,7 @@ def write_notebooks(marks: tuple[Mark, ...], cells: Mapping[str, Cells], folder:
             file = folder / mark.student / assignment / f"{result.id}.ipynb"
             if not _is_anothers(file):
                 file.parent.mkdir(parents=True, exist_ok=True)
-                text = json.dumps(_notebook(result, cells[result.id]), indent=1, ensure_ascii=False)
+                text = json.dumps(_notebook(result, cells[result.id]), indent=1)
                 write_atomically(file, text + "\n")
                 written += 1
     return written

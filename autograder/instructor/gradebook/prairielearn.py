@@ -69,9 +69,17 @@ def _test(exercise: ExerciseResult, check: CheckResult, bonus: bool, longest: in
         "name": f"{number(exercise.id)} {one_line(exercise.title)}: {one_line(check.title)}",
         "points": check.score / 100,
         "max_points": 0 if bonus else check.max_score / 100,
-        "message": check_text(check)[:longest],
+        "message": _cut(check_text(check), longest),
     }
 
 
+def _cut(text: str, longest: int) -> str:
+    """Return the beginning of a text that takes at most four bytes for each of the `longest` characters in JSON."""
+    text = text[:longest]
+    while len(json.dumps(text)) > 4 * longest:  # an escape has up to twelve
+        text = text[: len(text) * 3 // 4]
+    return text
+
+
 def _text(data: dict[str, Any]) -> str:
-    return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(data, indent=1) + "\n"

@@ -50,7 +50,7 @@ def code_quality(graded: Graded, mark: Mark) -> str:
                 "location": {"path": file, "lines": {"begin": line or 1}},
             }
         )
-    return json.dumps(entries, indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(entries, indent=1) + "\n"
 
 
 def github_actions(course: Course) -> str:

@@ -62,7 +62,7 @@ class Out:
 
     def note_run(self, run: Mapping[str, object]) -> None:
         """Write run.json, which lists the students once all have reports. Raises OSError."""
-        write_file(self.root / "run.json", json.dumps(run, indent=1, ensure_ascii=False) + "\n")
+        write_file(self.root / "run.json", json.dumps(run, indent=1) + "\n")
 
     def write_scores(self, table: str) -> Path:
         """Write scores.csv and return its path. Raises OSError."""

@@ -42,7 +42,7 @@ class Stored:
 def _json(value: Any, levels: int, indent: str = "\n") -> str:
     """Return JSON with a line per item in the first `levels`; the encoder's own indent is many times slower."""
     if not levels or not value or not isinstance(value, dict | list | tuple):
-        return json.dumps(value, ensure_ascii=False)
+        return json.dumps(value)
     inner = f"{indent} "
     if isinstance(value, dict):
         lines = [f"{json.dumps(key)}: {_json(item, levels - 1, inner)}" for key, item in value.items()]

@@ -13,11 +13,14 @@ import yaml
 
 from autograder.instructor.gradebook.classroom50 import classroom50
 from autograder.instructor.gradebook.graded import ExportError, Graded, Mark
+from autograder.instructor.gradebook.gradescope import Seen, gradescope
+from autograder.instructor.gradebook.junit import junit
 from autograder.instructor.gradebook.markdown import LONGEST, markdown
 from autograder.instructor.gradebook.prairielearn import prairielearn
 from autograder.instructor.gradebook.workflows import annotations, code_quality, github_actions, gitlab_ci
 from autograder.results import Report
 from autograder.results.reading import from_json
+from tests.proof.attacks.reports import STEERS
 from tests.support import export_examples as examples
 from tests.support import tiny
 
@@ -310,3 +313,36 @@ def test_what_is_invisible_in_a_students_words_is_written_out(graded: Graded, na
     text = make[name](graded, of(graded, "eve"))
     shown = text if name in ("markdown", "annotations") else strings(json.loads(text))
     assert not [character for character in ("\u202e", "\x07", "\x1b") if character in shown]
+
+
+HOSTILE = "\x1b[2J\x9b\x07\u202e\u2066\u200b\u3164\u034f" + "\u0301" * 3000
+
+
+def hostile(data: Any) -> Any:
+    """Return a report with those characters in every text but the ids, the statuses and the digests."""
+    if isinstance(data, dict):
+        kept = ("id", "status", "kind", "suite", "digest", "student", "level", "device", "isolation", "parts", "state")
+        return {key: value if key in kept else hostile(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [hostile(item) for item in data]
+    return f"{data}{HOSTILE}" if isinstance(data, str) else data
+
+
+@pytest.mark.parametrize("name", ["markdown", "annotations", "code_quality", "prairielearn", "gradescope", "junit"])
+def test_no_text_of_a_student_steers_what_a_person_reads(graded: Graded, name: str) -> None:
+    makers: dict[str, Callable[[Graded, Mark], str]] = {
+        "markdown": markdown,
+        "annotations": annotations,
+        "code_quality": code_quality,
+        "prairielearn": prairielearn,
+        "gradescope": gradescope(graded, Seen()),
+        "junit": junit,
+    }
+    mark = of(graded, "bob")
+    assert mark.report is not None
+    text = makers[name](graded, replace(mark, report=from_json(hostile(mark.report.to_json()))))
+    if name in ("code_quality", "prairielearn", "gradescope"):
+        assert text.isascii()
+        text = strings(json.loads(text))
+    assert not STEERS.search(text)
+    assert not re.search("[\u3164\u034f]|\u0301{20}", text)
