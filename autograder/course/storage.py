@@ -7,7 +7,6 @@ limit. The folders above it may be links.
 import contextlib
 import errno
 import os
-import secrets
 import stat
 import time
 from collections.abc import Iterator
@@ -70,9 +69,10 @@ def open_plain(file: Path, flags: int = os.O_RDONLY, mode: int = 0o644, *, below
             descriptor = os.open(name, flags | _PLAIN, mode, dir_fd=folder)
         except OSError as error:
             _refuse(file, _problem(name, folder) or error)
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        kind = os.fstat(descriptor).st_mode
+        if not stat.S_ISREG(kind):
             os.close(descriptor)
-            _refuse(file, _NOT_PLAIN)
+            _refuse(file, OSError(errno.EISDIR, os.strerror(errno.EISDIR)) if stat.S_ISDIR(kind) else _NOT_PLAIN)
         return descriptor
 
 
@@ -140,7 +140,7 @@ def replacing(file: Path, mode: int = 0o644, *, below: Path | None = None) -> It
         if (below is not None or FOLDER in file.parts) and (problem := _problem(name, folder)):
             _refuse(file, problem)
         try:
-            beside = f".{file.name[:40]}-{secrets.token_hex(6)}"
+            beside = f".{file.name[:40]}-{os.urandom(6).hex()}"
             temporary = beside if folder is not None else str(file.with_name(beside))
             descriptor = -1
 

@@ -1,10 +1,9 @@
 """The language server: opens and saves come in, and diagnostics, lenses, hints and actions go out."""
 
 import asyncio
-import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO
 
 from lsprotocol import types as lsp
 from pygls.lsp.server import LanguageServer
@@ -18,15 +17,10 @@ from autograder.learner.editor.annotations import lenses, shape_hints
 from autograder.learner.editor.checker import Checker, exercise_of
 from autograder.learner.editor.findings import LINE_END, SOURCE, diagnostic_of, whole_line
 from autograder.learner.editor.screen import ExerciseState
-from autograder.report.printable import one_line
 from autograder.submission import SubmissionError
 
 TRUST, NOT_NOW, NOW = "Trust this course", "Not now", "Show it now"
 PROGRESS = "course-check"
-
-LENGTH = re.compile(rb"Content-Length: (\d{1,10})\r\n")
-MOST_HEADER, MOST_MESSAGE = 4096, 64 << 20
-"""Bytes of a line of a header, and of a message: no editor sends a file that is nearly as large."""
 
 
 class EditorServer(LanguageServer):
@@ -185,41 +179,11 @@ class EditorServer(LanguageServer):
             self.workspace_inlay_hint_refresh(None)
 
 
-class BoundedInput:
-    """The stream from the editor. It raises `UsageError` for a header that is wrong or asks for too much memory."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
-        self._has_length = False
-
-    def readline(self) -> bytes:
-        """Return the next line of a header; b"" at the end."""
-        line = self._stream.readline(MOST_HEADER)
-        length = LENGTH.fullmatch(line)
-        if length is not None and 0 < int(length[1]) <= MOST_MESSAGE:
-            self._has_length = True
-        elif length or line.lower().startswith(b"content-length") or (line and not line.endswith(b"\n")):
-            raise self._problem(f"the header {one_line(line[:60].decode('utf-8', 'replace'))!r}")
-        elif line and not line.strip() and not self._has_length:
-            raise self._problem("no header Content-Length")
-        return line
-
-    def read(self, size: int) -> bytes:
-        """Return a whole message; b"" if the editor ended in the middle of it."""
-        self._has_length = False
-        message = self._stream.read(size)
-        return message if len(message) == size else b""
-
-    def _problem(self, found: str) -> UsageError:
-        expected = f"expected `Content-Length: ` and a number of bytes, from 1 to {MOST_MESSAGE}"
-        return UsageError(f"the editor sent a message with {found}; {expected}")
-
-
 def serve(stdin: BinaryIO, stdout: BinaryIO) -> None:
-    """Serve an editor over these streams until it ends the server or closes them. Raises `UsageError`."""
+    """Serve an editor over these streams until it ends the server or closes them."""
     server = make_server()
     try:
-        server.start_io(cast("BinaryIO", BoundedInput(stdin)), stdout)
+        server.start_io(stdin, stdout)
     finally:
         server.close()
 
