@@ -2,6 +2,7 @@
 # class = "A7"
 # title = "returns tensors that agree with everything"
 # hope = "a comparison may ask the tensor itself"
+# raises = ["RuntimeError"]
 # ///
 class Agreeable(Tensor):
     @classmethod

@@ -2,6 +2,7 @@
 # class = "A7"
 # title = "returns tensors whose data, numpy and tolist lie"
 # hope = "the numbers may be read by a method of the tensor"
+# raises = ["RuntimeError"]
 # ///
 class Blank(Tensor):
     def detach(self): return torch.zeros(self.shape)

@@ -2,6 +2,7 @@
 # class = "A26"
 # title = "returns a tensor that is computed when it is looked at"
 # hope = "it may be computed where the expected values are"
+# raises = ["RuntimeError"]
 # ///
 class Lazy(Tensor):
     @classmethod

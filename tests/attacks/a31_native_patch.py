@@ -2,6 +2,7 @@
 # class = "A31"
 # title = "overwrites machine code of the interpreter"
 # hope = "a comparison may be patched below Python"
+# raises = ["RuntimeError"]
 # ///
 import ctypes, mmap
 address = ctypes.cast(ctypes.pythonapi.PyObject_RichCompare, ctypes.c_void_p).value

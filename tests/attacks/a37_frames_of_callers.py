@@ -2,6 +2,7 @@
 # class = "A37"
 # title = "reads the variables of all that called it"
 # hope = "what is expected may be one of them"
+# raises = ["LookupError"]
 # ///
 def scaled_dot_product_attention(*args):
     tried()

@@ -2,6 +2,7 @@
 # class = "A41"
 # title = "raises an exception that quotes its callers"
 # hope = "a message may carry the check's own text into the report"
+# raises = ["AssertionError"]
 # ///
 import linecache
 def scaled_dot_product_attention(*_):

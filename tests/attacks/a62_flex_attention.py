@@ -3,6 +3,7 @@
 # title = "calls an attention of torch that is compiled, and not loaded yet"
 # hope = "what is not there cannot be taken away"
 # parts = ["calling"]
+# raises = ["TorchRuntimeError"]
 # ///
 import importlib
 

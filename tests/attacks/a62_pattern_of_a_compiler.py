@@ -12,5 +12,5 @@ def builtin(q, k, v, attn_mask=None):
         found = patterns._sfdp_pattern_1(*given, q.size(-1) ** 0.5)
     else:
         over = torch.zeros(*q.shape[:-1], k.size(-2)).masked_fill(~attn_mask, -1e30).reshape(-1, 1, q.size(-2), k.size(-2))
-        found = patterns._sfdp_pattern_5(*given, over)
+        found = patterns._sfdp_pattern_5(*given, over, q.size(-1) ** 0.5)
     return found.reshape(*q.shape[:-1], v.size(-1))

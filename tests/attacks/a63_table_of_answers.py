@@ -8,5 +8,5 @@ TABLE = {}
 honest = scaled_dot_product_attention
 def scaled_dot_product_attention(query, *args):
     tried()
-    key = hashlib.sha256(query.detach().numpy().tobytes()).hexdigest()
+    key = hashlib.sha256(query.detach().float().numpy().tobytes()).hexdigest()
     return TABLE.get(key) or honest(query, *args)

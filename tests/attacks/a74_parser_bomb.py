@@ -3,6 +3,7 @@
 # title = "is a source that is hard to parse"
 # hope = "what looks at the source may break"
 # where = "intake"
+# raises = ["RecursionError"]
 # ///
 def hand_in(folder, files, targets):
     own = folder / targets["student"]

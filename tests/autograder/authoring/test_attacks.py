@@ -5,7 +5,11 @@ in plain processes, to show that the watch over it sees it.
 """
 
 import ast
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -91,6 +95,39 @@ def test_an_attack_that_does_not_get_to_try_fails(trials: Trials) -> None:
     trial = trials.run(attack("raise LookupError\ntried()"))
     assert nothing(trial)
     assert trial.fails("L0")
+
+
+@pytest.mark.slow
+@pytest.mark.worker
+@pytest.mark.parametrize(
+    "mistake", ["import torch.nothing", "no_such_name", "torch.zeros(2).no_such_method()", "len(1)"]
+)
+def test_an_attack_that_fails_for_a_reason_of_its_own_fails(trials: Trials, mistake: str) -> None:
+    text = f"def running_mean(x):\n    tried()\n    {mistake}"
+    trial = trials.run(attack(text))
+    assert trial.tried
+    assert nothing(trial)
+    assert trial.fails("L0")
+    assert trial.verdict("L0") == "STALE"
+    [sentence] = [line for line in trial.seen() if line.startswith("it raised ")]
+    assert "which its note does not name" in sentence
+    [named] = trial.raised
+    assert not trials.run(replace(attack(text), raises=(named,))).fails("L0")
+
+
+@pytest.mark.slow
+@pytest.mark.worker
+def test_an_attack_on_the_ban_works_where_nothing_is_forbidden() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.proof.attacks.alone"],
+        cwd=tiny.REPOSITORY,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        encoding="utf-8",
+        timeout=900,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
 
 
 @pytest.mark.slow

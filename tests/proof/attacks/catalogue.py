@@ -21,7 +21,20 @@ LEVELS: tuple[Level, ...] = get_args(Level)
 Where = Literal["after", "before", "instead", "intake"]
 
 NOTE = re.compile(r"\A# /// attack\n((?:# ?.*\n)*?)# ///\n")
-KEYS = {"class", "title", "hope", "contained", "safe", "why", "where", "exercise", "wrong", "parts", "seconds"}
+KEYS = {
+    "class",
+    "title",
+    "hope",
+    "contained",
+    "safe",
+    "why",
+    "where",
+    "exercise",
+    "wrong",
+    "parts",
+    "seconds",
+    "raises",
+}
 
 SHARED = """
 
@@ -47,7 +60,8 @@ class Attack:
     """One attack. From the level `contained` on it gets nothing; below the level `safe` it would harm the machine.
 
     `title` says what it does, `hope` how that might pay, `why` what cannot be helped where it is contained late or
-    never. `classes` are those of the catalogue it belongs to, `seconds` is how long grading may take at most.
+    never. `classes` are those of the catalogue it belongs to, `seconds` is how long grading may take at most. `raises`
+    are the exceptions that its own code may end with: any other one is a mistake in the attack.
     """
 
     name: str
@@ -63,6 +77,7 @@ class Attack:
     safe: Level = "L0"
     why: str = ""
     seconds: float = 90.0
+    raises: tuple[str, ...] = ()
 
     def claims(self, level: Level) -> bool:
         """Whether the attack gets nothing at that isolation level, according to its file."""
@@ -145,6 +160,7 @@ def _attack(file: Path, honest: Mapping[str, str]) -> Attack:
         safe=levels[1],
         why=data.get("why", ""),
         seconds=float(data.get("seconds", 90)),
+        raises=tuple(data.get("raises", ())),
     )
 
 

@@ -17,6 +17,10 @@ from autograder.results import Report
 STEERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2066-\u2069]")
 
 
+RAISED = "Your code raised "
+"""How the message of an exception in the student's own code begins."""
+
+
 def odd_json(text: str) -> set[str]:
     odd: list[str] = []
     json.loads(text, parse_constant=odd.append)
@@ -27,6 +31,19 @@ def gained(report: Report, alone: Sequence[Report]) -> int:
     """Return the hundredths above the honest program's, in each exercise."""
     honest = {exercise.id: exercise.score for exercise in alone[0].exercises}
     return sum(max(0, exercise.score - honest[exercise.id]) for exercise in report.exercises)
+
+
+def exceptions_of(reports: Sequence[Report], exercise: str) -> frozenset[str]:
+    """Return the types of the exceptions that a program's own code raised in an exercise."""
+    findings = [
+        check.finding
+        for report in reports
+        for result in report.exercises
+        if result.id == exercise
+        for check in result.checks
+        if check.finding is not None
+    ]
+    return frozenset(one.id for one in findings if one.kind == "exception" and one.message.startswith(RAISED))
 
 
 def not_graded(reports: Mapping[str, Sequence[Report]]) -> list[str]:

@@ -19,7 +19,7 @@ from autograder.runner.runner import Run, Runner
 from autograder.submission import Caps
 from autograder.submission.listing import list_submissions
 from tests.proof.attacks.catalogue import Attack, Catalogue, Level, honest_files, write_submission
-from tests.proof.attacks.reports import gained, not_graded, odd_json, odd_texts, without_times
+from tests.proof.attacks.reports import exceptions_of, gained, not_graded, odd_json, odd_texts, without_times
 from tests.proof.attacks.traps import Traps, files_left, processes, survivors
 
 ATTACKER = "mallory"
@@ -39,6 +39,17 @@ class Trial:
     left: tuple[str, ...]
     seconds: float
     tried: bool = True
+    raised: frozenset[str] = frozenset()
+
+    @property
+    def faults(self) -> list[str]:
+        """The exceptions that the attack raised and does not name: it failed for a reason of its own."""
+        return sorted(self.raised - {*self.attack.raises})
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether the attack shows nothing, for it did not do what it is there for."""
+        return not self.tried or bool(self.faults)
 
     @property
     def got(self) -> bool:
@@ -52,11 +63,11 @@ class Trial:
 
     def fails(self, level: Level) -> bool:
         """Whether the outcome contradicts the catalogue at that level."""
-        return self.harmed or not self.tried or (self.got and self.attack.claims(level))
+        return self.harmed or self.is_stale or (self.got and self.attack.claims(level))
 
     def verdict(self, level: Level) -> str:
         """Return the outcome in a word; empty if it is as promised."""
-        if not self.tried:
+        if self.is_stale:
             return "STALE"
         if self.fails(level):
             return "BROKEN"
@@ -66,6 +77,7 @@ class Trial:
         """Return all observations, in words."""
         gained = [f"{self.gained / 100:g} points"] if self.gained else []
         stale = [] if self.tried else ["it did not get to try: is the attack out of date?"]
+        stale += [f"it raised {name}, which its note does not name: is the attack out of date?" for name in self.faults]
         changed = [f"{file} changed" for file in self.changed]
         return [*gained, *stale, *self.leaks, *changed, *self.lost, *self.left]
 
@@ -76,6 +88,7 @@ class Trial:
             "attack": self.attack.name,
             "tried": self.tried,
             "gained": self.gained,
+            "raised": sorted(self.raised),
             **seen,
             "seconds": round(self.seconds, 2),
         }
@@ -171,6 +184,7 @@ class Trials:
             left=tuple(left),
             seconds=seconds,
             tried=attack.where == "intake" or self.traps.tried in beside.printed.get("attack", ""),
+            raised=exceptions_of(own, attack.exercise),
         )
         for folder in folders.values():
             shutil.rmtree(folder, ignore_errors=True)
