@@ -7,7 +7,7 @@
 import gc
 import types
 for item in gc.get_objects():
-    if isinstance(item, types.GeneratorType) and item.__name__ == 'forbid' and item.gi_frame:
+    if type(item) is types.GeneratorType and item.__name__ == 'forbid' and item.gi_frame:
         for library in getattr(item.gi_frame.f_locals['ban'], '_libraries', {}).values():
             library.reset()
 builtin = getattr(torch.nn.functional, 'scaled_dot_product' + '_attention')

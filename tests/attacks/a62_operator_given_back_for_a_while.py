@@ -8,7 +8,7 @@
 # ///
 import gc
 import types
-bans = [item.gi_frame.f_locals['ban'] for item in gc.get_objects() if isinstance(item, types.GeneratorType) and item.__name__ == 'forbid' and item.gi_frame]
+bans = [item.gi_frame.f_locals['ban'] for item in gc.get_objects() if type(item) is types.GeneratorType and item.__name__ == 'forbid' and item.gi_frame]
 inner = getattr(torch.nn.functional, 'scaled_dot_product' + '_attention')
 def builtin(*args, **named):
     for ban in bans:
