@@ -5,6 +5,7 @@
 # safe = "L2"
 # contained = "L2"
 # why = "a plain process may do what its user may"
+# raises = ["PermissionError"]
 # ///
 import os, signal
 tried()

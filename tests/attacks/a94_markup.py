@@ -2,6 +2,7 @@
 # class = "A94"
 # title = "returns, raises and names in HTML, Markdown and formulas"
 # hope = "a report is shown somewhere"
+# raises = ["<script>alert(1)</script><img src=x onerror=alert(1)>[x](javascript:alert(1))"]
 # ///
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(1)>[x](javascript:alert(1))"
 tried()
