@@ -2,6 +2,7 @@
 
 import argparse
 
+from autograder.cli.screen import say
 from autograder.course import Course, find_course, read_course
 from autograder.course.assignments import find_assignment
 from autograder.course.kit_files import refuse_kit
@@ -30,14 +31,14 @@ def accept_file(options: argparse.Namespace) -> int:
     common = {"name": options.name or "", "assignment": options.assignment or "", "reason": reason, "by": by}
     if options.withdraw:
         for gone in withdraw(course, options.student, **common):
-            print(f"{gone.name or 'the other hand-in'} of {gone.student} no longer counts{_where(gone)}")
+            say(f"{gone.name or 'the other hand-in'} of {gone.student} no longer counts{_where(gone)}")
     elif options.file is None:
         raise UsageError(f"course accept has no file; {_FORM}")
     else:
         roster = read_roster(course, options.roster)
         done = accept(course, roster, options.student, options.file, **common)
-        print(f"{done.name or 'The hand-in'} of {done.student} is accepted by {by} and kept in {FOLDER}/{done.file}")
-    print("The next `course grade` uses it: the same command grades this student again")
+        say(f"{done.name or 'The hand-in'} of {done.student} is accepted by {by} and kept in {FOLDER}/{done.file}")
+    say("The next `course grade` uses it: the same command grades this student again")
     return PASS
 
 
@@ -46,9 +47,9 @@ def _list(course: Course, options: argparse.Namespace) -> int:
     shown = {student: accepted[student] for student in accepted if options.student in (None, student)}
     for student, decisions in shown.items():
         for decision in decisions:
-            print(f"{one_line(student)}{_where(decision)}: {one_line(decision.note)}")
+            say(f"{one_line(student)}{_where(decision)}: {one_line(decision.note)}")
     if not shown:
-        print("Nothing is accepted")
+        say("Nothing is accepted")
     return PASS
 
 

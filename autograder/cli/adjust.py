@@ -3,7 +3,7 @@
 import argparse
 from collections.abc import Sequence
 
-from autograder.cli.screen import warn
+from autograder.cli.screen import say, warn
 from autograder.course import Course, find_course, read_course
 from autograder.course.assignments import assigned, find_assignment
 from autograder.course.kit_files import refuse_kit
@@ -39,11 +39,11 @@ def adjust(options: argparse.Namespace) -> int:
     if rows:
         append(course, rows)
     for row in rows:
-        print(f"{one_line(row.student)}: {row.sentence if row.kind != 'withdraw' else _withdrawn(row)}")
+        say(f"{one_line(row.student)}: {row.sentence if row.kind != 'withdraw' else _withdrawn(row)}")
     for row in rows:
         warn(_above_maximum(course, row))
     count = plural(len(rows), "row")
-    print(f"{count} added to adjustments.csv; the next `course grade` and `course export` count them")
+    say(f"{count} added to adjustments.csv; the next `course grade` and `course export` count them")
     return PASS
 
 
@@ -104,7 +104,7 @@ def _list(known: Adjustments, student: str | None) -> int:
     for name in sorted(known.students):
         if student in (None, name):
             for row in known.of(name):
-                print(f"{one_line(name)}: {row.sentence}")
+                say(f"{one_line(name)}: {row.sentence}")
     if not any(student in (None, name) for name in known.students):
-        print("Nothing is adjusted")
+        say("Nothing is adjusted")
     return PASS

@@ -3,6 +3,7 @@
 import argparse
 import importlib
 import re
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 from autograder.course.names import UsageError
 from autograder.course.nearest import nearest, unknown
-from autograder.report.printable import wrapped
+from autograder.report.printable import USUAL, columns_of, folded, wrapped
 
 if TYPE_CHECKING:
     from autograder.instructor.grading.shards import Shard
@@ -45,6 +46,11 @@ class HelpFormatter(argparse.HelpFormatter):
 
 class Parser(argparse.ArgumentParser):
     """Reports every wrong use as a `UsageError`: sentences that say what to type."""
+
+    def format_help(self) -> str:
+        """Return the help, with no line wider than the terminal."""
+        width = columns_of(sys.stdout) or USUAL
+        return "\n".join(part for line in super().format_help().split("\n") for part in folded(line, width) or [""])
 
     def error(self, message: str) -> NoReturn:
         """Raise `UsageError`; a message about missing arguments says what they are."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from autograder.authoring.building import find_stale, write_files
 from autograder.authoring.leftovers import made_leftovers
-from autograder.cli.screen import warn
+from autograder.cli.screen import say, warn
 from autograder.course import Course, Exercise, find_course, read_course
 from autograder.course.author_files import require_texts
 from autograder.course.kit_files import refuse_kit
@@ -32,18 +32,18 @@ def build(options: argparse.Namespace) -> int:
     if not stale.names:
         if left_over and options.check:
             return FAIL
-        print(f"{_contents(course, exercises)} are up to date")
+        say(f"{_contents(course, exercises)} are up to date")
         return PASS
     if options.check:
         if stale.missing:
-            print(f"missing or old: {', '.join(stale.missing)}; run `{_command(named)}`")
+            say(f"missing or old: {', '.join(stale.missing)}; run `{_command(named)}`")
         if stale.edited:
-            print(f"stale: {', '.join(_names(stale.edited))}; run `{_command(named)} --force`")
+            say(f"stale: {', '.join(_names(stale.edited))}; run `{_command(named)} --force`")
         return FAIL
     written, left = (stale.handed_out, []) if options.force else (stale.new, stale.edited)
     write_files(written)
     if written or stale.parts:
-        print(f"made {', '.join(_names((*written, *stale.parts)))}")
+        say(f"made {', '.join(_names((*written, *stale.parts)))}")
     if left:
         names = ", ".join(_names(left))
         differs, them = ("differs", "it") if len(left) == 1 else ("differ", "them")

@@ -2,7 +2,7 @@
 
 import argparse
 
-from autograder.cli.screen import warn
+from autograder.cli.screen import say, warn
 from autograder.course import find_course, read_course
 from autograder.course.names import UsageError
 from autograder.exits import PASS
@@ -30,5 +30,5 @@ def dashboard(options: argparse.Namespace) -> int:
     warn(made.problem)
     for note in graded.notes:
         warn(note)
-    print(f"The page is {made.file}, its {plural(made.tables, 'table')} are in {made.folder}")
+    say(f"The page is {made.file}, its {plural(made.tables, 'table')} are in {made.folder}")
     return PASS

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import fields, replace
 from pathlib import Path
 
-from autograder.cli.screen import warn
+from autograder.cli.screen import say, warn
 from autograder.course import Course, find_course, read_course
 from autograder.course.author_files import require_texts
 from autograder.course.kit_files import refuse_kit
@@ -67,7 +67,7 @@ def _term(wanted: ExportOptions, course: Course, roster: Roster, out: Path) -> i
         drop = course.grading.drop_assignments if course.grading else 0
         Path(wanted.to).parent.mkdir(parents=True, exist_ok=True)
         write_atomically(Path(wanted.to), term_csv(runs_of_term, drop))
-        print(f"Written: {wanted.to}")
+        say(f"Written: {wanted.to}")
     for assignment, graded in runs_of_term:
         if wanted.format != "scores":
             place = replace(wanted, to=str(Path(wanted.to) / assignment.id))
@@ -80,7 +80,7 @@ def _term(wanted: ExportOptions, course: Course, roster: Roster, out: Path) -> i
 
 def _show(exported: ExportResult) -> None:
     for line in exported.lines:
-        print(line)
+        say(line)
     for sentence in exported.warnings:
         warn(sentence)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from autograder import ending
 from autograder.authoring.handout import handout_of
 from autograder.cli.progress_line import GradingProgress
-from autograder.cli.screen import make_console, warn
+from autograder.cli.screen import make_console, say, warn
 from autograder.course import Course, read_course
 from autograder.course.names import UsageError
 from autograder.exits import ENVIRONMENT, GRADER, PASS
@@ -117,25 +117,25 @@ def _fail(status: int, sentence: str) -> int:
 def _show(options: argparse.Namespace, out: Out, outcome: Outcome, policy: Policy, before: Marks) -> None:
     """Print the class, the counts, where the reports are, and which marks differ from those `before`."""
     if outcome.left:
-        print(_counts(outcome.counts))
+        say(_counts(outcome.counts))
         option = "--retry-errors" if options.retry_errors else "--student"
         unchanged = f"so scores.csv is left as it was: run it without {option}"
-        print(f"{outcome.left} others have no report that stands, {unchanged}")
+        say(f"{outcome.left} others have no report that stands, {unchanged}")
         return
     _show_class(options, out, outcome.reports, policy.maximum)
-    print(f"\n{_counts(outcome.counts)}")
+    say(f"\n{_counts(outcome.counts)}")
     for sentence in _beyond_the_table(outcome, policy):
-        print(sentence)
+        say(sentence)
     if held := outcome.undecided:
         one = len(held) == 1
         count = f"{plural(len(held), 'submission')} {'has' if one else 'have'}"
         found = f"{count} no file of the assignment that could be read"
         if not all(report.is_unread for report in outcome.reports if report.submission["student"] in held):
             found = f"{count} work in a file that was not read, or no file that could be read"
-        print(f"{found}, and {'is' if one else 'are'} held back without a score, see above")
-    print(f"Reports are in {out.reports}, the table in {outcome.table}")
+        say(f"{found}, and {'is' if one else 'are'} held back without a score, see above")
+    say(f"Reports are in {out.reports}, the table in {outcome.table}")
     for line in changed_marks(before, marks_of(outcome.table) if outcome.table else {}):
-        print(line)
+        say(line)
 
 
 def _beyond_the_table(outcome: Outcome, policy: Policy) -> Iterator[str]:

@@ -116,7 +116,7 @@ def _ask(screen: Screen, course: Course, hunt: OpenHunt) -> OpenHunt:
         screen.gap()
         question = choice.question if choice is not None else "On which line is the fault?"
         screen.choices(f"{question} (--{key})", choice.answers if choice is not None else ())
-        given = typed("Your answer, or Enter to skip: ") if can_answer else ""
+        given = typed("Your answer, or Enter to skip:") if can_answer else ""
         if given:
             try:
                 hunt = _answered(screen, course, hunt, key, given)

@@ -4,9 +4,7 @@ That may take minutes, and only names the mistakes. Which checks pass and fail i
 """
 
 import contextlib
-import shutil
 import sys
-import textwrap
 import threading
 import time
 from collections.abc import Sequence
@@ -15,6 +13,7 @@ from typing import TYPE_CHECKING
 from autograder.cli.progress_line import is_due
 from autograder.report.exercise_summary import number
 from autograder.report.glyphs import glyphs_for
+from autograder.report.printable import USUAL, cells, columns_of, cut, folded, padded
 
 if TYPE_CHECKING:
     from autograder.checks import Check
@@ -79,7 +78,7 @@ class KeyProgress:
             self._moved_on.set()
             if self._outcomes.get(exercise):
                 self._clear()
-                _write("".join(f"{line}\n" for line in self._verdict(exercise, shutil.get_terminal_size().columns)))
+                _write("".join(f"{line}\n" for line in self._verdict(exercise, columns_of(sys.stderr) or USUAL)))
             if done == total or time.monotonic() - self._last_shown > EVERY_SECONDS:
                 self._redraw(f"{number(exercise)} comparing with known mistakes: {done} of {total}, once per exercise")
 
@@ -91,9 +90,9 @@ class KeyProgress:
             self._clear()
 
     def _redraw(self, text: str) -> None:
-        text = text[: shutil.get_terminal_size().columns - 1]
-        _write(f"\r{text.ljust(self._width)}")
-        self._width, self._last_shown = len(text), time.monotonic()
+        text = cut(text, (columns_of(sys.stderr) or USUAL) - 1)
+        _write(f"\r{padded(text, self._width)}")
+        self._width, self._last_shown = cells(text), time.monotonic()
 
     def _clear(self) -> None:
         if self._width:
@@ -112,7 +111,7 @@ class KeyProgress:
         head = f"Exercise {number(exercise)}: {passed} of {len(statuses)} checks pass, {fail}:"
         more = [f"  and {len(failing) - MOST_NAMED} more"] if len(failing) > MOST_NAMED else []
         named = [f"  {glyphs.failed} {glyphs.spell(title)}" for title in failing[:MOST_NAMED]]
-        return [line for text in [head, *named, *more] for line in textwrap.wrap(text, width, subsequent_indent="    ")]
+        return [line for text in [head, *named, *more] for line in folded(text, width)]
 
     def _print(self, exercise: str, done: int, total: int) -> None:
         if not self._has_printed and time.monotonic() - self._started > QUIET_SECONDS:

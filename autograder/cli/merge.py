@@ -2,7 +2,7 @@
 
 import argparse
 
-from autograder.cli.screen import warn
+from autograder.cli.screen import say, warn
 from autograder.course import find_course, read_course
 from autograder.course.names import UsageError
 from autograder.exits import ENVIRONMENT, GRADER, PASS
@@ -34,8 +34,8 @@ def merge_shards(options: argparse.Namespace) -> int:
         warn(str(error))
         return ENVIRONMENT
     failed = sum(row.failed for row in rows)
-    print(f"{len(rows):,} reports from {len(options.shards)} folders, {failed:,} of them the grader failed on")
-    print(f"Reports are in {out.reports}, the table in {options.out / 'scores.csv'}")
+    say(f"{len(rows):,} reports from {len(options.shards)} folders, {failed:,} of them the grader failed on")
+    say(f"Reports are in {out.reports}, the table in {options.out / 'scores.csv'}")
     held = [row for row in rows if row.summary.is_held]
     undecided = any(final_of(policy, row.student, None, row.summary).is_open for row in held)
     return GRADER if failed or undecided else PASS

@@ -16,7 +16,7 @@ from autograder.authoring.mutation.standard import add_defaults
 from autograder.authoring.mutation.texts import TEXTS
 from autograder.authoring.naming import append_entry, entry_of
 from autograder.cli.progress_line import show_count
-from autograder.cli.screen import Screen
+from autograder.cli.screen import Screen, say
 from autograder.course import Course, Exercise, find_course, read_course
 from autograder.course.author_files import require_texts
 from autograder.course.kit_files import refuse_kit
@@ -131,8 +131,8 @@ def _draft(course: Course, id_: str) -> int:
         exercise, name, "A mutant that was drafted.", [patch_of(solution, mutant.source)], TEXTS.get(mutant.operator)
     )
     file = append_entry(course, exercise, name, entry)
-    print(entry.strip("\n"))
-    print(f"\nAdded to {file.relative_to(course.root)}. Read its texts, then run `course validate {exercise.number}`")
+    say(entry.strip("\n"))
+    say(f"\nAdded to {file.relative_to(course.root)}. Read its texts, then run `course validate {exercise.number}`")
     return PASS
 
 
@@ -143,15 +143,15 @@ def _add_defaults(suite: Suite) -> int:
         show = partial(_show_progress, exercise.id)
         found = add_defaults(suite, exercise, on_progress=show)
         for entry in found.entries.values():
-            print(entry.strip("\n") + "\n")
+            say(entry.strip("\n") + "\n")
         for sentence in found.advice:
-            print(f"{exercise.id}: {sentence}")
+            say(f"{exercise.id}: {sentence}")
         if found.entries:
             file = f"solutions/misconceptions/{exercise.id}.toml"
-            print(f"Added to {file}. Read the texts, then run `course validate {exercise.number}`")
+            say(f"Added to {file}. Read the texts, then run `course validate {exercise.number}`")
         added, without = added + len(found.entries), without + len(found.without)
     if not added and not without:
-        print("every standard check is failed by a misconception")
+        say("every standard check is failed by a misconception")
     return FAIL if without else PASS
 
 
@@ -174,9 +174,9 @@ def _list_equivalents(course: Course, options: argparse.Namespace) -> int:
         file = equivalents_file(course, own)
         before = add_equivalents(file, mutants, options.reason)
         added = dict.fromkeys(mutant.id for mutant in mutants if mutant not in before)
-        print(f"Listed {', '.join(added)} in {file.relative_to(course.root)}")
+        say(f"Listed {', '.join(added)} in {file.relative_to(course.root)}")
         if before:
-            print(f"Listed there already: {', '.join(mutant.id for mutant in before)}")
+            say(f"Listed there already: {', '.join(mutant.id for mutant in before)}")
     return PASS
 
 

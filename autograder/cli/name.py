@@ -2,7 +2,7 @@
 
 import argparse
 
-from autograder.cli.screen import warn
+from autograder.cli.screen import say, warn
 from autograder.course import find_course, read_course
 from autograder.exits import PASS
 from autograder.instructor.dashboard.new_misconception import add_misconception
@@ -16,7 +16,7 @@ def name(options: argparse.Namespace) -> int:
     )
     for warning in added.warnings:
         warn(warning)
-    print(added.entry.strip("\n"))
+    say(added.entry.strip("\n"))
     number = added.exercise.number
-    print(f"\nAdded to {added.file.relative_to(course.root)}. Write its texts, then run `course validate {number}`")
+    say(f"\nAdded to {added.file.relative_to(course.root)}. Write its texts, then run `course validate {number}`")
     return PASS

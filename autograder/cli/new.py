@@ -3,6 +3,7 @@
 import argparse
 
 from autograder.authoring.new import new_exercise
+from autograder.cli.screen import say
 from autograder.course import Course, find_course, read_course
 from autograder.course.kit_files import refuse_kit
 from autograder.exits import PASS
@@ -14,10 +15,10 @@ def new(options: argparse.Namespace) -> int:
     refuse_kit(course, "new")
     *files, changed = new_exercise(course, options.name)
     for file in files:
-        print(f"made {file.relative_to(course.root)}")
+        say(f"made {file.relative_to(course.root)}")
     number = files[0].stem[2:4]
-    print(f"added {files[0].stem} to {changed.name}{_part_of(course)}")
-    print(f"Now fill them in, then run `course build {number}` and `course validate {number}`.")
+    say(f"added {files[0].stem} to {changed.name}{_part_of(course)}")
+    say(f"Now fill them in, then run `course build {number}` and `course validate {number}`.")
     return PASS
 
 

@@ -24,6 +24,7 @@ from autograder.learner.overview import (
     texts_above,
 )
 from autograder.learner.progress import Progress, read_progress
+from autograder.report.printable import cells, cut, padded
 from autograder.report.quantities import points
 
 
@@ -114,7 +115,7 @@ def _show_table(
             here = "You are here: " if row.exercise is current else ""
             screen.line(f"{here}Exercise {row.exercise.number}, {row.exercise.title}: {row.word}.{sentences}")
         return
-    titles = max((len(row.exercise.title) for row in rows), default=0)
+    titles = max((cells(row.exercise.title) for row in rows), default=0)
     words = max((len(row.word) for row in rows), default=0)
     room = screen.width - 9 - words
     columns = [[row.minutes for row in rows], [row.checks for row in rows], [row.points for row in rows]]
@@ -131,12 +132,7 @@ def _show_table(
         screen.line(
             f"{screen.glyphs.marker if row.exercise is current else ' '} ",
             (getattr(screen.glyphs, row.mark), row.style),
-            f" {row.exercise.number} {_shortened(screen, row.exercise.title, width).ljust(width)}  ",
+            f" {row.exercise.number} {padded(cut(row.exercise.title, width, screen.glyphs.ellipsis), width)}  ",
             (row.word.ljust(words), row.style),
             "".join(f"  {fact}" for fact in facts),
         )
-
-
-def _shortened(screen: Screen, title: str, width: int) -> str:
-    ellipsis = screen.glyphs.ellipsis
-    return title if len(title) <= width else title[: max(width - len(ellipsis), 1)] + ellipsis

@@ -4,7 +4,8 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from autograder.cli.screen import warn
+from autograder.cli.screen import say, warn
+from autograder.report.printable import USUAL, columns_of, cut, padded
 
 if TYPE_CHECKING:
     from autograder.instructor.grading.rate import Rate
@@ -26,10 +27,13 @@ def is_due() -> bool:
 
 def show_count(text: str, *, last: bool) -> None:
     """Redraw a line on a terminal; elsewhere print one now and then."""
+    if sys.stderr is None:
+        return
     if sys.stderr.isatty():
-        print(f"\r{text:<60}", end="\n" if last else "", file=sys.stderr, flush=True)
+        room = (columns_of(sys.stderr) or USUAL) - 1  # in the last column, a terminal may begin a new line
+        print(f"\r{padded(cut(text, room), min(room, 60))}", end="\n" if last else "", file=sys.stderr, flush=True)
     elif not last and is_due():
-        print(text, file=sys.stderr, flush=True)
+        say(text, stream=sys.stderr)
 
 
 def show_keys(done: int, total: int) -> None:

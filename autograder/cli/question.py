@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from autograder.cli.screen import Screen, chosen, is_somebody_there, warn
+from autograder.cli.screen import Screen, chosen, is_somebody_there, say, warn
 from autograder.course import Course, Exercise
 from autograder.course.names import UsageError
 from autograder.learner.progress import Standing
@@ -35,7 +35,7 @@ def _ask(screen: Screen, course: Course, exercise: Exercise, question: "Question
     screen.gap()
     answers, right = question.choice.answers, question.choice.right
     screen.choices(question.choice.question, answers)
-    answer = _read(f"Type 1 to {len(answers)}, or Enter to skip: ", answers)
+    answer = _read(f"Type 1 to {len(answers)}, or Enter to skip:", answers)
     if answer is None:
         warn(save_answer(course, exercise, question, "skipped"))
         return
@@ -48,7 +48,7 @@ def _ask(screen: Screen, course: Course, exercise: Exercise, question: "Question
 def _read(prompt: str, answers: Sequence[str]) -> int | None:
     """Return the answer that somebody types, from 0; None if they skip the question."""
     while True:
-        print(prompt, end="", flush=True)
+        say(prompt, end=" ")
         try:
             typed = sys.stdin.readline()
         except KeyboardInterrupt:

@@ -8,7 +8,7 @@ from autograder.authoring.leaks import Leak
 from autograder.authoring.releasing import examine_kit, release_kit, require_folder, seed_warning
 from autograder.authoring.unfinished import unfinished_texts
 from autograder.cli.progress_line import show_keys, show_programs
-from autograder.cli.screen import warn
+from autograder.cli.screen import say, warn
 from autograder.course import find_course, read_course
 from autograder.course.assignments import find_assignment, too_early, up_to
 from autograder.course.author_files import require_texts
@@ -57,7 +57,7 @@ def release(options: argparse.Namespace) -> int:
 def _show(leaks: Sequence[Leak], success: str) -> int:
     """Print the leaks, or a sentence if there are none. Return the exit status."""
     if not leaks:
-        print(success)
+        say(success)
         return PASS
     for leak in leaks[:MOST_SHOWN]:
         warn(leak.sentence)

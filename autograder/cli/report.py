@@ -2,7 +2,7 @@
 
 import argparse
 
-from autograder.cli.screen import Screen
+from autograder.cli.screen import Screen, say
 from autograder.course import find_course, read_course
 from autograder.course.storage import write_atomically
 from autograder.exits import PASS
@@ -21,7 +21,7 @@ def show_report(options: argparse.Namespace) -> int:
         from autograder.learner.progress_page import progress_page
 
         write_atomically(options.html, progress_page(course, progress, lines))
-        print(f"Your progress is in {options.html}")
+        say(f"Your progress is in {options.html}")
         return PASS
     if write_json(options.json, report_json(course, progress, lines)):
         return PASS

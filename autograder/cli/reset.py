@@ -2,7 +2,7 @@
 
 import argparse
 
-from autograder.cli.screen import Screen, confirmed, warn
+from autograder.cli.screen import Screen, confirmed, say, warn
 from autograder.course import find_course, read_course
 from autograder.course.names import resolve_exercise
 from autograder.exits import FAIL, PASS
@@ -24,7 +24,7 @@ def reset(options: argparse.Namespace) -> int:
     if work is not None and not options.yes:
         screen.text(f"{file} becomes the stub again. A copy of your file is kept.", indent=0)
         if not confirmed(f"Reset {exercise.number} {exercise.title}?"):
-            print("Nothing was changed.")
+            say("Nothing was changed.")
             return FAIL
     done = reset_exercise(course, exercise, stub, work)
     warn(done.warning)

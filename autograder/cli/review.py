@@ -54,7 +54,7 @@ def _ask_all(screen: Screen, course: Course, questions: list[ReviewQuestion]) ->
         _show(screen, question)
         answers = question.choice.answers
         try:
-            answer = chosen(typed(f"Type 1 to {len(answers)}, or Enter to stop: "), answers)
+            answer = chosen(typed(f"Type 1 to {len(answers)}, or Enter to stop:"), answers)
         except UsageError:
             return
         _judge(screen, course, question, answer)

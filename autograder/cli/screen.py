@@ -2,15 +2,26 @@
 
 import argparse
 import os
-import shutil
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TextIO, TypeAlias
 
 from autograder.course import storage
 from autograder.course.names import UsageError
 from autograder.report.glyphs import ASCII, Glyphs, glyphs_for
-from autograder.report.printable import least_room, printable, wrapped
+from autograder.report.printable import (
+    NARROWEST,
+    USUAL,
+    cells,
+    columns_of,
+    ended,
+    folded,
+    folds,
+    hang_of,
+    next_rows,
+    printable,
+    wrapped,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,9 +30,6 @@ if TYPE_CHECKING:
 
 WIDEST = 100
 """Columns. Longer lines of prose are hard to read."""
-
-NARROWEST = 40
-"""Columns. A narrower terminal gets sentences, as with `--plain`."""
 
 Part: TypeAlias = str | tuple[str, str]
 """A text, or a text and its style."""
@@ -39,11 +47,13 @@ _CODES = {
 class Screen:
     """The standard output: its width, whether it has colours, and the marks it can show.
 
-    With `plain`, and on a terminal of less than 40 columns, it prints sentences: one fact a line.
+    With `plain`, and on a terminal of less than 40 columns, it prints sentences: one fact a line. No line is wider than
+    the terminal: what does not fit goes on in the next line. In a file or a pipe, a plain line is whole.
     """
 
     def __init__(self, *, plain: bool, color: bool | None = None, has_keys: bool = False) -> None:
-        columns = shutil.get_terminal_size().columns
+        self.columns = columns_of(sys.stdout)
+        columns = self.columns or USUAL
         self.plain = plain or columns < NARROWEST
         self.has_keys = has_keys
         self.width = min(columns, WIDEST)
@@ -60,18 +70,27 @@ class Screen:
         return (ASCII if self.plain else self.glyphs).spell(printable(text))
 
     def line(self, *parts: Part) -> None:
-        """Print one line."""
-        print("".join(self._styled(*((part, "") if isinstance(part, str) else part)) for part in parts).rstrip())
+        """Print one line, as several lines if it is wider than the terminal."""
+        styled = [(self.spell(part), "") if isinstance(part, str) else (self.spell(part[0]), part[1]) for part in parts]
+        whole = "".join(text for text, _ in styled)
+        rows = [(0, 0, len(whole))]
+        if self.columns is not None and cells(whole.rstrip()) > self.columns:
+            rows = folds(whole, self.columns, hang_of(whole))
+        for indent, start, end in rows:
+            line, at = " " * indent, 0
+            for text, style in styled:
+                line += self._styled(text[max(start - at, 0) : max(end - at, 0)], style)
+                at += len(text)
+            print(line.rstrip())
 
     def text(self, text: str, *, label: str = "", indent: int = 2, style: str = "") -> None:
         """Print a paragraph, after a label if it has one."""
         if self.plain:
-            line = " ".join(self.spell(text).split())
-            print(f"{label}: {line}" if label else line)
+            line = " ".join(text.split())
+            self.line(f"{label}: {line}" if label else line)
             return
-        room = max(self.width - indent, 20)
         first = f"{label}  " if label else ""
-        for at, line in enumerate(wrapped(first + " ".join(self.spell(text).split()), room) or [""]):
+        for at, line in enumerate(wrapped(first + " ".join(self.spell(text).split()), self.width - indent) or [""]):
             head = label if not at and label and line.startswith(label) else ""
             self.line(" " * indent, (head, "cyan"), (line[len(head) :], style))
 
@@ -92,35 +111,13 @@ class Screen:
             return
         if self.plain:
             for command, does in commands:
-                print(self.spell(f"Next: {command}" + (f": {_with_full_stop(does)}" if does else "")))
+                self.line(f"Next: {command}" + (f": {ended(does)}" if does else ""))
             return
-        column = max((len(command) for command, _ in commands), default=0) + 2
-        if 8 + column - 2 > self.width:
-            self._next_below(commands)
-            return
-        fits = all(8 + column + least_room(does) <= self.width for _, does in commands)
-        for at, (command, does) in enumerate(commands):
-            head = ("  Next  ", "cyan") if not at else "        "
-            if fits:
-                first, *others = wrapped(does, self.width - 8 - column) or [""]
-                self.line(head, (command.ljust(column), "cyan"), (first, "bright_black"))
-                rows = [" " * (8 + column) + line for line in others]
-            else:
-                self.line(head, (command, "cyan"))
-                rows = [" " * 10 + line for line in wrapped(does, max(self.width - 10, 20))]
-            for row in rows:
-                self.line((row, "bright_black"))
-
-    def _next_below(self, commands: "Sequence[Command]") -> None:
-        """Print each description below its command: a long command is never broken."""
-        self.line(("  Next", "cyan"))
-        for command, does in commands:
-            self.line((f"  {command}", "cyan"))
-            for row in wrapped(does, max(self.width - 4, 20)):
-                self.line((f"    {row}", "bright_black"))
+        spelled = [(self.spell(command), self.spell(does)) for command, does in commands]
+        for head, command, does in next_rows(spelled, self.width):
+            self.line((head, "cyan"), (command, "cyan"), (does, "bright_black"))
 
     def _styled(self, text: str, style: str) -> str:
-        text = self.spell(text)
         codes = ";".join(_CODES[name] for name in style.split())
         return f"\x1b[{codes}m{text}\x1b[0m" if self.color and codes and text.strip() else text
 
@@ -136,18 +133,24 @@ def _wants_color() -> bool:
     return sys.platform != "win32" or bool(os.environ.get("WT_SESSION") or os.environ.get("TERM"))
 
 
-def _with_full_stop(sentence: str) -> str:
-    return sentence if sentence.endswith((".", "?", "!", ":")) else f"{sentence}."
-
-
 def is_somebody_there() -> bool:
     """Return whether somebody can answer a question on a terminal."""
     return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
 
 
+def say(text: str = "", *, end: str = "\n", stream: TextIO | None = None) -> None:
+    """Print lines on stdout, or on another stream. On a terminal none is wider, and no word is broken at its end."""
+    stream = stream or sys.stdout
+    columns = columns_of(stream)
+    lines = text.split("\n")
+    if columns is not None:
+        lines = [part for line in lines for part in folded(line, columns) or [""]]
+    print("\n".join(lines), end=end, file=stream, flush=not end.endswith("\n"))
+
+
 def typed(prompt: str) -> str:
     """Return the line that somebody types behind a prompt."""
-    print(prompt, end="", flush=True)
+    say(prompt, end=" ")
     return sys.stdin.readline().strip()
 
 
@@ -160,7 +163,7 @@ def chosen(text: str, answers: Sequence[str]) -> int:
 
 def confirmed(question: str) -> bool:
     """Ask a question, and return whether somebody typed `yes`."""
-    print(f"{question} Type yes: ", end="", flush=True)
+    say(f"{question} Type yes:", end=" ")
     answer = sys.stdin.readline() if sys.stdin is not None else ""
     if not answer.endswith("\n") or not sys.stdin.isatty():
         print()  # nobody pressed Enter on this screen
@@ -169,14 +172,9 @@ def confirmed(question: str) -> bool:
 
 def warn(sentence: str) -> None:
     """Print a sentence to stderr; nothing if it is empty. On a terminal no word is broken at the end of a line."""
-    if not sentence:
-        return
-    storage.notes.update((note, True) for note in storage.new_notes() if note in sentence)
-    lines = printable(f"course: {sentence}").split("\n")
-    if sys.stderr is not None and sys.stderr.isatty():
-        width = max(min(shutil.get_terminal_size().columns, WIDEST), NARROWEST)
-        lines = [part for line in lines for part in wrapped(line, width) or [""]]
-    print("\n".join(lines), file=sys.stderr)
+    if sentence and sys.stderr is not None:
+        storage.notes.update((note, True) for note in storage.new_notes() if note in sentence)
+        say(printable(f"course: {sentence}"), stream=sys.stderr)
 
 
 def make_console(options: argparse.Namespace) -> "Console":

@@ -4,7 +4,7 @@ import argparse
 import shutil
 import sys
 
-from autograder.cli.screen import Screen, confirmed, warn
+from autograder.cli.screen import Screen, confirmed, say, warn
 from autograder.course import find_course, read_course
 from autograder.course.names import resolve_exercise
 from autograder.exits import FAIL, PASS
@@ -24,7 +24,7 @@ def show_solution(options: argparse.Namespace) -> int:
     if not standing.ever_passed and not standing.solution_shown:
         require_attempt(course, exercise, standing)
         if not options.yes and not confirmed(f"Show the solution of {exercise.number} {exercise.title}?"):
-            print("The solution was not shown.")
+            say("The solution was not shown.")
             return FAIL
     warn(save_events(course, [Event(now(), "solution", exercise.id, "solution")]).warning)
     screen = Screen.of(options)
@@ -42,7 +42,7 @@ def _show_paged(screen: Screen, lines: list[str]) -> None:
     interactive = not screen.plain and sys.stdout.isatty() and sys.stdin is not None and sys.stdin.isatty()
     for at, line in enumerate(lines):
         if interactive and at and rows > 2 and at % rows == 0:
-            print(f"Enter shows more, q ends ({len(lines) - at} lines left) ", end="", flush=True)
+            say(f"Enter shows more, q ends ({len(lines) - at} lines left)", end=" ")
             if sys.stdin.readline().strip().lower().startswith("q"):
                 return
         screen.line(line)

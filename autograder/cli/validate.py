@@ -12,9 +12,9 @@ from autograder.authoring.once import Losses, prove_once
 from autograder.authoring.page import page
 from autograder.authoring.programs import WHOLE
 from autograder.authoring.styles import Sample, calibrate, cells, misconceptions, ported, tables, wrong_programs
-from autograder.authoring.validate import Validation, validate
+from autograder.authoring.validate import ExerciseProof, Validation, validate
 from autograder.cli.progress_line import show_count, show_keys
-from autograder.cli.screen import make_console
+from autograder.cli.screen import make_console, say
 from autograder.course import find_course, read_course, with_sizes
 from autograder.course.author_files import require_texts
 from autograder.course.kit_files import refuse_kit
@@ -62,11 +62,11 @@ def prove(options: argparse.Namespace) -> int:
         write_atomically(options.page, page(suite, result))
     _show(result, options)
     if options.once and not losses:
-        print("once: not tried, because the course does not hold")
+        say("once: not tried, because the course does not hold")
     for name, found in losses.items():
-        print(_once_sentence(name, found))
+        say(_once_sentence(name, found))
     if places is not None:
-        print(_places_sentence(places))
+        say(_places_sentence(places))
     _show_calibrations(styles, known)
     return status
 
@@ -87,9 +87,9 @@ def _show_calibrations(styles: Sequence[Sample] | None, known: Sequence[Sample] 
         ("misconceptions written into whole accepted courses, by exercise and by course:", known),
     ):
         if found is not None:
-            print(title)
+            say(title)
             for table in tables(found):
-                print("", *_aligned(list(cells(table))), sep="\n")
+                say("\n".join(["", *_aligned(list(cells(table)))]))
 
 
 def _losses(suite: Suite, seed: int, jobs: int, options: argparse.Namespace) -> dict[str, Losses]:
@@ -161,41 +161,46 @@ def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
 def _show(result: Validation, options: argparse.Namespace) -> None:
     from rich.text import Text
 
+    from autograder.report.layout import show_sentence
+
     console = make_console(options)
-    console.print(_table(result, plain=options.plain), soft_wrap=options.plain)
-    for line in _empty_programs(result, plain=options.plain):
-        console.print(Text(line), soft_wrap=True)
-    for warning in (warning for exercise in result.exercises for warning in exercise.warnings):
-        console.print(Text(f"warning: {warning}", "yellow"), soft_wrap=True)
-    for problem in result.problems:
-        console.print(Text(problem, "red"), soft_wrap=True)
+    lines = [Text(line) for line in _empty_programs(result, plain=options.plain)]
+    warnings = (warning for exercise in result.exercises for warning in exercise.warnings)
+    lines += [Text(f"warning: {warning}", "yellow") for warning in warnings]
+    lines += [Text(problem, "red") for problem in result.problems]
     alone = sum(exercise.alone for exercise in result.exercises)
     count = sum(exercise.misconceptions for exercise in result.exercises)
     verdict = "the course holds" if result.ok else plural(len(result.problems), "problem")
     named = f"{alone} of {count} misconceptions named as themselves"
-    console.print(Text(f"{verdict}: {named}, {result.seconds:.1f} s, seed {result.seed}"), soft_wrap=True)
+    lines.append(Text(f"{verdict}: {named}, {result.seconds:.1f} s, seed {result.seed}"))
+    rows = [_cells(exercise) for exercise in result.exercises]
+    if options.plain:
+        facts = (". ".join(f"{head}: {cell}" for head, cell in zip(COLUMNS, row, strict=True)) for row in rows)
+        lines = [*(Text(f"{fact}.") for fact in facts), *lines]
+    else:
+        console.print(_table(rows))
+    for line in lines:
+        show_sentence(console, line)
 
 
-def _table(result: Validation, *, plain: bool) -> "RenderableType":
-    """Return a row per exercise; with `plain`, a line of facts."""
+def _cells(exercise: ExerciseProof) -> tuple[str, ...]:
+    """Return what was found of an exercise, in the order of `COLUMNS`."""
+    return (
+        exercise.id,
+        str(exercise.checks),
+        f"{exercise.caught} of {exercise.misconceptions}",
+        f"{exercise.named} of {exercise.misconceptions}",
+        f"{exercise.accepted_full} of {exercise.accepted}",
+        str(len(exercise.survivors)),
+        "-" if exercise.key_bytes is None else kilobytes(exercise.key_bytes).removesuffix(" kB"),
+    )
+
+
+def _table(rows: Sequence[Sequence[str]]) -> "RenderableType":
+    """Return a row per exercise."""
     from rich.table import Table
     from rich.text import Text
 
-    rows = [
-        (
-            exercise.id,
-            str(exercise.checks),
-            f"{exercise.caught} of {exercise.misconceptions}",
-            f"{exercise.named} of {exercise.misconceptions}",
-            f"{exercise.accepted_full} of {exercise.accepted}",
-            str(len(exercise.survivors)),
-            "-" if exercise.key_bytes is None else kilobytes(exercise.key_bytes).removesuffix(" kB"),
-        )
-        for exercise in result.exercises
-    ]
-    if plain:
-        lines = (". ".join(f"{head}: {cell}" for head, cell in zip(COLUMNS, row, strict=True)) + "." for row in rows)
-        return Text("\n".join(lines))
     table = Table(box=None, pad_edge=False)
     for head in COLUMNS:
         table.add_column(head, justify="left" if head == "exercise" else "right")

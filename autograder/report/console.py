@@ -5,6 +5,8 @@ import sys
 
 from rich.console import Console
 
+from autograder.report.printable import USUAL, columns_of
+
 
 def make_console(*, plain: bool = False, color: bool | None = None) -> Console:
     """Return the console on stdout, which never raises for a character it cannot show.
@@ -13,7 +15,7 @@ def make_console(*, plain: bool = False, color: bool | None = None) -> Console:
     """
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
-    return Console(
+    console = Console(
         no_color=True if plain else None if color is None else not color,
         force_terminal=False if plain else (color or None),
         color_system=None if plain else "standard" if color else "auto",
@@ -21,3 +23,6 @@ def make_console(*, plain: bool = False, color: bool | None = None) -> Console:
         highlight=False,
         emoji=False,
     )
+    if console.is_dumb_terminal or console.width < 1:  # rich takes 80 columns there, and COLUMNS=0 as it is
+        console.width = columns_of(sys.stdout) or USUAL
+    return console

@@ -10,11 +10,10 @@ from rich.style import Style
 from rich.text import Text
 
 from autograder.report.glyphs import Glyphs
-from autograder.report.printable import least_room, printable, with_spaces, with_whole_code
+from autograder.report.printable import NARROWEST as NARROWEST
+from autograder.report.printable import columns_of, folds, hang_of, next_rows, printable, with_whole_code
 
 WIDEST = 100
-NARROWEST = 40
-"""A terminal with fewer columns gets plain sentences."""
 SECONDARY = "bright_black"
 LABEL = "bold cyan"
 
@@ -44,27 +43,48 @@ class Page:
 
     def wrap(self, text: Text, indent: int = 2) -> list[Text]:
         """Return the lines of a paragraph, indented, without white space at their ends."""
-        room = max(self.width - indent, 8)
-        whole = text.copy()
-        whole.plain = with_whole_code(text.plain, room)
-        lines = list(whole.wrap(self.console, room))
-        for line in lines:
-            line.plain = with_spaces(line.plain)
-            line.rstrip()
-        return [indented(line, indent) for line in lines]
+        room = self.width - min(indent, self.width // 2)
+        lines = [line for part in text.split("\n", allow_blank=True) for line in folded_text(part, room) or [Text()]]
+        return [indented(line, self.width - room) for line in lines]
 
     def cut(self, text: Text, width: int) -> Text:
         """Return the text, shortened with an ellipsis if it is wider than `width`."""
         if text.cell_len <= width:
             return text
+        ellipsis = self.glyphs.ellipsis[: max(width, 0)]
         short = text.copy()
-        short.truncate(max(width - cell_len(self.glyphs.ellipsis), 0), overflow="crop")
-        return short.append(self.glyphs.ellipsis)
+        short.truncate(max(width - cell_len(ellipsis), 0), overflow="crop")
+        return short.append(ellipsis)
 
     def show(self, lines: Iterable[Text]) -> None:
-        """Print the lines as they are."""
+        """Print the lines."""
         for line in lines:
-            self.console.print(line, soft_wrap=True, markup=False, highlight=False, emoji=False)
+            show_line(self.console, line)
+
+
+def show_line(console: Console, line: Text) -> None:
+    """Print a line; as several lines if it is wider than the console."""
+    wide = line.cell_len > console.width
+    for part in folded_text(line, console.width, hang_of(line.plain)) if wide else [line]:
+        _print(console, part)
+
+
+def show_sentence(console: Console, line: Text, *, is_whole: bool = False) -> None:
+    """Print a plain line: whole in a file or a pipe, and no wider than a terminal, unless a program reads it there."""
+    if is_whole or (columns_of(console.file) is None and console.width >= NARROWEST):
+        _print(console, line)
+    else:
+        show_line(console, line)
+
+
+def _print(console: Console, line: Text) -> None:
+    console.print(line, soft_wrap=True, markup=False, highlight=False, emoji=False)
+
+
+def folded_text(text: Text, width: int, hang: int = 0) -> list[Text]:
+    """Return the lines of a text, no wider than `width`, with its styles."""
+    rows = folds(with_whole_code(text.plain, width), width, hang)
+    return [indented(text[start:end], indent) for indent, start, end in rows]
 
 
 def indented(line: Text, indent: int) -> Text:
@@ -128,29 +148,12 @@ def blocks(parts: Iterable[Sequence[Text]]) -> list[Text]:
 
 
 def next_lines(page: Page, next_commands: Sequence[tuple[str, str]]) -> list[Text]:
-    """Return the commands to run next, with the effect of each beside it, or below it on a narrow page.
-
-    Where a command has no room beside the label it stands below it, so that it is not broken.
-    """
-    label = page.text("Next", LABEL)
-    indent = 2 + label.cell_len + 2
-    beside = max((cell_len(command) for command, _ in next_commands), default=0) + 2
-    if indent + beside - 2 > page.width:
-        lines = [indented(label, 2)]
-        for command, words in next_commands:
-            lines.append(indented(page.text(command, "cyan"), 2))
-            lines += page.wrap(page.text(words, SECONDARY), 4) if words else []
-        return lines
-    room = page.width - indent - beside
-    below = any(room < least_room(effect) for _, effect in next_commands)
+    """Return the commands to run next, with the effect of each beside it, or below it on a narrow page."""
+    spelled = [(page.text(command).plain, page.text(does).plain) for command, does in next_commands]
     lines = []
-    for command, words in next_commands:
-        run, effect = page.text(command, "cyan"), page.text(words, SECONDARY)
-        if below:
-            lines += [run, *Page(page.console, page.glyphs, page.width - indent).wrap(effect)]
-        else:
-            first, *others = effect.wrap(page.console, room)
-            run.pad_right(beside - run.cell_len)
-            lines += [Text.assemble(run, first), *(indented(line, beside) for line in others)]
-    heads = [label, *(Text(" " * label.cell_len) for _ in lines)]
-    return columns([[Text(), head, line] for head, line in zip(heads, lines, strict=False)], (False,) * 3)
+    for head, command, does in next_rows(spelled, page.width):
+        line = Text.assemble(Text(head), Text(command, "cyan"), Text(does, SECONDARY))
+        line.stylize(LABEL, len(head) - len(head.lstrip()), len(head.rstrip()))
+        line.rstrip()
+        lines.append(line)
+    return lines

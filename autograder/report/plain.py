@@ -20,6 +20,7 @@ from autograder.report.exercise_summary import (
 )
 from autograder.report.failure_view import Command, FailureView, count_of, failure_view, have_run
 from autograder.report.glyphs import ASCII
+from autograder.report.layout import show_sentence
 from autograder.report.location import Location
 from autograder.report.passing import MOST_PICTURES
 from autograder.report.picture_words import in_words
@@ -34,10 +35,13 @@ _MOST_UNUSED = 3
 _TODO_WORDS = {"passed": "Passes", "failed": "Fails", "waiting": "Written"}
 
 
-def show(console: Console, sentences: Iterable[str]) -> None:
-    """Print the sentences, one a line, in letters that every screen reader knows."""
+def show(console: Console, sentences: Iterable[str], *, are_whole: bool = False) -> None:
+    """Print the sentences, one a line, in letters that every screen reader knows.
+
+    A terminal shows a long sentence in several lines, unless they `are_whole` for a program that reads them.
+    """
     for line in lines_of(sentences):
-        console.print(Text(line), soft_wrap=True, markup=False, highlight=False, emoji=False)
+        show_sentence(console, Text(line), is_whole=are_whole)
 
 
 def lines_of(sentences: Iterable[str]) -> list[str]:

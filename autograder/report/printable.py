@@ -1,13 +1,24 @@
 """Make text from a student's program safe to show: unchanged, or visibly escaped."""
 
+import os
 import re
-import textwrap
+import shutil
+from collections.abc import Sequence
+from typing import TextIO
 
 from autograder.protocol.visible import visible
+
+USUAL = 80
+"""Columns of what is drawn into a file or a pipe."""
+
+NARROWEST = 40
+"""Columns. A narrower terminal gets sentences, as with `--plain`."""
 
 _CODE = re.compile(r"`[^`\n]+`")
 _LEAST_ROOM = 24
 """Columns in which a text of several words is readable."""
+
+_NEXT = "  Next  "
 
 _JOINT = "\ue000"
 """Stands for a space at which a line does not end. It is never in printable text."""
@@ -30,25 +41,134 @@ def one_line(text: str) -> str:
     return " ".join(printable(text).split())
 
 
+def columns_of(stream: TextIO) -> int | None:
+    """Return how wide a line of a stream may be; None for a file or a pipe, unless COLUMNS says it."""
+    told = os.environ.get("COLUMNS", "")
+    if told.isdecimal() and int(told):
+        return int(told)
+    if not stream.isatty():
+        return None
+    try:
+        columns = os.get_terminal_size(stream.fileno()).columns
+    except (OSError, ValueError):  # a stream in memory that stands for the terminal
+        columns = 0
+    return columns or shutil.get_terminal_size().columns
+
+
+def cells(text: str) -> int:
+    """Return the columns that a line takes on a terminal."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len  # most texts need no table of wide characters
+
+    return cell_len(text)
+
+
+def cut(text: str, width: int, ellipsis: str = "") -> str:
+    """Return a line, shortened with an ellipsis if it is wider than `width`."""
+    if cells(text) <= width:
+        return text
+    ellipsis = ellipsis[: max(width, 0)]
+    room = width - cells(ellipsis)
+    return text[: _fitting(text, 0, len(text), room)] + ellipsis if room > 0 else ellipsis
+
+
+def padded(text: str, width: int) -> str:
+    """Return a line with spaces behind it up to `width`."""
+    return text + " " * (width - cells(text))
+
+
+def _fitting(text: str, start: int, stop: int, room: int) -> int:
+    """Return where a line of `room` columns ends that begins at `start`; it has at least one character."""
+    if text.isascii():
+        return min(stop, start + max(room, 1))
+    used = 0
+    for at in range(start, stop):
+        # The selector \ufe0f makes the narrow character before it a wide one.
+        used += 1 if text[at] == "\ufe0f" else cells(text[at])
+        if used > room and at > start:
+            return at
+    return stop
+
+
+def folds(text: str, width: int, hang: int = 0) -> list[tuple[int, int, int]]:
+    """Return the lines of a text of any width: the indent of each, and where in the text it starts and ends.
+
+    A line ends at white space. Only a word that is wider than a line is broken, a path after a `/`. `hang` indents all
+    lines but the first.
+    Every layout is made of this, so no line is wider than `width`, which may be any number.
+    """
+    width = max(width, 1)
+    hang = min(hang, width // 2)
+    indent = min(len(text) - len(text.lstrip()), width // 2)
+    rows: list[tuple[int, int, int]] = []
+    start = end = len(text) - len(text.lstrip())
+    for word in re.finditer(r"\S+", text):
+        stop = word.end()
+        if end > start and _fitting(text, start, stop, width - indent) < stop:
+            rows.append((indent, start, end))
+            indent, start = hang, word.start()
+        while (at := _fitting(text, start, stop, width - indent)) < stop:
+            at = text.rfind("/", start, at) + 1 or at  # a path is easier to read in whole names
+            rows.append((indent, start, at))
+            indent, start = hang, at
+        end = stop
+    return [*rows, (indent, start, end)] if end > start else rows
+
+
 def with_whole_code(text: str, width: int) -> str:
-    """Return a text in which `code` between backticks is one word, as far as it fits into a line."""
-    return _CODE.sub(lambda code: code[0].replace(" ", _JOINT) if len(code[0]) <= width else code[0], text)
+    """Return a text, as long as before, in which `code` between backticks is one word if it fits into a line."""
+    return _CODE.sub(lambda code: code[0].replace(" ", _JOINT) if cells(code[0]) <= width else code[0], text)
 
 
-def with_spaces(text: str) -> str:
-    """Return a part of the text that `with_whole_code` returned, as it was."""
-    return text.replace(_JOINT, " ")
-
-
-def wrapped(text: str, width: int) -> list[str]:
+def wrapped(text: str, width: int, hang: int = 0) -> list[str]:
     """Return the lines of a paragraph: no name, path or command in backticks is broken if it fits into a line."""
-    lines = textwrap.wrap(with_whole_code(text, width), width, break_on_hyphens=False, break_long_words=False)
-    return [with_spaces(line) for line in lines]
+    text = text.replace("\n", " ")
+    return [" " * indent + text[start:end] for indent, start, end in folds(with_whole_code(text, width), width, hang)]
+
+
+def folded(line: str, width: int) -> list[str]:
+    """Return a line as it is, or if it is wider than `width`, as several lines: the others stand below its text."""
+    return [line] if cells(line) <= width else wrapped(line, width, hang_of(line))
+
+
+def hang_of(line: str) -> int:
+    """Return how far the rest of a line is indented that is too wide: below an indented line, further."""
+    indent = len(line) - len(line.lstrip())
+    return indent + 2 if indent else 0
+
+
+def next_rows(commands: Sequence[tuple[str, str]], width: int) -> list[tuple[str, str, str]]:
+    """Return the lines that propose commands: of each the label or the space at its left, a command, and what it does.
+
+    What a command does stands beside it, or below it on a narrow page. A command without room beside the label stands
+    below the label, so that it is not broken.
+    """
+    column = max((cells(command) for command, _ in commands), default=0) + 2
+    space = " " * len(_NEXT)
+    if len(_NEXT) + column - 2 > width:
+        rows = [(_NEXT.rstrip(), "", "")]
+        for command, does in commands:
+            rows += [("  " if not at else "    ", part, "") for at, part in enumerate(wrapped(command, width - 4))]
+            rows += [("    ", "", line) for line in wrapped(does, width - 4)]
+        return rows
+    fits = all(len(_NEXT) + column + least_room(does) <= width for _, does in commands)
+    rows = []
+    for command, does in commands:
+        head = space if rows else _NEXT
+        if fits:
+            first, *others = wrapped(does, width - len(_NEXT) - column) or [""]
+            rows.append((head, padded(command, column), first))
+            rows += [(space + " " * column, "", line) for line in others]
+        else:
+            rows.append((head, command, ""))
+            rows += [(f"{space}  ", "", line) for line in wrapped(does, width - len(space) - 2)]
+    return rows
 
 
 def least_room(text: str) -> int:
     """Return the columns that a text needs beside something else: for its longest name, and to be readable."""
-    return max(min(len(text), _LEAST_ROOM), *(len(word) for word in text.split()), 0)
+    return max(min(cells(text), _LEAST_ROOM), *map(cells, text.split()), 0)
 
 
 def ended(sentence: str) -> str:

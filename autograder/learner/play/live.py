@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from autograder.learner.watch.keyboard import QUIT, Keyboard, keyboard
+from autograder.report.layout import show_sentence
 from autograder.report.quantities import duration
 
 DRAW_SECONDS = 0.25
@@ -116,7 +117,7 @@ class LiveDisplay:
             self._print(f"The training takes about {duration(left)} on this machine.{stops}")
 
     def _print(self, text: str) -> None:
-        self._console.print(Text(self._spell_line(text)), soft_wrap=True)
+        show_sentence(self._console, Text(self._spell_line(text)))
 
     def _spell_line(self, text: str) -> str:
         indent = len(text) - len(text.lstrip())

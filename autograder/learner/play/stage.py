@@ -18,6 +18,7 @@ from autograder.ending import SIGNALS
 from autograder.learner.play.checkpoint import Checkpoint
 from autograder.learner.play.live import LiveDisplay
 from autograder.report.glyphs import glyphs_for
+from autograder.report.layout import show_sentence
 from autograder.report.printable import one_line
 
 
@@ -72,7 +73,11 @@ class Stage:
 
     def print(self, text: str, style: str = "") -> None:
         """Print one line or paragraph. It is safe for texts that a student's code made."""
-        self.console.print(Text(self.spell(text), style), soft_wrap=self.plain)
+        line = Text(self.spell(text), style)
+        if self.plain:
+            show_sentence(self.console, line)
+        else:
+            self.console.print(line)
 
     def spell(self, text: str) -> str:
         """Replace the characters that this terminal cannot show."""

@@ -88,7 +88,8 @@ class Screen:
         self.render(result, file, progress)
         done = f"{count_done(self.course, progress, self.course.exercise(result.id))} done"
         if self.plain:
-            show(self.console, [*self._problem(result), f"Checked in {seconds(took)}. {done}."])
+            show(self.console, self._problem(result), are_whole=True)
+            show(self.console, [f"Checked in {seconds(took)}. {done}."])
         else:
             self.say(f"checked in {seconds(took)}   {done}", SECONDARY)
         if self.keys:
