@@ -21,7 +21,8 @@ def show_next(options: argparse.Namespace) -> int:
     unfinished = None if options.exercise or options.skip else unfinished_exercise(course, progress)
     if unfinished is not None:
         return _stay(options, course, unfinished)
-    exercise = resolve_exercise(course, options.exercise) if options.exercise else following_exercise(course, progress)
+    following = following_exercise(course, progress, skip=options.skip)
+    exercise = resolve_exercise(course, options.exercise) if options.exercise else following
     if exercise is None:
         if not write_json(options.json, {"exercise": None}):
             screen = Screen.of(options)

@@ -98,15 +98,17 @@ def _to_write(course: Course, exercise: Exercise, result: "ExerciseResult", agai
 
 def _after_pass(course: Course, report: "Report", progress: Progress) -> list[Command]:
     """Return the way on, and before it the reference solution if only one exercise was checked."""
+    from autograder.learner.next_exercise import way_on
+
     commands = []
-    if len(report.exercises) == 1:
-        exercise = course.exercise(report.exercises[0].id)
+    exercise = course.exercise(report.exercises[0].id) if len(report.exercises) == 1 else None
+    if exercise is not None:
         if (course.solutions_dir / exercise.file).is_file():
             commands.append((f"course solution {exercise.number}", "compare with the reference solution"))
         commands += [(f"course play {activity.id}", activity.title) for activity in _ready(course, progress, exercise)]
     current = progress.current(course)
     if current is not None:
-        commands.append(("course next", f"on to {current.number} {current.title}"))
+        commands.append(("course next", way_on(course, progress, exercise, current)))
     return commands
 
 

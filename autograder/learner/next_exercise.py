@@ -20,14 +20,21 @@ _BRACES = re.compile(r"(?:\\\w+|(?<=_)|(?<=\^))\{(\w+)\}")
 _SYMBOLS = {r"\cdot": "·", r"\times": "×", r"\sqrt": "√"}
 
 
-def following_exercise(course: Course, progress: Progress) -> Exercise | None:
-    """Return the exercise to work on next: the current one until it was tried, then the next that never passed."""
+def following_exercise(course: Course, progress: Progress, *, skip: bool = False) -> Exercise | None:
+    """Return the exercise to work on next: the current one until it was tried or is to be skipped, then the next."""
     current = progress.current(course)
-    if current is None or current.id != progress.here or not progress.of(current).runs:
+    if current is None or current.id != progress.here or not (skip or progress.of(current).runs):
         return current
-    at = course.exercises.index(current)
-    others = [*course.exercises[at + 1 :], *course.exercises[:at]]
-    return next((exercise for exercise in others if not progress.of(exercise).ever_passed), current)
+    return progress.following(course, current) or current
+
+
+def way_on(course: Course, progress: Progress, passed: Exercise | None, following: Exercise) -> str:
+    """Return in words that the way goes on to an exercise, or back to one that was left open before."""
+    name = f"{following.number} {following.title}"
+    order = [exercise.id for exercise in course.exercises]
+    if passed is None or passed.id not in order or order.index(passed.id) < order.index(following.id):
+        return f"on to {name}"
+    return f"back to {name}, which {'fails again' if progress.of(following).ever_passed else 'is still open'}"
 
 
 def unfinished_exercise(course: Course, progress: Progress) -> Exercise | None:

@@ -9,6 +9,7 @@ from autograder.course.stubs import StubError
 from autograder.learner.checking import encouragement, normalize_device, pause_advice
 from autograder.learner.hints import no_hint_reason, take_hint
 from autograder.learner.misconception_page import find_page
+from autograder.learner.next_exercise import way_on
 from autograder.learner.notebook.cards import Card, CellOutput
 from autograder.learner.notebook.earlier import forget_earlier_exercises
 from autograder.learner.notebook.process import Problem, judge
@@ -154,11 +155,11 @@ def _checked_card(course: Course, exercise: Exercise, progress: Progress, result
 def _next(course: Course, exercise: Exercise, progress: Progress, result: ExerciseResult) -> list[Command]:
     again = f'check("{exercise.id[:4]}")'
     if result.status == "pass":
-        following = progress.current(course)
+        following = progress.following(course, exercise)
         if following is None:
             return [("status()", "every exercise passes")]
         book = notebook_file(course, following)
-        return [(book.name if book.is_file() else following.file, f"on to {following.number} {following.title}")]
+        return [(book.name if book.is_file() else following.file, way_on(course, progress, exercise, following))]
     if state_of(result) is COURSE_PROBLEM:
         return [(again, "try again, when the author has mended the course")]
     if result.status == "grader_error":

@@ -31,17 +31,23 @@ class Progress:
         return self.standings.get(exercise.id, Standing())
 
     def current(self, course: Course) -> Exercise | None:
-        """Return the exercise to work on; None if all pass.
-
-        It is the last one worked on. If that passes, it is the first that never passed, else the first that fails now,
-        of the same part before the others.
-        """
+        """Return the exercise to work on; None if all pass. It is the last worked on, or the next if that passes."""
         here = next((exercise for exercise in course.exercises if exercise.id == self.here), None)
         if here is not None and not self.of(here).passes_now:
             return here
-        ordered = [*course.section_of(here)[1], *course.exercises]
-        never = (exercise for exercise in ordered if not self.of(exercise).ever_passed)
-        broken = (exercise for exercise in ordered if not self.of(exercise).passes_now)
+        return self.following(course, here)
+
+    def following(self, course: Course, exercise: Exercise | None) -> Exercise | None:
+        """Return the exercise to work on after one that was passed or left; None if there is no other.
+
+        It is the next of the same part that never passed, then an earlier one of that part, then one of another part.
+        If all have passed, it is the first in this order that fails now.
+        """
+        part = course.section_of(exercise)[1]
+        after = part.index(exercise) + 1 if exercise in part else 0
+        ordered = [one for one in (*part[after:], *part[:after], *course.exercises) if one != exercise]
+        never = (one for one in ordered if not self.of(one).ever_passed)
+        broken = (one for one in ordered if not self.of(one).passes_now)
         return next(never, next(broken, None))
 
     def passed(self, course: Course) -> int:

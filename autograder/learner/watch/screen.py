@@ -11,6 +11,7 @@ from rich.text import Text
 from autograder.course import Course, Exercise
 from autograder.judge.shapes import Shapes
 from autograder.learner.checking import encouragement
+from autograder.learner.next_exercise import way_on
 from autograder.learner.overview import state_of_standing
 from autograder.learner.progress import Progress, Standing
 from autograder.learner.start import edit_place
@@ -185,11 +186,11 @@ class Screen:
         exercise = self.course.exercise(result.id)
         shown = Path(os.path.relpath(self.course.exercises_dir), file)
         if result.status == "pass":
-            following = progress.current(self.course)
+            following = progress.following(self.course, exercise)
             if following is None:
                 return [("course check --all", "see them all pass once more")]
             command = "n" if self.keys else f"course watch {following.number}"
-            return [(command, f"goes on with {following.number} {following.title}")]
+            return [(command, f"goes {way_on(self.course, progress, exercise, following)}")]
         if result.in_progress or result.status == "not_started":
             return self._to_write(exercise, result, shown)
         help_ = [] if self.keys else self._help(exercise, result, progress.of(exercise))

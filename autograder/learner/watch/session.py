@@ -309,7 +309,7 @@ class Session:
 
     def _next(self) -> None:
         progress = read_progress(self.course)
-        following = progress.current(self.course)
+        following = progress.following(self.course, self.exercise)
         if progress.of(self.exercise).status != "pass":
             self.screen.say(f"n goes to the next exercise once {self.exercise.title} passes")
         elif following is None:

@@ -1,15 +1,22 @@
 """Progress in a course of several parts is counted by part, and the next exercise is one of the same part."""
 
+import io
 from dataclasses import replace
 
 import pytest
+from rich.console import Console
 
-from autograder.course import Course
+from autograder.course import Course, read_course
 from autograder.course.model import Part
 from autograder.course.taking import taking
+from autograder.learner.next_commands import after_check
+from autograder.learner.next_exercise import following_exercise, way_on
+from autograder.learner.notebook.asking import _next
 from autograder.learner.overview import count_passed, part_sentences, rows_of, texts_above
 from autograder.learner.progress import Progress, Standing
+from autograder.learner.watch.screen import Screen
 from tests.support import tiny
+from tests.support.report_examples import PASS, report
 
 PASSED = Standing(status="pass", first_passed="2026-03-01T12:00:00Z", score=6000, max_score=6000)
 
@@ -55,3 +62,64 @@ def test_the_next_exercise_is_one_of_the_same_part(parted: Course) -> None:
     after = Progress({tiny.SECOND: PASSED, "ex03_last": PASSED}, "ex03_last").current(course)
     assert after is not None
     assert after.id == tiny.FIRST
+
+
+REAL = read_course(tiny.REPOSITORY)
+NUMBERS = {exercise.number: exercise for exercise in REAL.exercises}
+
+
+@pytest.mark.parametrize(
+    ("passed", "here", "following", "words"),
+    [
+        (["01"], "01", "02", "on to 02 "),
+        (["16"], "16", "17", "on to 17 "),
+        (["16", "17", "19", "20"], "20", "21", "on to 21 "),
+        (["16", "17", "19", "20"], "17", "18", "on to 18 "),
+        (["19", "20"], "19", "21", "on to 21 "),
+        ([f"{number}" for number in range(16, 27)], "26", "15", "back to 15 byte pair encoding, which is still open"),
+        ([f"{number}" for number in range(15, 27)], "26", "01", "back to 01 "),
+        ([f"{number:02}" for number in range(1, 15)], "14", "15", "on to 15 "),
+        ([f"{number:02}" for number in range(1, 15) if number != 4], "14", "04", "back to 04 "),
+        ([f"{number:02}" for number in range(1, 28)], "27", "28", "on to 28 "),
+        ([f"{number:02}" for number in range(1, 29) if number != 27], "28", "27", "back to 27 "),
+        ([f"{number:02}" for number in range(1, 29)], "09", None, ""),
+    ],
+)
+def test_every_place_proposes_the_exercise_after_the_one_that_passed(
+    passed: list[str], here: str, following: str | None, words: str
+) -> None:
+    progress = Progress({NUMBERS[number].id: PASSED for number in passed}, NUMBERS[here].id)
+    exercise, wanted = NUMBERS[here], NUMBERS[following] if following else None
+    assert progress.current(REAL) == progress.following(REAL, exercise) == wanted
+    assert following_exercise(REAL, progress) == wanted
+    result = replace(PASS, id=exercise.id)
+    after = after_check(REAL, report("", result), progress)
+    said = [does for command, does in after if command == "course next"]
+    on_watch = Screen(Console(file=io.StringIO()), REAL, plain=False, keys=True)._next(result, exercise.file, progress)
+    in_notebook = _next(REAL, exercise, progress, result)
+    if wanted is None:
+        assert (said, on_watch[0][0], in_notebook[0][0]) == ([], "course check --all", "status()")
+    else:
+        assert said[0] == in_notebook[0][1]
+        assert said[0].startswith(words)
+        assert on_watch == [("n", f"goes {said[0]}")]
+
+
+def test_what_no_longer_passes_comes_last_and_is_said_so() -> None:
+    every = {exercise.id: PASSED for exercise in REAL.exercises}
+    progress = Progress({**every, NUMBERS["03"].id: replace(PASSED, status="fail")}, NUMBERS["20"].id)
+    assert progress.current(REAL) == NUMBERS["03"]
+    assert way_on(REAL, progress, NUMBERS["20"], NUMBERS["03"]) == "back to 03 layer normalization, which fails again"
+
+
+def test_skipping_goes_forward_in_the_part_also_past_what_was_not_tried() -> None:
+    tried = Standing(status="fail", runs=1)
+    for standings, here, following in (
+        ({"15": tried}, "15", "16"),
+        ({}, "16", "17"),
+        ({"17": PASSED}, "16", "18"),
+        ({"25": PASSED, "26": tried}, "26", "15"),
+    ):
+        progress = Progress({NUMBERS[number].id: one for number, one in standings.items()}, NUMBERS[here].id)
+        assert following_exercise(REAL, progress, skip=True) == NUMBERS[following]
+    assert following_exercise(REAL, Progress(here=NUMBERS["16"].id)) == NUMBERS["16"], "it was not tried"
