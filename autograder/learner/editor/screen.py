@@ -11,7 +11,7 @@ from autograder.course import Course, Exercise
 from autograder.judge.shapes import Shapes
 from autograder.learner.checking import encouragement
 from autograder.learner.progress import Progress
-from autograder.learner.watch.screen import Screen
+from autograder.learner.watch.screen import BEFORE_EDIT, Screen
 from autograder.report.quantities import duration
 from autograder.results import ExerciseResult
 
@@ -61,7 +61,7 @@ class EditorScreen(Screen):
         """Add a line to the editor's log."""
         self.listener.log(sentence)
 
-    def saved(self, files: object, *, again: bool) -> None:  # noqa: ARG002 - the editor knows what it saved
+    def saved(self, files: object, does: str) -> None:  # noqa: ARG002 - the editor knows what it saved
         """Show that a check begins."""
         self.listener.busy("checking")
 
@@ -81,12 +81,22 @@ class EditorScreen(Screen):
         self.listener.busy("")
         self.listener.changed(exercise, "")
 
-    def result(self, result: ExerciseResult, file: str, progress: Progress, took: float) -> None:  # noqa: ARG002
-        """Show a result; an editor needs no count of seconds."""
+    def result(
+        self,
+        result: ExerciseResult,
+        file: str,
+        progress: Progress,
+        took: float,  # noqa: ARG002 - an editor needs no count of seconds
+        *,
+        earlier: str | None = None,
+    ) -> None:
+        """Show a result, at the lines of the text that it is about."""
         exercise = self.course.exercise(result.id)
-        self.known[result.id] = ExerciseState(file, self.read(exercise), result)
+        self.known[result.id] = ExerciseState(file, self.read(exercise) if earlier is None else earlier, result)
         self.listener.busy("")
         self.listener.changed(exercise, encouragement(progress.of(exercise)))
+        if earlier is not None:
+            self.listener.log(f"{exercise.id}: this verdict is {BEFORE_EDIT}")
 
     def proved(self, result: ExerciseResult, file: str, progress: Progress) -> None:  # noqa: ARG002
         """Show where the mistake is, once that is proved."""

@@ -12,7 +12,7 @@ from rich.text import Text
 from autograder.course import Course
 from autograder.learner.progress import Progress, Standing
 from autograder.learner.watch.keyboard import BACK, DOWN, PAGE_DOWN, PAGE_UP, REDRAW, UP
-from autograder.learner.watch.screen import KEYS, Screen, count_done, opening_sentences
+from autograder.learner.watch.screen import BEFORE_EDIT, KEYS, Screen, count_done, opening_sentences
 from autograder.report.glyphs import UNICODE
 from autograder.report.layout import NARROWEST, SECONDARY, Page, apart, packed
 from autograder.report.printable import one_line
@@ -21,9 +21,6 @@ from autograder.results import ExerciseResult
 
 NOTE_LINES = 2
 FEWEST_LINES = 12
-
-BEFORE_EDIT = "of the code before your edit"
-"""What the line below a verdict says of it, until there is a new one."""
 
 TYPED = {"j": DOWN, "k": UP, " ": PAGE_DOWN, "b": PAGE_UP}
 """Letters that do what a key without a letter does."""
@@ -66,11 +63,11 @@ class Cockpit(Screen):
         self._is_old = False
         self._begin("checking")
 
-    def saved(self, files: Sequence[str], *, again: bool) -> None:
+    def saved(self, files: Sequence[str], does: str) -> None:
         """Show at once that a file was saved. The last verdict stays until there is a new one."""
         self._is_old = self._verdict is not None
         what = files[0] if len(files) == 1 else f"{len(files)} files"
-        self._begin(f"{what} changed, {'starting over' if again else 'checking'}")
+        self._begin(f"{what} changed, {does}")
 
     def begun(self, activity: str) -> None:
         """Show at once what a key has started."""
@@ -87,12 +84,16 @@ class Cockpit(Screen):
         self.shown = self._verdict = self._panel = None
         self._begin("waiting", busy=False)
 
-    def result(self, result: ExerciseResult, file: str, progress: Progress, took: float) -> None:
-        """Show the result of a check, from its beginning."""
+    def result(
+        self, result: ExerciseResult, file: str, progress: Progress, took: float, *, earlier: str | None = None
+    ) -> None:
+        """Show the result of a check, from its beginning, and whether the file has another text now."""
         self.shown = result
         self._verdict = (result, file, progress)
         self._done = count_done(self.course, progress, self.course.exercise(result.id))
         self._begin(f"checked in {seconds(took)}, at {time.strftime('%H:%M:%S')}", busy=False)
+        if earlier is not None:
+            self._is_old = True
 
     def proved(self, result: ExerciseResult, file: str, progress: Progress) -> None:
         """Show the verdict with the line that is proved, where the reader is."""

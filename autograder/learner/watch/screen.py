@@ -39,6 +39,13 @@ KEYS = {
 """What each key does, in a word and in a sentence."""
 
 
+CHECKING, STARTING_OVER, AFTERWARDS = "checking", "starting over", "checking it after this run"
+"""What a save begins."""
+
+BEFORE_EDIT = "of the code before your edit"
+"""What is said of a verdict until there is one of the newest code."""
+
+
 class Screen:
     """The console, written to line by line. `keys` says whether somebody can press keys."""
 
@@ -65,10 +72,9 @@ class Screen:
         for sentence in opening_sentences(self.course, file, needed, standing):
             self.say(sentence)
 
-    def saved(self, files: Sequence[str], *, again: bool) -> None:
+    def saved(self, files: Sequence[str], does: str) -> None:
         """Print at once that a file was saved."""
         what = files[0] if len(files) == 1 else f"{len(files)} files"
-        does = "starting over" if again else "checking"
         self.say(f"{_clock()} {what} changed, {does}...", SECONDARY)
 
     def begun(self, activity: str) -> None:
@@ -83,9 +89,16 @@ class Screen:
         """Print why there is nothing to check."""
         self.say(f"{_clock()} {file} {problem}; waiting until it can be read")
 
-    def result(self, result: ExerciseResult, file: str, progress: Progress, took: float) -> None:
-        """Print the result of a check of a file or notebook, and below it the keys."""
+    def result(
+        self, result: ExerciseResult, file: str, progress: Progress, took: float, *, earlier: str | None = None
+    ) -> None:
+        """Print the result of a check of a file or notebook, and below it the keys.
+
+        `earlier` is the text that was checked, if the file has another one now.
+        """
         self.shown = result
+        if earlier is not None:
+            self.say(f"This verdict is {BEFORE_EDIT}.")
         self.render(result, file, progress)
         done = f"{count_done(self.course, progress, self.course.exercise(result.id))} done"
         if self.plain:

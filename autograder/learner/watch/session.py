@@ -3,6 +3,7 @@
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 
 from autograder.course import Course, Exercise
@@ -12,7 +13,7 @@ from autograder.learner.progress import Progress, read_progress
 from autograder.learner.progress.digests import digest_of
 from autograder.learner.watch.keyboard import Keyboard
 from autograder.learner.watch.running_check import RunningCheck
-from autograder.learner.watch.screen import Screen, unexplained
+from autograder.learner.watch.screen import AFTERWARDS, CHECKING, STARTING_OVER, Screen, unexplained
 from autograder.learner.watch.syntax import syntax_fault, syntax_result
 from autograder.learner.watch.work import Work
 from autograder.results import ExerciseResult, Report
@@ -28,6 +29,9 @@ QUIET_SECONDS = 0.15
 
 REPORT_SECONDS = 1.0
 """How often a running check says what it is doing."""
+
+MOST_INTERRUPTED = 2
+"""Runs that saves may interrupt, one after the other. The next run ends: a busy machine gives a verdict as well."""
 
 SaveResult = Callable[[Course, Report, Mapping[str, bytes]], Progress]
 """Saves the report on these sources, and returns the new progress."""
@@ -68,6 +72,10 @@ class Session:
         self._due = False
         self._hint_waits = False
         self._is_proving = False
+        self._interrupted = 0
+        self._is_behind = False
+        self._waiting_since = 0.0
+        self._requested_at = self._changed_at = self._began_at = time.monotonic()
 
     def run(self, exercise: Exercise) -> None:
         """Watch until somebody quits. Raises `EnvironmentProblem` if this machine cannot run checks."""
@@ -77,12 +85,16 @@ class Session:
             for key in self.keyboard.wait(POLL_SECONDS):
                 self._press(key)
             self.screen.refresh()
-            self._obey_requests()
-            self._poll()
-            if self._due:
-                self._start_when_settled()
-            if self._checking is not None:
-                self._attend(self._checking)
+            self.turn()
+
+    def turn(self) -> None:
+        """Obey requests, look at the files, and go on with the check."""
+        self._obey_requests()
+        self._poll()
+        if self._due:
+            self._start_when_settled()
+        if self._checking is not None:
+            self._attend(self._checking)
 
     def request(self, exercise: Exercise, *, at_once: bool) -> None:
         """Check an exercise after those requested before, or `at_once` instead of what runs."""
@@ -96,13 +108,20 @@ class Session:
         exercise, self._at_once = self._at_once, None
         if exercise == self.exercise:
             self._check_again()
+        elif exercise is not None and self._must_finish():
+            self._drop_request(exercise)
+            self._requested.appendleft(exercise)
         elif exercise is not None:
-            if self._cancel() or self._due:
+            if self._interrupt() or self._due:
                 self._requested.append(self.exercise)
             self._due = False
             self._switch_to(exercise)
         elif self._requested and self._checking is None and not self._due:
             self._switch_to(self._requested.popleft())
+
+    def _drop_request(self, exercise: Exercise) -> None:
+        with suppress(ValueError):  # in place: another thread may add one
+            self._requested.remove(exercise)
 
     def leave(self, ended_by: int | None = None) -> None:
         """End the session soon: on a key, or on a signal."""
@@ -122,6 +141,7 @@ class Session:
     def _switch_to(self, exercise: Exercise) -> None:
         needed = self.course.with_needs(exercise)[:-1]
         self.exercise = exercise
+        self._drop_request(exercise)
         self._result = None
         self.work = Work(self.course, [exercise, *needed])
         used = [self.work[earlier.file].name for earlier in needed]
@@ -142,11 +162,25 @@ class Session:
         changed = self.work.changed()
         if not changed:
             return
-        again = self._cancel()
+        if self._must_finish():
+            self._is_behind = True
+            does = AFTERWARDS
+        else:
+            does = STARTING_OVER if self._interrupt() else CHECKING
         if not self._due:
-            self.screen.saved(changed, again=again)
+            self.screen.saved(changed, does)
             self._note_unused_notebooks(changed)
         self._request_check()
+
+    def _must_finish(self) -> bool:
+        """Return whether the running check may not be interrupted, because those before it were."""
+        return self._checking is not None and not self._is_proving and self._interrupted >= MOST_INTERRUPTED
+
+    def _interrupt(self) -> bool:
+        """Cancel the running check for a newer text, and return whether there was one without a verdict."""
+        interrupted = self._cancel()
+        self._interrupted += interrupted
+        return interrupted
 
     def _note_unused_notebooks(self, notebooks: Sequence[str | None]) -> None:
         """Print which of these notebooks do not count, although they have work."""
@@ -164,6 +198,7 @@ class Session:
     def _cancel(self) -> bool:
         """Cancel the running check, and return whether there was one without a verdict."""
         checking, self._checking = self._checking, None
+        self._is_behind = False
         if checking is None:
             return False
         checking.cancel()
@@ -174,15 +209,23 @@ class Session:
         self._ending = [*(check for check in self._ending if check.alive), checking]
 
     def _start_when_settled(self) -> None:
+        if self._checking is not None and self._waiting_since == self._changed_at:
+            return
         quiet = time.monotonic() - self._changed_at >= QUIET_SECONDS
         if not quiet and not all(map(self._is_whole, self.work.names)):
             return
-        self._due = False
         file = self.exercise.file
         counted = self.work[file]
+        fault = syntax_fault(counted.source, file) if counted.problem is None else None
+        if self._checking is not None and counted.problem is None and fault is None:
+            self._waiting_since = self._changed_at  # an earlier text is still checked
+            return
+        self._cancel()
+        self._due = False
+        self._began_at = self._requested_at
         if counted.problem is not None:
             self.screen.waiting(counted.name, counted.problem)
-        elif fault := syntax_fault(counted.source, file):
+        elif fault is not None:
             result = syntax_result(self.suite, self.exercise, self.grader.seed, fault, counted.source, counted.cells)
             self._show(
                 Report(self.course.title, {}, self.grader.suite_digest, "cpu", self.grader.isolation.name, (result,))
@@ -204,7 +247,7 @@ class Session:
         self._prepare()
         assert self._spare is not None
         runner, self._spare = self._spare, None
-        self._reported_at = self._requested_at
+        self._reported_at = self._began_at
         self._is_proving = False
         self._checking = RunningCheck(
             self.grader, runner, submission, self.exercise, self.keyboard.wake, with_shapes=self.screen.shows_shapes
@@ -212,6 +255,11 @@ class Session:
 
     def _attend(self, checking: RunningCheck) -> None:
         now = time.monotonic()
+        if self._is_behind and (checking.verdict is not None or checking.over):
+            self._show(checking.verdict or checking.report, checking.submission.sources)
+            self._cancel()
+            self.screen.begun(f"your newest code, {CHECKING}")
+            return
         if checking.verdict is not None and not self._is_proving:
             self._is_proving = True
             self._show(checking.verdict)
@@ -229,17 +277,23 @@ class Session:
             return
         elif now - self._reported_at >= REPORT_SECONDS:
             self._reported_at += REPORT_SECONDS
-            self.screen.running(checking.activity(), self._reported_at - self._requested_at)
+            self.screen.running(checking.activity(), self._reported_at - self._began_at)
             if checking.runner.ready:
                 self._prepare()
 
-    def _show(self, report: Report) -> None:
+    def _show(self, report: Report, earlier: Mapping[str, bytes] | None = None) -> None:
+        """Save a verdict and show it. `earlier` has the sources that it is about, if they have changed since."""
         counted = {name: self.work[name] for name in self.work.names}
         sources = {name: work.source for name, work in counted.items() if work.problem is None}
+        text = None
+        if earlier is not None:
+            sources = {name: source for name, source in earlier.items() if name in counted}
+            text = sources.get(self.exercise.file, b"").decode("utf-8", "replace")
+        self._interrupted = 0
         progress = self.save_result(self.course, report, sources)
         self._result = report.exercises[0]
-        took = time.monotonic() - self._requested_at
-        self.screen.result(self._result, counted[self.exercise.file].name, progress, took)
+        took = time.monotonic() - self._began_at
+        self.screen.result(self._result, counted[self.exercise.file].name, progress, took, earlier=text)
 
     def _show_proof(self, result: ExerciseResult) -> None:
         """Show where the mistake is, if that is proved now: the verdict is the same."""

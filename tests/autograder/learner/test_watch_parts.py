@@ -22,7 +22,7 @@ from autograder.judge.marking import Marking
 from autograder.learner.progress import read_progress
 from autograder.learner.watch import files as polled
 from autograder.learner.watch.files import Content, Files, missing
-from autograder.learner.watch.screen import Screen
+from autograder.learner.watch.screen import CHECKING, Screen
 from autograder.learner.watch.syntax import syntax_fault, syntax_result
 from autograder.learner.watch.work import Work, WorkSource
 from autograder.runner.runner import Cancelled, Run, Runner
@@ -278,7 +278,7 @@ def test_the_task_of_vs_code_reads_the_line_of_a_failure(course: Path, grader: G
     out = io.StringIO()
     own = tiny.course_at(course)
     screen = Screen(Console(file=out, width=100), own, plain=True, keys=False)
-    screen.saved([tiny.FILES[0]], again=False)
+    screen.saved([tiny.FILES[0]], CHECKING)
     result = grader.report(tiny.submitted(WRONG), [tiny.COURSE.exercise(tiny.FIRST)], runner).exercises[0]
     with contextlib.chdir(course):
         screen.result(result, tiny.FILES[0], read_progress(own), 1.0)
