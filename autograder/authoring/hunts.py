@@ -2,7 +2,8 @@
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import random
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -16,6 +17,7 @@ from autograder.course import Course, Exercise
 from autograder.course.hunts import Example, Hunt, HuntFile
 from autograder.course.suite import Suite, load_suite, with_steps
 from autograder.diagnosis.findings import Source
+from autograder.judge.grader import Grader
 from autograder.judge.steps import plan_of, results_of
 from autograder.results import ExerciseResult
 from autograder.runner.runner import Runner
@@ -48,6 +50,7 @@ def make_hunts(
     accepted = [program for program in programs_of(suite, exercise) if program.kind == "accepted"]
     alone = [replace(program, sources={**base, exercise.file: program.sources[exercise.file]}) for program in accepted]
     jobs = os.cpu_count() or 1
+    on_progress(0, len(alone))
     run = partial(grade_each, suite, seed=course.seed, jobs=jobs, cache=None, on_progress=on_progress)
     verdicts = run([(_submission(course, program.sources), [exercise]) for program in alone])
     variants = [
@@ -64,6 +67,82 @@ def make_hunts(
         if not candidates or len({misconception for _, misconception in found}) >= FEWEST_MISCONCEPTIONS:
             break
     return HuntFile(exercise.id, right, tuple(_with_examples(course, exercise, list(found.values()))))
+
+
+def make_one(
+    course: Course,
+    exercise: Exercise,
+    generator: random.Random,
+    done: Container[str],
+    *,
+    on_tried: Callable[[int, bool], None] = lambda *_: None,
+    on_key: Callable[[str, int, int], None] = lambda *_: None,
+) -> HuntFile:
+    """Return one wrong program of an exercise whose id is not in `done`, or if there is no other, one that is.
+
+    Programs are run one after the other, until one shows a misconception by name: mostly two or three.
+    `on_tried(number, found)` is called before the first and after each. `on_key` reports on a new answer key.
+    """
+    needed = course.with_needs(exercise)
+    suite = load_suite(course, list(needed))
+    base = {other.file: (course.solutions_dir / other.file).read_bytes() for other in needed}
+    accepted = [program for program in programs_of(suite, exercise) if program.kind == "accepted"]
+    variants = [replace(one, sources={**base, exercise.file: one.sources[exercise.file]}) for one in accepted]
+    passes: dict[str, bool] = {}
+    seen_before: Hunt | None = None
+    tried = 0
+    on_tried(0, False)
+    with (
+        Grader(suite, seed=course.seed, on_progress=on_key) as grader,
+        Runner(suite, seed=course.seed, shared=True) as runner,
+    ):
+
+        def result_of(submission: Submission) -> ExerciseResult:
+            nonlocal tried
+            report = grader.report(submission, [exercise], runner)
+            tried += 1
+            on_tried(tried, False)
+            return report.exercises[0]
+
+        def is_right(program: Program) -> bool:
+            if program.name not in passes:
+                passes[program.name] = result_of(_submission(course, program.sources)).status == "pass"
+            return passes[program.name]
+
+        for program, candidate in _in_any_order(suite, exercise, variants, generator):
+            if (_id_of(candidate) in done and seen_before is not None) or not is_right(program):
+                continue
+            hunt = _hunt_of(candidate, result_of(candidate.submission))
+            if hunt is not None and hunt.id not in done:
+                break
+            seen_before = seen_before or hunt
+        else:
+            hunt = seen_before
+    on_tried(tried, True)
+    right = {one.name: one.sources[exercise.file].decode("utf-8") for one in variants if passes.get(one.name)}
+    return HuntFile(exercise.id, right, (hunt,) if hunt is not None else ())
+
+
+def _in_any_order(
+    suite: Suite, exercise: Exercise, variants: Sequence[Program], generator: random.Random
+) -> Iterator[tuple[Program, Wrong]]:
+    """Yield each variant with its misconceptions, a program of each misconception first, and then with its mutants."""
+    first, later = [], []
+    for one in (one for one in catalogue_of(suite, exercise) if not one.convention):
+        texts = [(program, program.sources[exercise.file].decode("utf-8")) for program in variants]
+        wrong = [(program, patched(text, one)) for program, text in texts if _fits(text, one)]
+        generator.shuffle(wrong)
+        first += wrong[:1]
+        later += wrong[1:]
+    generator.shuffle(first)
+    generator.shuffle(later)
+    for program, source in (*first, *later):
+        yield program, _wrong(suite, exercise, program, source)
+    by_name = {program.name: program for program in variants}
+    for number in range(MOST_ROUNDS):
+        candidates = list(_candidates(suite, exercise, variants, number, with_catalogue=False))
+        generator.shuffle(candidates)
+        yield from ((by_name[candidate.kind], candidate) for candidate in candidates)
 
 
 def digest_of_programs(course: Course, exercise: Exercise) -> str:
@@ -83,16 +162,23 @@ def _hunt_of(candidate: Wrong, result: ExerciseResult) -> Hunt | None:
         return None
     checks, misconception = failure
     source = candidate.submission.sources[candidate.exercise.file].decode("utf-8")
-    id_ = f"{candidate.exercise.number}-{hashlib.sha256(source.encode()).hexdigest()[:ID_DIGITS]}"
-    return Hunt(id_, misconception, checks, candidate.kind, tuple(sorted(candidate.lines)), source)
+    return Hunt(_id_of(candidate), misconception, checks, candidate.kind, tuple(sorted(candidate.lines)), source)
 
 
-def _candidates(suite: Suite, exercise: Exercise, variants: Sequence[Program], number: int) -> Iterator[Wrong]:
+def _id_of(candidate: Wrong) -> str:
+    source = candidate.submission.sources[candidate.exercise.file]
+    return f"{candidate.exercise.number}-{hashlib.sha256(source).hexdigest()[:ID_DIGITS]}"
+
+
+def _candidates(
+    suite: Suite, exercise: Exercise, variants: Sequence[Program], number: int, *, with_catalogue: bool = True
+) -> Iterator[Wrong]:
     """Yield the wrong programs of a round, of the kind of their variant.
 
     Those of round 0 are its misconceptions by their text, and some mutants; later rounds have other mutants.
     """
-    misconceptions = [one for one in catalogue_of(suite, exercise) if not one.convention and not number]
+    catalogue = catalogue_of(suite, exercise) if with_catalogue and not number else ()
+    misconceptions = [one for one in catalogue if not one.convention]
     for program in variants:
         right = program.sources[exercise.file].decode("utf-8")
         ported = [patched(right, one) for one in misconceptions if _fits(right, one)]
@@ -100,8 +186,14 @@ def _candidates(suite: Suite, exercise: Exercise, variants: Sequence[Program], n
         step = max(-(-len(mutants) // MOST_OF_A_VARIANT), 1)
         offsets = range(2 ** (number - 1), min(2**number, step)) if number else range(1)
         for source in dict.fromkeys([*ported, *(mutant for offset in offsets for mutant in mutants[offset::step])]):
-            sources = {**program.sources, exercise.file: source.encode()}
-            yield Wrong(exercise, program.name, _submission(suite.course, sources), faulty_lines(right, source))
+            yield _wrong(suite, exercise, program, source)
+
+
+def _wrong(suite: Suite, exercise: Exercise, program: Program, source: str) -> Wrong:
+    """Return a variant with another source of the exercise."""
+    right = program.sources[exercise.file].decode("utf-8")
+    sources = {**program.sources, exercise.file: source.encode()}
+    return Wrong(exercise, program.name, _submission(suite.course, sources), faulty_lines(right, source))
 
 
 def _submission(course: Course, sources: Mapping[str, bytes]) -> Submission:

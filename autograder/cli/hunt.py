@@ -4,7 +4,7 @@ import argparse
 from contextlib import closing
 
 from autograder.cli.key_progress import KeyProgress
-from autograder.cli.progress_line import show_programs, show_tested
+from autograder.cli.progress_line import show_programs, show_tested, show_tried
 from autograder.cli.screen import Screen, chosen, is_somebody_there, typed, warn
 from autograder.course import Course, find_course, read_course
 from autograder.course.misconceptions import describe
@@ -98,7 +98,16 @@ def _refuse_to_replace(course: Course, current: OpenHunt | None, options: argpar
 
 def _new_hunt(options: argparse.Namespace, course: Course) -> OpenHunt:
     exercise = exercise_meant(course, read_progress(course), options.exercise)
-    return hunting.draw(course, exercise, level=options.level, seed=options.seed, on_progress=show_programs)
+    with closing(KeyProgress(plain=options.plain)) as line:
+        return hunting.draw(
+            course,
+            exercise,
+            level=options.level,
+            seed=options.seed,
+            on_progress=show_programs,
+            on_tried=show_tried,
+            on_key=line.on_progress,
+        )
 
 
 def _show(screen: Screen, hunt: OpenHunt) -> None:

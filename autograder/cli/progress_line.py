@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from autograder.cli.screen import say, warn
 from autograder.report.printable import USUAL, columns_of, cut, padded
+from autograder.report.quantities import plural
 
 if TYPE_CHECKING:
     from autograder.instructor.grading.rate import Rate
@@ -44,6 +45,11 @@ def show_keys(done: int, total: int) -> None:
 def show_programs(done: int, total: int) -> None:
     """Show how many programs to practise on were run, while they are made."""
     show_count(f"making programs to practise on, once per exercise: {done} of {total}", last=done == total)
+
+
+def show_tried(number: int, is_found: bool) -> None:
+    """Show how many programs were run while one to hunt in is looked for."""
+    show_count(f"looking for a program with one fault: {plural(number, 'program')} run", last=is_found)
 
 
 def show_tested(done: int, total: int) -> None:

@@ -14,7 +14,7 @@ from autograder.course.storage import make_folder, read_plain, write_atomically
 from autograder.course.suite import load_suite
 from autograder.learner.checking import check_submission
 from autograder.learner.practice.choices import Choice, make_choice
-from autograder.learner.practice.programs import OnProgress, programs_for
+from autograder.learner.practice.programs import OnKey, OnProgress, OnTried, one_program_for, programs_for
 from autograder.learner.practice.store import changing, read_practice
 from autograder.results import Report
 from autograder.submission import Submission
@@ -54,7 +54,16 @@ def open_hunt(course: Course) -> OpenHunt | None:
         return None
 
 
-def draw(course: Course, exercise: Exercise, *, level: int, seed: int | None, on_progress: OnProgress) -> OpenHunt:
+def draw(
+    course: Course,
+    exercise: Exercise,
+    *,
+    level: int,
+    seed: int | None,
+    on_progress: OnProgress,
+    on_tried: OnTried = lambda *_: None,
+    on_key: OnKey = lambda *_: None,
+) -> OpenHunt:
     """Draw a hunt, write its programs, and return it. Without a seed, those not solved yet come first.
 
     On level 2 there is one file for the exercise and for each that it needs, and the fault is in any of them. Raises
@@ -64,8 +73,9 @@ def draw(course: Course, exercise: Exercise, *, level: int, seed: int | None, on
     number = len(done) if seed is None else seed
     generator = random.Random(f"{exercise.id} {level} {number}")
     if level == 1:
-        programs = programs_for(course, exercise, on_progress)
-        hunt = _choose(programs, generator, done if seed is None else {})
+        known = done if seed is None else {}
+        programs = one_program_for(course, exercise, generator, known, on_tried=on_tried, on_key=on_key)
+        hunt = _choose(programs, generator, known)
         files, faulty = {exercise.file: hunt.source}, exercise
     else:
         faulty, programs, hunt, files = _choose_among_files(course, exercise, generator, on_progress)
