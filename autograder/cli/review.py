@@ -8,7 +8,7 @@ from autograder.course import Course, find_course, read_course
 from autograder.course.names import UsageError
 from autograder.exits import PASS
 from autograder.learner.json_output import write_json
-from autograder.learner.practice.reviewing import ReviewQuestion, due_questions, next_due, rate, to_json
+from autograder.learner.practice.reviewing import LONG_AGO, ReviewQuestion, due_questions, next_due, rate, to_json
 from autograder.learner.progress import read_progress
 from autograder.report.quantities import plural
 
@@ -23,7 +23,7 @@ def review(options: argparse.Namespace) -> int:
     if write_json(options.json, {"due": [to_json(question) for question in questions]}):
         return PASS
     if not questions:
-        screen.text(_nothing(course), indent=0)
+        screen.text(_nothing(next_due(course, read_progress(course), datetime.now(UTC))), indent=0)
     elif is_somebody_there():
         _ask_all(screen, course, questions)
     else:
@@ -33,13 +33,11 @@ def review(options: argparse.Namespace) -> int:
     return PASS
 
 
-def _nothing(course: Course) -> str:
-    due = next_due(course)
+def _nothing(due: datetime | None) -> str:
     if due is not None:
         return f"Nothing to review now. The next question comes on {due.astimezone():%Y-%m-%d}."
-    return (
-        "Nothing to review yet. Questions come from mistakes you corrected, and from exercises you passed a week ago."
-    )
+    days = LONG_AGO.days
+    return f"Nothing to review yet. The first question comes when you correct a mistake, or {days} days after a pass."
 
 
 def _show(screen: Screen, question: ReviewQuestion) -> None:

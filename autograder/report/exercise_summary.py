@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from autograder.report.printable import one_line
-from autograder.report.quantities import listed, ordinal, plural, points, points_of, seconds
+from autograder.report.quantities import listed, ordinal, plural, points, points_of
 from autograder.report.states import shown_as, state_of
 from autograder.results.model import CheckResult, ExerciseResult, Finding, Report, Status
 
@@ -59,13 +59,13 @@ def reference_parts(exercise: ExerciseResult) -> str:
 
 
 def achieved(exercise: ExerciseResult, attempt: int | None = None) -> str:
-    """Return the checks, points, time and attempt of a pass."""
-    time, total = sum(check.seconds for check in exercise.checks), len(exercise.checks)
+    """Return the checks, points and attempt of a pass."""
+    total = len(exercise.checks)
     count = passing(exercise.checks)
     checks = plural(total, "check") if count == total else f"{count} of {plural(total, 'check')}"
     score = points_of(exercise.score, 0 if exercise.score == exercise.max_score else exercise.max_score)
     attempts = [f"{ordinal(attempt)} attempt"] if attempt is not None and attempt > 0 else []
-    return ", ".join((checks, score, seconds(time), *attempts))
+    return ", ".join((checks, score, *attempts))
 
 
 def bonus_left(exercise: ExerciseResult) -> list[str]:

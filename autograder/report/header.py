@@ -15,7 +15,7 @@ from autograder.report.todo_view import todo_view
 from autograder.results.model import CheckResult, ExerciseResult
 
 UNJUDGED = "not judged yet"
-"""What the mark says of a TODO, and of a check that was not run."""
+"""What the mark says of a check that was not run."""
 
 REQUIRES = "waits for another check"
 """What it says of a check that counts as soon as another one passes."""
@@ -35,17 +35,20 @@ def top_lines(page: Page, exercise: ExerciseResult) -> list[Text]:
     """Return the title, the checks in a row or two, the TODOs, and whether reference parts were used."""
     title, count = title_line(page, exercise), page.text(count_of(exercise))
     marks = _marks(page, exercise) if have_run(exercise) and exercise.status != "not_started" else []
-    lines = [*marks, *_todo_lines(page, exercise)]
-    if any(page.glyphs.waiting in line.plain.split() for line in lines):
+    if any(page.glyphs.waiting in line.plain.split() for line in marks):  # a TODO has words beside its mark
         legend = page.text(f"{page.glyphs.waiting} {_meaning(exercise)}", SECONDARY)
         explained = Text.assemble(count, ", ", legend)
         if apart(title, explained, page.width):
             count = explained
         else:
-            lines = [*lines[:-1], *packed([lines[-1], Text.assemble("(", legend, ")")], page.width - 2)]
+            marks = [*marks[:-1], *packed([marks[-1], Text.assemble("(", legend, ")")], page.width - 2)]
     together = apart(title, count, page.width)
     head = [together] if together else [*page.wrap(title, 0), *(page.wrap(count) if count else [])]
-    return [*head, *(Text.assemble("  ", line) for line in lines), *part_lines(page, exercise)]
+    return [
+        *head,
+        *(Text.assemble("  ", line) for line in (*marks, *_todo_lines(page, exercise))),
+        *part_lines(page, exercise),
+    ]
 
 
 def _meaning(exercise: ExerciseResult) -> str:

@@ -76,11 +76,11 @@ def _item(todo: Todo, first: bool, exercise: ExerciseResult, statuses: dict[str,
     name = one_line(todo.name)
     if not _is_complete(todo, statuses):
         if not first:
-            return TodoItem("waiting", name, is_left=True)
+            return TodoItem("waiting", name, "not written", is_left=True)
         return TodoItem("waiting", name, line_of(todo.place), "next:" if exercise.in_progress else "to do:", True)
     passing = sum(statuses.get(check) == "pass" for check in todo.checks)
     if _all_pass(todo.checks, statuses):
         return TodoItem("passed", name, f"({plural(passing, 'check')})")
     if any(statuses.get(check, "pass") not in _NO_FAILURE for check in todo.checks):
         return TodoItem("failed", name, f"({passing} of {plural(len(todo.checks), 'check')})")
-    return TodoItem("waiting", name, "has code")
+    return TodoItem("waiting", name, "has code, not judged yet")

@@ -5,7 +5,7 @@ The schedule is that of FSRS (https://github.com/open-spaced-repetition/py-fsrs)
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from fsrs import Card, Rating, Scheduler
@@ -53,9 +53,23 @@ def due_questions(course: Course, progress: Progress, now: datetime) -> list[Rev
     return [question for question in questions if question is not None][:AT_ONCE]
 
 
-def next_due(course: Course) -> datetime | None:
-    """Return when the next question comes; None if none is scheduled."""
-    return min((card.due for _, card in _cards(read_practice(course))), default=None)
+def next_due(course: Course, progress: Progress, now: datetime) -> datetime | None:
+    """Return when the next question comes: one that comes back, or the first on an exercise that passed lately.
+
+    None if nothing has passed that has a question.
+    """
+    practice = read_practice(course)
+    due = [card.due for _, card in _cards(practice)]
+    for exercise in course.exercises:
+        passed = seconds_of(progress.of(exercise).first_passed or "")
+        if passed is not None and not set(_names_of(course, exercise)[:1]) <= practice.cards.keys():
+            due.append(datetime.fromtimestamp(passed, UTC) + LONG_AGO)
+    return min((at for at in due if at > now), default=None)
+
+
+def _names_of(course: Course, exercise: Exercise) -> list[str]:
+    """Return the misconceptions of an exercise, in the order in which they are asked about."""
+    return sorted(named_in(course, exercise, besides=""), key=lambda name: text_hash(f"{exercise.id} {name}"))
 
 
 def rate(course: Course, misconception: str, now: datetime, *, is_right: bool) -> datetime:
@@ -92,8 +106,7 @@ def _sources(course: Course, progress: Progress, practice: Practice, now: dateti
     for exercise in course.exercises:
         passed = seconds_of(progress.of(exercise).first_passed or "")
         if passed is not None and now.timestamp() - passed >= LONG_AGO.total_seconds():
-            names = sorted(named_in(course, exercise, besides=""), key=lambda name: text_hash(f"{exercise.id} {name}"))
-            yield from names[:1]
+            yield from _names_of(course, exercise)[:1]
 
 
 def _question(course: Course, practice: Practice, name: str) -> ReviewQuestion | None:

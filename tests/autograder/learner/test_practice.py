@@ -11,12 +11,14 @@ from autograder.authoring.leaks import Gate
 from autograder.authoring.leaks_secrets import secrets_of
 from autograder.authoring.places import faulty_lines
 from autograder.authoring.releasing import _fit
+from autograder.cli.review import _nothing
 from autograder.course import Course
 from autograder.course.hunts import Example, Hunt, HuntFile, kit_hunts, read_hunts
 from autograder.course.names import UsageError
 from autograder.learner.practice.arranging import nearest, puzzle
 from autograder.learner.practice.choices import make_choice
 from autograder.learner.practice.hunting import draw, finds_line, finish, open_hunt
+from autograder.learner.practice.programs import programs_for
 from autograder.learner.practice.reviewing import due_questions, next_due, rate
 from autograder.learner.practice.store import read_practice
 from autograder.learner.progress import read_progress, save_events
@@ -233,7 +235,19 @@ def corrected(course: Course, misconception: str) -> None:
 
 def test_nothing_is_due_for_a_learner_who_has_done_nothing(kit: Course) -> None:
     assert due_questions(kit, read_progress(kit), NOW) == []
-    assert next_due(kit) is None
+    assert next_due(kit, read_progress(kit), NOW) is None
+
+
+def test_the_first_question_on_an_exercise_comes_a_week_after_its_pass(kit: Course) -> None:
+    event = Event("2029-12-30T12:00:00.000Z", "check", tiny.FIRST, "check", result="pass", passing=4, checks=4)
+    save_events(kit, [event])
+    assert not due_questions(kit, read_progress(kit), NOW)
+    due = next_due(kit, read_progress(kit), NOW)
+    assert due == datetime(2030, 1, 6, 12, tzinfo=UTC)
+    assert next_due(kit, read_progress(kit), due) is None, "it has come"
+    assert due_questions(kit, read_progress(kit), due)
+    assert _nothing(due).startswith("Nothing to review now. The next question comes on 2030-01-06")
+    assert "when you correct a mistake, or 7 days after a pass" in _nothing(None)
 
 
 def test_a_right_answer_comes_back_later_than_a_wrong_one(kit: Course) -> None:
@@ -245,7 +259,7 @@ def test_a_right_answer_comes_back_later_than_a_wrong_one(kit: Course) -> None:
     sooner = rate(kit, "mean-of-everything", NOW, is_right=False)
     assert NOW + timedelta(hours=20) <= sooner <= later
     assert due_questions(kit, read_progress(kit), NOW) == []
-    assert next_due(kit) == sooner
+    assert next_due(kit, read_progress(kit), NOW) == sooner
     again = due_questions(kit, read_progress(kit), NOW + timedelta(days=400))
     assert len(again) == 2
     third = rate(kit, "mean-not-divided", NOW + timedelta(days=30), is_right=True)
@@ -436,10 +450,34 @@ def names(found: Sequence[Hunt]) -> set[str]:
 
 
 @pytest.mark.worker
+def test_a_hunt_begins_with_the_first_wrong_program_that_is_found(course: Path) -> None:
+    (course / "solutions" / "accepted" / tiny.FIRST / "like_the_solution.py").write_text(LIKE, "utf-8")
+    own = tiny.course_at(course)
+    tried: list[tuple[int, bool]] = []
+    seen: set[str] = set()
+    for _ in range(2):
+        before = len(tried)
+        drawn = draw(
+            own, own.exercises[0], level=1, seed=None, on_progress=ignored, on_tried=lambda *now: tried.append(now)
+        )
+        assert tried[before] == (0, False), "something is said before the first program runs"
+        assert tried[-1][1]
+        assert tried[-1][0] <= 4, "a right variant and a misconception of it, each perhaps twice"
+        assert drawn.predict.question == "Which check fails?"
+        seen.add(drawn.id)
+        finish(own, drawn)
+    assert len(seen) == 2
+    assert not list((course / ".course" / "cache" / "hunts").glob("*.json"))
+    first, again = (draw(own, own.exercises[0], level=1, seed=5, on_progress=ignored) for _ in range(2))
+    assert first == again
+
+
+@pytest.mark.worker
 def test_a_course_with_solutions_makes_its_programs_once(course: Path) -> None:
     variant = course / "solutions" / "accepted" / tiny.FIRST / "like_the_solution.py"
     variant.write_text(LIKE, "utf-8")
-    assert "There is one fault" in run(course, "hunt", "1")
+    exercise = tiny.course_at(course).exercises[0]
+    programs_for(tiny.course_at(course), exercise, ignored)
     [file] = (course / ".course" / "cache" / "hunts").glob("*.json")
     made = read_hunts(file)
     assert made is not None
@@ -449,5 +487,5 @@ def test_a_course_with_solutions_makes_its_programs_once(course: Path) -> None:
     assert "There is one fault" in run(course, "hunt", "1", "--new", "--seed", "4")
     assert file.stat().st_mtime_ns == written
     variant.unlink()
-    assert "There is one fault" in run(course, "hunt", "1", "--new")
+    programs_for(tiny.course_at(course), exercise, ignored)
     assert not file.exists(), "programs of another state of the course are removed"

@@ -18,10 +18,12 @@ from rich.console import Console
 from rich.text import Text
 
 from autograder.cli.screen import Screen
+from autograder.report.exercise_summary import spoken
 from autograder.report.glyphs import ASCII, UNICODE, Glyphs, glyphs_for
 from autograder.report.header import REQUIRES, UNJUDGED, top_lines
 from autograder.report.layout import Page, next_lines
 from autograder.report.printable import one_line, printable, wrapped
+from autograder.report.states import check_state
 from autograder.report.terminal import make_console, render_class, render_exercise, render_report
 from autograder.results.model import Evidence, Finding, Maps, Place, PrintOutput
 from tests.support import report_examples as examples
@@ -135,6 +137,18 @@ def test_a_low_terminal_keeps_finding_place_hint_and_next() -> None:
     assert len(text.splitlines()) < 27
     for kept in ("Every score is", "ex05_attention.py", "A score is a sum", "course hint 5"):
         assert kept in text
+
+
+@pytest.mark.parametrize("name", examples.EXERCISES)
+def test_the_mark_of_a_check_that_waits_is_explained_and_no_other_mark(name: str) -> None:
+    waiting = [f"· {spoken(one.id)}" for one in examples.EXERCISES[name].checks if check_state(one).mark == "waiting"]
+    for width in (40, 60, 80, 100):
+        top = rendered(name, width).split("\n\n")[0]
+        legends = [
+            words for words in (f"· {UNJUDGED}", f"· {REQUIRES}") if re.search(rf"pass, {words}|\({words}\)", top)
+        ]
+        is_shown = any(mark in top for mark in waiting) or re.search(r"· \d+ (checks?|not run)\b", top) is not None
+        assert len(legends) == is_shown, (width, top)
 
 
 def test_below_40_columns_there_are_sentences() -> None:
