@@ -4,7 +4,7 @@ import os
 import re
 import shutil
 from collections.abc import Sequence
-from typing import TextIO
+from typing import IO
 
 from autograder.protocol.visible import visible
 
@@ -41,7 +41,7 @@ def one_line(text: str) -> str:
     return " ".join(printable(text).split())
 
 
-def columns_of(stream: TextIO) -> int | None:
+def columns_of(stream: IO[str]) -> int | None:
     """Return how wide a line of a stream may be; None for a file or a pipe, unless COLUMNS says it."""
     told = os.environ.get("COLUMNS", "")
     if told.isdecimal() and int(told):

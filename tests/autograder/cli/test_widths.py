@@ -176,14 +176,14 @@ def test_a_whole_overview_fits(show: object, columns: Columns, monkeypatch: pyte
 WHERE = Path("exercises") / examples.FILE
 
 
-class Drawn(Console):
+class MemoryConsole(Console):
     """A console on a stream in memory."""
 
     file: io.StringIO
 
 
-def drawn(width: int) -> Drawn:
-    return Drawn(file=io.StringIO(), width=width, force_terminal=False)
+def console_of(width: int) -> MemoryConsole:
+    return MemoryConsole(file=io.StringIO(), width=width, force_terminal=False)
 
 
 @pytest.mark.long
@@ -194,7 +194,7 @@ def test_every_verdict_fits(name: str, columns: Columns) -> None:
     for width in some_widths(name):
         columns.set(width)
         for shown, glyphs in ((result, UNICODE), (odd, ASCII)) if width % 3 == 2 else ((result, UNICODE),):
-            console = drawn(width)
+            console = console_of(width)
             render_exercise(
                 console, shown, file_path=WHERE, next_commands=COMMANDS, glyphs=glyphs, plain=width % 7 == 0
             )
@@ -205,7 +205,7 @@ def test_every_verdict_fits(name: str, columns: Columns) -> None:
 def test_a_report_and_a_class_fit(plain: bool, columns: Columns) -> None:
     for width in some_widths("class"):
         columns.set(width)
-        console = drawn(width)
+        console = console_of(width)
         report, paths = examples.ONE_STUDENT, {examples.FILE: WHERE}
         render_report(console, report, file_paths=paths, next_commands=COMMANDS, glyphs=UNICODE, plain=plain)
         render_class(console, examples.CLASS, glyphs=UNICODE, plain=plain)
@@ -219,7 +219,7 @@ def test_every_measurement_fits(name: str, columns: Columns) -> None:
     assert result.first_failure is not None
     for width in some_widths(name):
         columns.set(width)
-        console = drawn(width)
+        console = console_of(width)
         render_evidence(console, result, result.first_failure, glyphs=UNICODE, next_commands=COMMANDS)
         render_prints(console, (PrintOutput(f"{WIDE}\n{WIDE * 9}", "scaled", 1),), glyphs=UNICODE)
         assert_fits(console.file.getvalue(), width, name)
@@ -230,7 +230,7 @@ def test_every_explanation_fits(exercise: str, columns: Columns) -> None:
     names = list(named_in(REAL, REAL.exercise(exercise), besides=""))
     for at, width in enumerate(some_widths(exercise)):
         columns.set(width)
-        console = drawn(width)
+        console = console_of(width)
         described = describe(REAL, names[at % len(names)])
         assert described is not None
         page = WhyPage(**vars(described), lesson=f"exercises/{exercise}.py")
