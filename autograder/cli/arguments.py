@@ -3,7 +3,7 @@
 import argparse
 import importlib
 import re
-import sys
+import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 from autograder.course.names import UsageError
 from autograder.course.nearest import nearest, unknown
-from autograder.report.printable import USUAL, columns_of, folded, wrapped
+from autograder.report.printable import folded, wrapped
 
 if TYPE_CHECKING:
     from autograder.instructor.grading.shards import Shard
@@ -49,7 +49,7 @@ class Parser(argparse.ArgumentParser):
 
     def format_help(self) -> str:
         """Return the help, with no line wider than the terminal."""
-        width = columns_of(sys.stdout) or USUAL
+        width = shutil.get_terminal_size().columns  # as argparse: stdout is redirected while the help is made
         return "\n".join(part for line in super().format_help().split("\n") for part in folded(line, width) or [""])
 
     def error(self, message: str) -> NoReturn:

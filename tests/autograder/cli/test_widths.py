@@ -1,6 +1,7 @@
 """Every screen at every width from 20 to 200 columns: nothing raises, and no line is wider than the terminal."""
 
 import io
+import os
 import random
 from argparse import Namespace
 from dataclasses import replace
@@ -14,6 +15,7 @@ from rich.text import Text
 from autograder.cli import overview, play, review
 from autograder.cli.overview import show_list, show_overview, show_status
 from autograder.cli.parser import parse
+from autograder.cli.program import run_command
 from autograder.cli.screen import Screen, say
 from autograder.course import Course, read_course
 from autograder.course.misconceptions import describe, named_in
@@ -246,6 +248,17 @@ def test_every_help_fits(command: str, columns: Columns, monkeypatch: pytest.Mon
         with pytest.raises(SystemExit):
             parse([*command.split(), "--help"])
         assert_fits(stream.getvalue(), width, command)
+
+
+def test_the_help_of_the_program_fits_its_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tiny.ROOT)
+    monkeypatch.delenv("COLUMNS", raising=False)
+    monkeypatch.setattr("os.get_terminal_size", lambda *_: os.terminal_size((30, 40)))
+    for command in ("", "grade", "export"):
+        assert run_command([*command.split(), "--help"]) == 0
+        assert_fits(capsys.readouterr().out, 30, command)
 
 
 def test_questions_and_messages_fit(columns: Columns) -> None:
