@@ -18,7 +18,7 @@ if sys.platform == "win32":
     pytest.skip("needs a pseudo-terminal", allow_module_level=True)
 
 from autograder.learner.progress import read_progress
-from autograder.learner.watch.cockpit import BEFORE_EDIT
+from autograder.learner.watch.screen import BEFORE_EDIT
 from tests.support.watching import FRAME_BEGIN, Watching, saved
 
 pytestmark = pytest.mark.worker
