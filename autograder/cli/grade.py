@@ -32,12 +32,11 @@ from autograder.instructor.grading.selection import (
 )
 from autograder.learner.checking import normalize_device
 from autograder.report.quantities import plural
-from autograder.results import Report
 from autograder.submission.class_entry import Entry
 from autograder.submission.listing import list_submissions
 
 MOST_ROWS = 60
-"""A longer table is not read on a terminal; scores.csv has every student."""
+"""A longer table is not read on a terminal; the summary below it is of every student."""
 
 
 def grade(options: argparse.Namespace) -> int:
@@ -122,7 +121,7 @@ def _show(options: argparse.Namespace, out: Out, outcome: Outcome, policy: Polic
         unchanged = f"so scores.csv is left as it was: run it without {option}"
         say(f"{outcome.left} others have no report that stands, {unchanged}")
         return
-    _show_class(options, out, outcome.reports, policy.maximum)
+    _show_class(options, out, outcome, policy.maximum)
     say(f"\n{_counts(outcome.counts)}")
     for sentence in _beyond_the_table(outcome, policy):
         say(sentence)
@@ -132,7 +131,7 @@ def _show(options: argparse.Namespace, out: Out, outcome: Outcome, policy: Polic
         found = f"{count} no file of the assignment that could be read"
         if not all(report.is_unread for report in outcome.reports if report.submission["student"] in held):
             found = f"{count} work in a file that was not read, or no file that could be read"
-        say(f"{found}, and {'is' if one else 'are'} held back without a score, see above")
+        say(f"{found}, and {'is' if one else 'are'} held back without a score: {named(held)}")
     say(f"Reports are in {out.reports}, the table in {outcome.table}")
     for line in changed_marks(before, marks_of(outcome.table) if outcome.table else {}):
         say(line)
@@ -142,9 +141,10 @@ def _beyond_the_table(outcome: Outcome, policy: Policy) -> Iterator[str]:
     """Yield what the table of earned points does not show: other final scores, and who handed in nothing."""
     pairs = zip(outcome.reports, outcome.finals, strict=True)
     if other := sum(final.score != report.score for report, final in pairs if report.has_score):
-        why = "lateness, decisions or the rules of the course change them"
-        are = "is" if other == 1 else "are"
-        yield f"{plural(other, 'total')} above {are} not the final score in scores.csv: {why}"
+        one = other == 1
+        why = f"lateness, decisions or the rules of the course change {'it' if one else 'them'}"
+        differ = "differs from the total" if one else "differ from the totals"
+        yield f"{plural(other, 'final score')} in scores.csv {differ} as graded: {why}"
     if absent := missing(policy, (str(report.submission["student"]) for report in outcome.reports)):
         yield f"{plural(len(absent), 'student')} on the roster handed in nothing: {named(absent)}"
 
@@ -155,12 +155,16 @@ def _counts(counts: Counter[str]) -> str:
     return f"{graded:,} graded, {kept:,} kept from before{again}, {failed:,} the grader failed on"
 
 
-def _show_class(options: argparse.Namespace, out: Out, summaries: Sequence[Report], maximum: int) -> None:
-    """Print the first students of the class; only their reports are read again."""
+def _show_class(options: argparse.Namespace, out: Out, outcome: Outcome, maximum: int) -> None:
+    """Print the first students of the class, whose reports are read again, and the summary of everybody."""
+    from autograder.report.class_summary import summary_of
     from autograder.report.glyphs import glyphs_for
     from autograder.report.terminal import render_class
 
-    files = [out.report(str(summary.submission["student"])) for summary in summaries[:MOST_ROWS]]
+    files = [out.report(str(summary.submission["student"])) for summary in outcome.reports[:MOST_ROWS]]
     reports = [stored.report for file in files if (stored := read_stored(file)) is not None]
+    pairs = zip(outcome.facts, outcome.finals, strict=True)
+    decisions = {facts.student: final.score for facts, final in pairs if not final.is_open}
+    summary = summary_of(outcome.facts, maximum, decisions)
     console = make_console(options)
-    render_class(console, reports, glyphs=glyphs_for(console.encoding), plain=options.plain, maximum=maximum)
+    render_class(console, reports, glyphs=glyphs_for(console.encoding), plain=options.plain, summary=summary)

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -40,8 +40,26 @@ _TIME = re.compile(r"\b(?:late|handed in|timestamp)\b")
 
 
 @dataclass(frozen=True)
+class Facts:
+    """What one report adds to the summary of its class, without its checks.
+
+    `score` is None, which is not zero, if it has none. `looks` are why a person should look at it, each with what that
+    may cost the student.
+    """
+
+    student: str
+    score: int | None
+    max_score: int
+    misconceptions: Mapping[str, str]
+    looks: Sequence[tuple[str, int]]
+
+
+@dataclass(frozen=True)
 class ClassSummary:
-    """A class in numbers: points in hundredths, misconceptions as `(name, id, students)`, and `(student, why)`."""
+    """A class in numbers: points in hundredths, misconceptions as `(name, id, students)`, and `(student, why)`.
+
+    `decided` has the score of each student whose report has none, but who got one from a person.
+    """
 
     submissions: int
     without_score: int
@@ -50,6 +68,7 @@ class ClassSummary:
     max_score: int
     misconceptions: tuple[tuple[str, str, int], ...]
     need_a_look: tuple[tuple[str, str], ...]
+    decided: Mapping[str, int]
 
     @property
     def sentence(self) -> str:
@@ -59,31 +78,60 @@ class ClassSummary:
             count = f"{count}, {self.without_score} without a score"
         return f"{count}, {self.full} with full marks, mean {self.mean / 100:.1f} of {points(self.max_score)} points"
 
+    def first_of(self, shown: int) -> str:
+        """Return how many submissions a table shows, if it does not show all of them."""
+        if shown == self.submissions:
+            return ""
+        return f"first {shown} of {plural(self.submissions, 'submission')}; scores.csv has all of them"
 
-def summarize(reports: Sequence[Report], maximum: int | None = None) -> ClassSummary:
+
+def facts_of(report: Report) -> Facts:
+    """Return what a report adds to the summary of its class."""
+    score = report.score if report.has_score else None
+    return Facts(student(report), score, report.max_score, _misconceptions(report), list(_looks(report)))
+
+
+def summarize(reports: Iterable[Report], maximum: int | None = None) -> ClassSummary:
+    """Summarise the reports of a class, as graded."""
+    return summary_of([facts_of(report) for report in reports], maximum)
+
+
+def summary_of(
+    everybody: Sequence[Facts], maximum: int | None = None, decisions: Mapping[str, int | None] | None = None
+) -> ClassSummary:
     """Summarise a class. A misconception counts once a student; the most frequent comes first.
 
-    `maximum` leaves out the points of bonus exercises; without it, it is that of the reports.
+    `maximum` leaves out the points of bonus exercises; without it, it is that of the reports. `decisions` have the
+    final score of each student about whom a person has decided, None if excused: nothing of theirs waits.
     """
-    most = max((report.max_score for report in reports), default=0) if maximum is None else maximum
+    most = max((facts.max_score for facts in everybody), default=0) if maximum is None else maximum
+    decisions = decisions or {}
+    given = ((facts.student, decisions.get(facts.student)) for facts in everybody if facts.score is None)
+    decided = {name: score for name, score in given if score is not None}
     names: dict[str, str] = {}
     counts: Counter[str] = Counter()
-    for report in reports:
-        theirs = _misconceptions(report)
-        names |= theirs
-        counts.update(theirs.keys())
-    marked = [report for report in reports if report.has_score]
-    looks = [(student(report), look) for report in reports for look in _looks(report)]
-    looks.sort(key=lambda pair: pair[1].cost, reverse=True)
+    for facts in everybody:
+        names |= facts.misconceptions
+        counts.update(facts.misconceptions.keys())
+    scores = [decided.get(facts.student) if facts.score is None else facts.score for facts in everybody]
+    marked = [score for score in scores if score is not None]
+    looks = [
+        (facts.student, why, cost)
+        for facts in everybody
+        for why, cost in facts.looks
+        if cost != _HELD or facts.student not in decisions
+    ]
+    looks.sort(key=lambda look: look[2], reverse=True)
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     return ClassSummary(
-        submissions=len(reports),
-        without_score=len(reports) - len(marked),
-        full=sum(0 < most <= report.score for report in marked),
-        mean=sum(report.score for report in marked) / len(marked) if marked else 0.0,
+        submissions=len(everybody),
+        without_score=len(everybody) - len(marked),
+        full=sum(0 < most <= score for score in marked),
+        mean=sum(marked) / len(marked) if marked else 0.0,
         max_score=most,
         misconceptions=tuple((names[key], key, count) for key, count in ordered),
-        need_a_look=tuple((name, look.why) for name, look in looks),
+        need_a_look=tuple((name, why) for name, why, _ in looks),
+        decided=decided,
     )
 
 

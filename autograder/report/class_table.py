@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
-from autograder.report.class_summary import ClassSummary, summarize
+from autograder.report.class_summary import ClassSummary
 from autograder.report.exercise_summary import number, student, total_of
 from autograder.report.layout import SECONDARY, Page, blocks, breadth, columns
 from autograder.report.quantities import points
@@ -16,10 +16,12 @@ _MOST_LOOKS = 20
 _WIDE_NAME, _NARROW_NAME = 24, 18
 
 
-def class_lines(page: Page, reports: Sequence[Report], maximum: int | None = None) -> list[Text]:
-    """Return the table and its summary."""
-    summary = summarize(reports, maximum)
-    parts = (_table(page, reports, summary.max_score), page.wrap(page.text(summary.sentence, "bold"), 0))
+def class_lines(page: Page, reports: Sequence[Report], summary: ClassSummary) -> list[Text]:
+    """Return the table of the reports, and the summary of the whole class."""
+    table = _table(page, reports, summary)
+    if cut := summary.first_of(len(reports)):
+        table += page.wrap(page.text(cut), 0)
+    parts = (table, page.wrap(page.text(summary.sentence, "bold"), 0))
     return blocks((*parts, _misconceptions(page, summary), _looks(page, summary)))
 
 
@@ -28,43 +30,47 @@ def exercise_ids(reports: Sequence[Report]) -> list[str]:
     return sorted({exercise.id for report in reports for exercise in report.exercises})
 
 
-def _table(page: Page, reports: Sequence[Report], maximum: int) -> list[Text]:
+def _table(page: Page, reports: Sequence[Report], summary: ClassSummary) -> list[Text]:
     """Return the table with whole words; on a narrow page with short words, or with marks, and a legend."""
     if not reports:
         return []
     ids = exercise_ids(reports)
     for short in (False, True):
-        lines = _spread(page, reports, ids, short, maximum)
+        lines = _spread(page, reports, ids, short, summary)
         if breadth(lines) <= page.width:
             return lines + (_legend(page, reports, short=True) if short else [])
-    return _compact(page, reports, ids) + _legend(page, reports, short=False)
+    return _compact(page, reports, ids, summary) + _legend(page, reports, short=False)
 
 
-def _spread(page: Page, reports: Sequence[Report], ids: Sequence[str], short: bool, maximum: int) -> list[Text]:
+def _spread(
+    page: Page, reports: Sequence[Report], ids: Sequence[str], short: bool, summary: ClassSummary
+) -> list[Text]:
     head = [page.text(word, SECONDARY) for word in ("student", *map(number, ids), "total")]
     rows = []
     for report in reports:
         exercises = {exercise.id: exercise for exercise in report.exercises}
         cells = [_cell(page, exercises.get(key), short) for key in ids]
-        rows.append(
-            [page.cut(page.text(student(report)), _WIDE_NAME), *cells, page.text(total_of(report, of=False), "bold")]
-        )
+        rows.append([page.cut(page.text(student(report)), _WIDE_NAME), *cells, _total(page, report, summary)])
     best = [page.text(points(_best(reports, key)), SECONDARY) for key in ids]
-    total = page.text(points(maximum), SECONDARY)
+    total = page.text(points(summary.max_score), SECONDARY)
     last = [page.text("of", SECONDARY), *best, total]
     return columns([head, *rows, last], (False, *(True for _ in ids), True))
 
 
-def _compact(page: Page, reports: Sequence[Report], ids: Sequence[str]) -> list[Text]:
+def _total(page: Page, report: Report, summary: ClassSummary) -> Text:
+    """Return the total of a report, or what a person gave for one that has none."""
+    given = summary.decided.get(student(report))
+    return page.text(total_of(report, of=False) if given is None else points(given), "bold")
+
+
+def _compact(page: Page, reports: Sequence[Report], ids: Sequence[str], summary: ClassSummary) -> list[Text]:
     """Return a line for each student with a mark for each exercise."""
     head = [page.text(word, SECONDARY) for word in ("student", f"{number(ids[0])} to {number(ids[-1])}", "total")]
     rows = []
     for report in reports:
         exercises = {exercise.id: exercise for exercise in report.exercises}
         marks = Text.assemble(*(_sign(page, exercises.get(key)) for key in ids))
-        rows.append(
-            [page.cut(page.text(student(report)), _NARROW_NAME), marks, page.text(total_of(report, of=False), "bold")]
-        )
+        rows.append([page.cut(page.text(student(report)), _NARROW_NAME), marks, _total(page, report, summary)])
     return columns([head, *rows], (False, False, True))
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from rich.console import Console
 from rich.text import Text
 
-from autograder.report.class_summary import summarize
+from autograder.report.class_summary import ClassSummary
 from autograder.report.exercise_summary import (
     achieved,
     bonus_left,
@@ -74,13 +74,16 @@ def report_sentences(report: Report, next_commands: Sequence[Command]) -> list[s
     return lines + [f"Note: {ended(note)}" for note in notes(report)] + next_sentences(next_commands)
 
 
-def class_sentences(reports: Sequence[Report], maximum: int | None = None) -> list[str]:
-    """Return a sentence for each student and exercise, and the summary of the class."""
+def class_sentences(reports: Sequence[Report], summary: ClassSummary) -> list[str]:
+    """Return a sentence for each student and exercise in the reports, and the summary of the whole class."""
     lines = []
     for report in reports:
-        lines.append(f"{student(report)}: {total_of(report)}.")
+        given = summary.decided.get(student(report))
+        total = total_of(report) if given is None else points_of(given, summary.max_score)
+        lines.append(f"{student(report)}: {total}.")
         lines += [f"{student(report)}. {_summary(exercise)}" for exercise in report.exercises]
-    summary = summarize(reports, maximum)
+    if cut := summary.first_of(len(reports)):
+        lines.append(f"These are the {cut}.")
     lines.append(f"Class: {summary.sentence}.")
     lines += [
         f"Misconception: {name}, {key}, {count} of {plural(summary.submissions, 'student')}."

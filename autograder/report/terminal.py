@@ -6,6 +6,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
+from autograder.report.class_summary import ClassSummary, summarize
 from autograder.report.console import make_console as make_console
 from autograder.report.exercise_summary import achieved, notes, number, passing, shown_first, student
 from autograder.report.failure_view import Command as Command
@@ -90,18 +91,27 @@ def render_report(
 
 
 def render_class(
-    console: Console, reports: Sequence[Report], *, glyphs: Glyphs, plain: bool = False, maximum: int | None = None
+    console: Console,
+    reports: Sequence[Report],
+    *,
+    glyphs: Glyphs,
+    plain: bool = False,
+    summary: ClassSummary | None = None,
 ) -> None:
-    """Show a graded class: points by student and exercise, and a summary. `maximum` leaves out bonus exercises."""
+    """Show a graded class: points by student and exercise, and a summary.
+
+    `summary` is that of a class of which the reports are the first; without it, they are all.
+    """
+    summary = summary or summarize(reports)
     if plain or console.width < NARROWEST:
         from autograder.report import plain as sentences
 
-        sentences.show(console, sentences.class_sentences(reports, maximum))
+        sentences.show(console, sentences.class_sentences(reports, summary))
         return
     from autograder.report.class_table import class_lines
 
     page = Page.on(console, glyphs, widest=console.width)
-    page.show(class_lines(page, reports, maximum))
+    page.show(class_lines(page, reports, summary))
 
 
 def _view(exercise: ExerciseResult, hints_shown: int = 1, next_commands: Sequence[Command] = ()) -> FailureView | None:

@@ -1,6 +1,6 @@
 """The parts of the class page that open: misconceptions with their code, and similar submissions side by side."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from autograder.instructor.dashboard.misconceptions import HeldMisconception
 from autograder.instructor.dashboard.page_tables import check_list
@@ -16,12 +16,20 @@ MOST_CARDS, MOST_PAIRS, MOST_FILES, MOST_LINES = 12, 12, 3, 60
 
 def misconception_cards(misconceptions: Sequence[HeldMisconception]) -> str:
     """Return the most frequent misconceptions, each with an anonymous example; the first one is open."""
-    return "\n".join(_misconception(held, at == 0) for at, held in enumerate(misconceptions[:MOST_CARDS]))
+    cards = [_misconception(held, at == 0) for at, held in enumerate(misconceptions[:MOST_CARDS])]
+    return "\n".join((*cards, *_cut(len(misconceptions), MOST_CARDS, "misconception")))
 
 
 def similar_cards(names: Mapping[str, str], pairs: Sequence[Pair]) -> str:
     """Return the shared lines of the first pairs, side by side."""
-    return "\n".join(_pair(names, pair) for pair in pairs[:MOST_PAIRS])
+    cards = [_pair(names, pair) for pair in pairs[:MOST_PAIRS]]
+    return "\n".join((*cards, *_cut(len(pairs), MOST_PAIRS, "pair")))
+
+
+def _cut(total: int, most: int, what: str) -> Iterator[str]:
+    """Yield a note if there are more of something than the page shows the code of."""
+    if total > most:
+        yield f'<p class="soft">The code of the first {most} of {plural(total, what)} is shown.</p>'
 
 
 def _misconception(held: HeldMisconception, is_open: bool) -> str:
@@ -61,6 +69,7 @@ def _pair(names: Mapping[str, str], pair: Pair) -> str:
             for name, share, lines in zip((one, other), alike.shares, alike.lines, strict=True)
         ]
         parts.append(f"<h3>{text(alike.file)}</h3>{_sides(sides)}")
+    parts += _cut(len(pair.files), MOST_FILES, "file")
     return _details(f"{one} and {other}", plural(len(pair.files), "exercise"), "".join(parts), False)
 
 

@@ -26,6 +26,7 @@ from autograder.instructor.grading.out import Out
 from autograder.instructor.grading.rate import Rate
 from autograder.instructor.grading.shards import Shard
 from autograder.judge.grader import Grader
+from autograder.report.class_summary import Facts
 from autograder.results import Report
 from autograder.runner.runner import EnvironmentProblem, GraderProblem
 from autograder.submission import Submission
@@ -78,13 +79,14 @@ class RunOptions:
 class Outcome:
     """A finished run: counts of graded, kept and failed submissions, and how many others still have no report.
 
-    If there are none of those, `table` is the file of scores, `reports` has the summary of every report, and `finals`
-    the final score of each, in the same order.
+    If there are none of those, `table` is the file of scores, `reports` has every report without its checks, `facts`
+    what each adds to the summary of the class, and `finals` the final score of each, in the same order.
     """
 
     counts: Counter[str]
     left: int
     reports: Sequence[Report] = ()
+    facts: Sequence[Facts] = ()
     finals: Sequence[Final] = ()
     table: Path | None = None
 
@@ -126,7 +128,8 @@ class ClassRun:
         self.counts["kept"] += len(plan.known)
         if left := len(plan.open) - len(wanted):
             return Outcome(self.counts, left)
-        reports = [row.summary for row in bulk.rows(entries)]
+        rows = list(bulk.rows(entries))
+        reports = [row.summary for row in rows]
         handed_in = {entry.student: entry.handed_in for entry in entries}
         table = self.out.write_scores(scores_csv(reports, list(self.conditions.exercises), policy, handed_in))
         self.out.note_run({**run, "students": students_json(handed_in)})
@@ -135,7 +138,7 @@ class ClassRun:
             final_of(policy, student, handed_in.get(student), report)
             for student, report in zip(students, reports, strict=True)
         ]
-        return Outcome(self.counts, 0, reports, finals, table)
+        return Outcome(self.counts, 0, reports, [row.facts for row in rows], finals, table)
 
     def _plan(self, bulk: Bulk, entries: Sequence[Entry], chosen: frozenset[str]) -> tuple[Plan, list[Entry]]:
         """Return what is known and open, and the open submissions of the chosen students."""

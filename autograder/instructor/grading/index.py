@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.instructor.grading.reports import Stored, without_checks
+from autograder.report.class_summary import Facts, facts_of
 from autograder.results import Report
 from autograder.results.reading import from_json
 from autograder.submission.class_entry import Entry
 
-FORM = 1
+FORM = 2
 COMMIT_SECONDS = 1.0
 """A commit waits for the disk, so it is done at most this often; a crash loses only cached rows."""
 
@@ -29,6 +30,8 @@ TABLE = (
 @dataclass(frozen=True)
 class Row:
     """The facts about one report: its student, whether the grader `failed` on a part of it, its JSON without checks.
+
+    The JSON also has what the report adds to the summary of the class.
 
     `stamp` and `file` identify the state of the submission and of the report file; `stamp` is empty if the submission
     was not read. `basis` is the digest of the grading conditions.
@@ -46,10 +49,15 @@ class Row:
         """The report without its checks."""
         return from_json(json.loads(self.text))
 
+    @property
+    def facts(self) -> Facts:
+        """What the report adds to the summary of the class."""
+        return Facts(**json.loads(self.text)["facts"])
+
 
 def row_of(stored: Stored, *, stamp: str, file: str, basis: str) -> Row:
     """Return the facts about a report."""
-    text = json.dumps(without_checks(stored.report).to_json())
+    text = json.dumps({**without_checks(stored.report).to_json(), "facts": vars(facts_of(stored.report))})
     return Row(str(stored.report.submission["student"]), stamp, file, basis, stored.failed, text)
 
 

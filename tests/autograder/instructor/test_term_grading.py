@@ -158,22 +158,41 @@ def test_grading_says_what_its_table_does_not_show(class_of_two: tuple[Path, Pat
     hand_in(hand_ins, "week1", "cem", RIGHT["week1"], timedelta(hours=30), {})
     (course / "roster.csv").write_text("student\nada\nben\ncem\ndee\n")
     said = grade(course, hand_ins, "week1")
-    assert "1 total above is not the final score in scores.csv: lateness, decisions or the rules" in said
+    assert "1 final score in scores.csv differs from the total as graded: lateness, decisions or the rules" in said
     assert "1 student on the roster handed in nothing: dee" in said
     (course / "roster.csv").unlink()
     shutil.rmtree(hand_ins / "week1" / "cem")
     said = grade(course, hand_ins, "week1", more=("--leave-out", "cem"))
     assert "handed in nothing" not in said
-    assert "not the final score" not in said
+    assert "as graded" not in said
+
+
+@pytest.mark.long
+def test_the_summary_is_of_everybody_where_the_table_is_not(class_of_two: tuple[Path, Path]) -> None:
+    course, hand_ins = class_of_two
+    for number in range(60):
+        shutil.copytree(hand_ins / "week1" / "ada", hand_ins / "week1" / f"c{number:02}")
+    (hand_ins / "week1" / "zed" / "term").mkdir(parents=True)
+    hand_in(hand_ins, "week1", "wim", WRONG_SORT, IN_TIME, {})
+    for counts in ("64 graded, 0 kept", "0 graded, 64 kept"):
+        said = grade(course, hand_ins, "week1", expected=4)
+        assert counts in said
+        assert "first 60 of 64 submissions; scores.csv has all of them" in said
+        assert "Class: 64 submissions, 1 without a score, 61 with full marks, mean 58.1 of 60 points" in said
+        assert "Needs a look: zed: held, no score: it is empty." in said
 
 
 def test_a_held_submission_is_no_longer_held_once_somebody_decides(class_of_two: tuple[Path, Path]) -> None:
     course, hand_ins = class_of_two
     (hand_ins / "week1" / "ben" / "term" / f"{SORT}.py").unlink()
     (hand_ins / "week1" / "ben" / "term" / FILES["week2"]).rename(hand_ins / "essay.txt")
-    assert "no file of the assignment that could be read" in grade(course, hand_ins, "week1", expected=4)
+    said = grade(course, hand_ins, "week1", expected=4)
+    assert "no file of the assignment that could be read, and is held back without a score: ben" in said
     run(course, "adjust", "ben", "week1", "points", "10", "--text", "on paper", "--by", "Grace")
-    assert "could be read, and is held" not in grade(course, hand_ins, "week1")
+    said = grade(course, hand_ins, "week1")
+    assert "held" not in said
+    assert "ben: 10 of 60 points" in said
+    assert "Class: 2 submissions, 1 with full marks, mean 35.0 of 60 points" in said
     assert finals(course, "week1") == {"ada": "60.00", "ben": "10.00"}
 
 

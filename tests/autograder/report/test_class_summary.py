@@ -1,10 +1,14 @@
 """Who needs a look in a class: held hand-ins, failures of the grader, and files that are missing or unusual."""
 
+import io
 from dataclasses import replace
 
 import pytest
+from rich.console import Console
 
-from autograder.report.class_summary import summarize
+from autograder.report.class_summary import ClassSummary, facts_of, summarize, summary_of
+from autograder.report.glyphs import ASCII
+from autograder.report.terminal import render_class
 from autograder.results import CheckResult, ExerciseResult, Finding, Report, Status
 from autograder.results.model import Place
 
@@ -105,3 +109,40 @@ def test_a_held_exercise_names_the_file_in_one_row() -> None:
     assert looks(report(held, replace(exercise("pass", None), score=100), notes=[doubt])) == [
         f"held, no score for exercise 01: {doubt}"
     ]
+
+
+def full(student: str) -> Report:
+    return report(replace(exercise("pass", None), score=100), student=student)
+
+
+def shown(reports: list[Report], plain: bool, summary: ClassSummary | None = None) -> str:
+    file = io.StringIO()
+    render_class(Console(file=file, width=80), reports, glyphs=ASCII, plain=plain, summary=summary)
+    return file.getvalue()
+
+
+def test_a_table_that_is_cut_says_so_and_its_summary_is_of_everybody() -> None:
+    held = report(exercise("held", NOTHING), student="s199", found=["essay.docx"])
+    none = report(exercise("fail", NOTHING), student="s198")
+    everybody = [*(full(f"s{number:03}") for number in range(197)), none, held]
+    summary = summarize(everybody)
+    assert summary.sentence == "199 submissions, 1 without a score, 197 with full marks, mean 1.0 of 1 points"
+    assert [student for student, _ in summary.need_a_look] == ["s199", "s198"]
+    for plain in (False, True):
+        said = shown(everybody[:60], plain, summary)
+        assert "first 60 of 199 submissions; scores.csv has all of them" in said
+        assert summary.sentence in said
+        assert "held, no score: essay.docx" in said
+        assert plain or all(len(line) <= 80 for line in said.splitlines())
+        assert "first" not in shown(everybody, plain)
+
+
+def test_a_held_hand_in_that_somebody_decided_about_waits_for_nobody() -> None:
+    held = report(exercise("held", NOTHING), student="ada", found=["essay.docx"])
+    other = report(exercise("held", NOTHING), student="bob", found=[])
+    excused = report(exercise("held", NOTHING), student="cy", found=[])
+    facts = [facts_of(one) for one in (held, other, excused)]
+    summary = summary_of(facts, 100, {"ada": 50, "cy": None})
+    assert summary.sentence == "3 submissions, 2 without a score, 0 with full marks, mean 0.5 of 1 points"
+    assert [student for student, _ in summary.need_a_look] == ["bob"]
+    assert summary.decided == {"ada": 50}
