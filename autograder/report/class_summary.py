@@ -11,7 +11,7 @@ from autograder.report.exercise_summary import held_sentence, message_of, notes,
 from autograder.report.failure_view import failure_view
 from autograder.report.printable import one_line
 from autograder.report.quantities import listed, plural, points
-from autograder.report.states import state_of
+from autograder.report.states import DECIDED, state_of
 from autograder.results.model import NOT_JUDGED, CheckResult, ExerciseResult, Report
 from autograder.submission.listing import HIGHEST_COUNTS
 from autograder.submission.submission import OF_NOTEBOOK
@@ -192,7 +192,7 @@ def _cost(note: str, report: Report) -> int:
 
 
 def _points_lost(exercise: ExerciseResult) -> int:
-    return max(exercise.max_score - exercise.score, 0)
+    return 0 if state_of(exercise) is DECIDED else max(exercise.max_score - exercise.score, 0)
 
 
 def _odd_files(report: Report, said: str) -> Iterator[_Look]:

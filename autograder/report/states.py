@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from autograder.results.model import CheckResult, ExerciseResult, Finding, Status
+from autograder.results.model import NOT_JUDGED, CheckResult, ExerciseResult, Finding, Status
 
 Mark = Literal["passed", "failed", "waiting", "problem"]
 
@@ -51,6 +51,13 @@ COURSE_PROBLEM = State(
     "yellow",
     "A file of this course is wrong, so your code was not judged. Only the author of the course can mend it.",
 )
+DECIDED = State(
+    "NOT JUDGED",
+    "NONE",
+    "waiting",
+    "bright_black",
+    "No file could be read, or the work is in another file, so nothing was judged. Your teacher decided on the score.",
+)
 NOT_RUN = State("NOT RUN", "SKIP", "waiting", "bright_black", "An earlier check was stopped, so this one was not run.")
 IN_PROGRESS = State("IN PROGRESS", "PART", "waiting", "cyan", "A part is written, and another part is not yet.")
 
@@ -65,6 +72,8 @@ def shown_as(status: Status, finding: Finding | None) -> State:
     match (status, finding.id if finding else ""):
         case _, "not_run":
             return NOT_RUN  # left out after others were stopped
+        case "held", "decided":
+            return DECIDED
         case "grader_error", "course_file":
             return COURSE_PROBLEM
     return STATES[status]
@@ -75,5 +84,5 @@ def state_of(exercise: ExerciseResult) -> State:
     if exercise.in_progress:
         return IN_PROGRESS
     first = exercise.checks[0] if exercise.checks else None
-    is_of_course = exercise.status == "grader_error" and first is not None and check_state(first) is COURSE_PROBLEM
-    return COURSE_PROBLEM if is_of_course else STATES[exercise.status]
+    not_judged = first is not None and exercise.status == first.status and exercise.status in NOT_JUDGED
+    return check_state(first) if not_judged and first is not None else STATES[exercise.status]

@@ -17,7 +17,8 @@ from autograder.instructor.dashboard.similar import Pair, pairs_of
 from autograder.instructor.dashboard.statistics import check_statistics
 from autograder.instructor.dashboard.stuck import stuck_students
 from autograder.instructor.gradebook.graded import Graded
-from autograder.report.class_summary import summarize
+from autograder.report.class_summary import facts_of, summary_of
+from autograder.report.quantities import plural
 from autograder.runner.runner import EnvironmentProblem
 from autograder.submission import Submission
 
@@ -49,6 +50,9 @@ def make_class_page(
     not_compared = f"Not looked for: {problem[:1].lower()}{problem[1:]}." if problem else ""
     if submissions is None:
         not_compared = "Not looked for: course dashboard OUT DIR compares the submissions in DIR."
+    hint = [] if names else [f"Names are pseudonyms; {FILE} beside this page says who is who."]
+    decisions = {mark.student: mark.score for mark in graded.marks if mark.is_decided}
+    summary = summary_of([facts_of(report) for report in room.reports], graded.policy.maximum, decisions)
     findings = Findings(
         room=room,
         stuck=stuck_students(room),
@@ -57,8 +61,8 @@ def make_class_page(
         clusters=clusters_of(room),
         pairs=pairs,
         not_compared=not_compared,
-        looks=[(room.names[student], hide(student, why)) for student, why in summarize(room.reports).need_a_look],
-        notes=[] if names else [f"Names are pseudonyms; {FILE} beside this page says who is who."],
+        looks=[(room.names[student], hide(student, why)) for student, why in summary.need_a_look],
+        notes=[*hint, *_other(graded)],
     )
     (out / FOLDER).mkdir(exist_ok=True)
     (out / FOLDER / SIMILAR).unlink(missing_ok=True)  # that of an earlier page may have names
@@ -67,6 +71,16 @@ def make_class_page(
         write_atomically(out / FOLDER / name, table)
     write_atomically(out / PAGE, page(findings))
     return ClassPage(out / PAGE, out / FOLDER, len(made), problem)
+
+
+def _other(graded: Graded) -> list[str]:
+    """Return a note that final scores differ from the points earned, which is what the page shows."""
+    earned = {mark.student: mark.report.score for mark in graded.marks if mark.report and mark.report.has_score}
+    other = sum(mark.final is not None and mark.score != earned.get(mark.student) for mark in graded.marks)
+    if not other:
+        return []
+    why = "lateness, decisions or the rules of the course. This page shows the points earned."
+    return [f"{plural(other, 'final score')} in scores.csv {'differs' if other == 1 else 'differ'} by {why}"]
 
 
 def _pairs(

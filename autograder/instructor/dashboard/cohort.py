@@ -38,8 +38,9 @@ class Cohort:
     """The reports of a class, highest score first, and the `names` of its students on the page.
 
     `title` is that of the course, and of the assignment if there are several. `maximum` is the sum of the points of all
-    exercises that are not a bonus, in hundredths. `missing` are the names of students without a submission who are not
-    excused. Reports with a grader error or a held hand-in are included, but they have no score.
+    exercises that are not a bonus, in hundredths. `missing` are the names of students without a submission, and
+    `decided` the ids of those without a judged one about whom a person has decided. Reports with a grader error or a
+    held hand-in are included, but they have no score.
     """
 
     title: str
@@ -47,6 +48,7 @@ class Cohort:
     names: Mapping[str, str]
     maximum: int
     missing: tuple[str, ...] = ()
+    decided: frozenset[str] = frozenset()
 
     def name(self, report: Report) -> str:
         """Return the name of a student on the page."""
@@ -103,7 +105,8 @@ def cohort_of(graded: Graded, names: Mapping[str, str]) -> Cohort:
     """Return the results of a graded class; `names` has the name of each student on the page."""
     reports: Sequence[Report] = [mark.report for mark in graded.marks if mark.report is not None]
     ordered = sorted(reports, key=lambda report: (-report.score, names[student_of(report)]))
-    missing = [names[mark.student] for mark in graded.marks if mark.report is None and not mark.excused]
+    missing = [names[mark.student] for mark in graded.marks if mark.report is None and not mark.is_decided]
     title, assignment = graded.course.title, graded.course.assignment
     title = f"{title}, {assignment.title}" if assignment else title
-    return Cohort(title, tuple(ordered), names, graded.policy.maximum, tuple(sorted(missing)))
+    decided = frozenset(mark.student for mark in graded.marks if mark.is_decided)
+    return Cohort(title, tuple(ordered), names, graded.policy.maximum, tuple(sorted(missing)), decided)

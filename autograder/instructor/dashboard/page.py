@@ -12,7 +12,7 @@ from autograder.instructor.dashboard import page_tables
 from autograder.instructor.dashboard.cards import misconception_cards, similar_cards
 from autograder.instructor.dashboard.charts import MEANINGS
 from autograder.instructor.dashboard.clusters import Cluster
-from autograder.instructor.dashboard.cohort import Cohort
+from autograder.instructor.dashboard.cohort import Cohort, student_of
 from autograder.instructor.dashboard.matrix import legend, matrix, matrix_csv
 from autograder.instructor.dashboard.misconceptions import HeldMisconception
 from autograder.instructor.dashboard.similar import Pair
@@ -137,14 +137,14 @@ def _summary(content: Findings) -> str:
 
 def _without_score(cohort: Cohort) -> Iterator[str]:
     """Yield why reports have no score: a held hand-in needs a decision, and a failure of the grader another run."""
-    reports = [report for report in cohort.reports if report.is_held]
+    reports = [report for report in cohort.reports if report.is_held and student_of(report) not in cohort.decided]
     if held := len(reports):
         one = held == 1
         yield (
             f"{plural(held, 'submission')} {'is' if one else 'are'} held, as {why_held(reports)}, "
             f"and {'counts' if one else 'count'} in no score. Another run changes nothing: a person decides."
         )
-    if failed := len(cohort.reports) - len(cohort.scored) - held:
+    if failed := sum("grader_error" in report.statuses for report in cohort.reports):
         counts = "counts" if failed == 1 else "count"
         yield (
             f"The grader failed on {plural(failed, 'submission')}, which therefore {counts} in no score. "

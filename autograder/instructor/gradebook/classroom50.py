@@ -39,7 +39,7 @@ def classroom50(environment: Mapping[str, str]) -> Exporter:
     def results(graded: Graded, mark: Mark) -> str:
         assert mark.report is not None
         if mark.score is None:
-            raise ExportError(f"{mark.student} has no score to report. {why_no_score(mark.report)}")
+            raise ExportError(f"{mark.student} has no score to report. {why_no_score(mark)}")
         data = _identity(environment)
         tests = [_test(exercise, exercise.id in graded.policy.grading.bonus) for exercise in mark.report.exercises]
         maximum = graded.policy.maximum

@@ -31,9 +31,13 @@ def is_unwritten(exercise: ExerciseResult) -> bool:
 def summary(exercise: ExerciseResult) -> str:
     """Return the points of an exercise, then each check that does not pass, in lines of safe text.
 
-    An exercise without any work has one line: no check says more than that.
+    An exercise without any work has one line, as no check says more than that. So has one that is held: it has no
+    points.
     """
-    lines = [f"{state_of(exercise).word}: {points_of(exercise.score, exercise.max_score)}"]
+    state = state_of(exercise)
+    if exercise.status == "held":
+        return f"{state.word}: {check_text(exercise.checks[0]) if exercise.checks else state.meaning}"
+    lines = [f"{state.word}: {points_of(exercise.score, exercise.max_score)}"]
     if is_unwritten(exercise):
         return lines[0]
     lines += [f"{checks_pass(exercise.checks)}."] if exercise.checks else []

@@ -54,7 +54,7 @@ def feedback(graded: Graded, mark: Mark) -> str:
         _overview(graded, report.exercises),
         *(_exercise(exercise) for exercise in report.exercises if not report.is_unread),
         *_intake(report),
-        *_origin(graded, mark, report),
+        *(_origin(graded, mark, report) if report.suite else ()),
     ]
     about = f"{report.course}: {graded.course.assignment.title}" if graded.course.assignment else report.course
     header = f'<p>{text(about)}</p>\n<h1>Feedback for <bdi dir="auto">{text(name)}</bdi></h1>'

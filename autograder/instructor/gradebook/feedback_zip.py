@@ -46,13 +46,13 @@ def write_archive(graded: Graded, platform: str, into: Path | None, to: Path) ->
     uploads = _uploads(graded, into) if into is not None else {}
     without = []
     with replacing(to) as stream, zipfile.ZipFile(stream, "w") as archive:
-        for mark in graded.with_report:
+        for mark in graded.to_show:
             found = _canvas(graded, mark, uploads.get(mark.student)) if into is not None else _moodle(graded, mark)
             if found is None:
                 without.append(mark.student)
             else:
                 _add(archive, *found)
-    return len(graded.with_report) - len(without), without
+    return len(graded.to_show) - len(without), without
 
 
 def _add(archive: zipfile.ZipFile, name: str, data: bytes) -> None:

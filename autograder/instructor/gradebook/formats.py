@@ -200,7 +200,7 @@ def _workflow(make: str) -> Callable[[ExportOptions, Course], ExportResult]:
 
 def _files(options: ExportOptions, graded: Graded, make: Exporter, suffix: str) -> ExportResult:
     """Write a file for each student with a report; or the one file that is named, if there is one report."""
-    to, marks = Path(options.to), graded.with_report
+    to, marks = Path(options.to), graded.to_show
     if to.suffix == suffix:
         if len(marks) != 1:
             found = f"{to} is one file, and there are {plural(len(marks), 'report')}"

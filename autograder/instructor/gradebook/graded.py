@@ -17,7 +17,8 @@ from autograder.instructor.grading.conditions import checks_of
 from autograder.instructor.grading.out import before, read_run
 from autograder.instructor.grading.selection import course_of_run
 from autograder.report.quantities import listed, plural
-from autograder.results import Report
+from autograder.report.states import DECIDED
+from autograder.results import CheckResult, ExerciseResult, Finding, Report
 from autograder.results.reading import UnknownFormat, read_report
 from autograder.submission.files import SubmissionError, printable
 from autograder.submission.names import checked_id
@@ -63,6 +64,12 @@ class Mark:
         return self.report is not None and self.report.is_held and self.score is None and not self.excused
 
     @property
+    def is_decided(self) -> bool:
+        """Whether a person decided about a student without a judged submission."""
+        judged = self.report is not None and self.report.has_score
+        return not judged and self.final is not None and not self.final.is_open
+
+    @property
     def score(self) -> int | None:
         """The final score in hundredths; None if the grader failed or the student is missing."""
         return self.final.score if self.final else None
@@ -92,6 +99,24 @@ class Graded:
         """The versions of Python and of the libraries that results depend on, by name."""
         versions = self.run.get("runtime")
         return {str(name): str(version) for name, version in versions.items()} if isinstance(versions, dict) else {}
+
+    @property
+    def to_show(self) -> tuple[Mark, ...]:
+        """Return the marks to make a file of: those with a report, and those that a person gave without one.
+
+        A student who handed in nothing gets a report in which every exercise is missing.
+        """
+        shown = (mark for mark in self.marks if mark.report is not None or mark.score is not None or mark.excused)
+        return tuple(mark if mark.report else replace(mark, report=self._of_nothing(mark.student)) for mark in shown)
+
+    def _of_nothing(self, student: str) -> Report:
+        """Return the report of a student who handed in nothing."""
+        exercises = tuple(
+            ExerciseResult(exercise.id, exercise.title, "missing", 0, exercise.points, ())
+            for exercise in self.course.exercises
+        )
+        facts = {"student": student, "notes": ["nothing was handed in"]}
+        return Report(self.course.title, facts, "", "", "", exercises)
 
     @property
     def with_report(self) -> tuple[Mark, ...]:
@@ -147,7 +172,25 @@ def named(students: Iterable[str]) -> str:
 
 
 def _mark(policy: Policy, student: str, report: Report, time: datetime | None) -> Mark:
-    return Mark(policy.roster[student], report, final_of(policy, student, time, report))
+    final = final_of(policy, student, time, report)
+    return Mark(policy.roster[student], report if final.is_open else _decided(report), final)
+
+
+def _decided(report: Report) -> Report:
+    """Return a report that says of each held exercise that somebody has decided."""
+    return replace(
+        report,
+        exercises=tuple(
+            replace(exercise, checks=tuple(map(_decided_check, exercise.checks)))
+            if exercise.status == "held"
+            else exercise
+            for exercise in report.exercises
+        ),
+    )
+
+
+def _decided_check(check: CheckResult) -> CheckResult:
+    return replace(check, finding=Finding("structure", "decided", DECIDED.meaning))
 
 
 def _absent(policy: Policy, student: str) -> Mark:

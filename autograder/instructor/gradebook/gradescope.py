@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from autograder.instructor.gradebook.feedback import check_text, notes
 from autograder.instructor.gradebook.graded import Exporter, ExportError, Graded, Mark, handed_in_at
+from autograder.instructor.gradebook.markdown import why_no_score
 from autograder.report.printable import one_line
 from autograder.report.states import STATES, state_of
 from autograder.results import CheckResult, ExerciseResult
@@ -76,6 +77,10 @@ def _results(graded: Graded, mark: Mark, seen: Seen) -> dict[str, Any]:
     failing = (exercise for exercise in exercises if exercise.status == "grader_error")
     failed = [f"{exercise.title}: {state_of(exercise).meaning}" for exercise in failing]
     lines = [UNFINISHED, *failed] if mark.failed else [STATES["held"].meaning] if mark.held else notes(mark)
+    if mark.excused:
+        lines = [why_no_score(mark), *lines]
+    if not tests and mark.score is None:  # Gradescope takes no results without a score and without a test
+        tests = [{"name": "excused", "status": "passed", "output": why_no_score(mark)}]
     score = {} if mark.score is None else {"score": mark.score / 100}
     seconds = sum(check.seconds for exercise in exercises for check in exercise.checks)
     return {
@@ -99,7 +104,7 @@ def _test(
     bonus = check.bonus or exercise.id in graded.policy.grading.bonus
     points = {"score": check.score / 100, "max_score": 0 if bonus else check.max_score / 100}
     return {
-        **({} if mark.failed or mark.held else points),
+        **({} if mark.score is None else points),
         "status": "passed" if check.status == "pass" else "failed",
         "name": f"{one_line(exercise.title)}: {one_line(check.title)}",
         "number": number,

@@ -9,6 +9,7 @@ from autograder.report.printable import one_line
 from autograder.report.quantities import plural, points, points_of
 from autograder.report.states import STATES, check_state, state_of
 from autograder.results import CheckResult, ExerciseResult, Report
+from autograder.results.model import NOT_JUDGED
 
 LONGEST = 60_000
 """Characters: GitHub refuses a comment of more than 65,536."""
@@ -21,7 +22,7 @@ def markdown(graded: Graded, mark: Mark) -> str:
     score = f": {points_of(mark.score, graded.policy.maximum)}" if mark.score is not None else ""
     lines = [f"## {_plain(report.course)}{score}", "", *(f"{_plain(note)}\n" for note in notes(mark))]
     if mark.score is None:
-        lines += [why_no_score(report), ""]
+        lines += [why_no_score(mark), ""]
     lines += ["| exercise | result | points |", "|---|---|--:|", *map(_row, report.exercises)]
     size, failures = sum(map(len, lines)), failing(report)
     sections = [_section(exercise, check) for exercise, check in failures]
@@ -32,11 +33,12 @@ def markdown(graded: Graded, mark: Mark) -> str:
     return "\n".join([*lines, *sections]) + "\n"
 
 
-def why_no_score(report: Report) -> str:
-    """Return why a report has no score, for a student."""
-    problems = (
-        state.meaning for status, state in STATES.items() if state.mark == "problem" and status in report.statuses
-    )
+def why_no_score(mark: Mark) -> str:
+    """Return why a mark has no score, for a student."""
+    if mark.excused:
+        return "Excused: nothing counts here."
+    statuses = mark.report.statuses if mark.report else ()
+    problems = (state.meaning for status, state in STATES.items() if state.mark == "problem" and status in statuses)
     return next(problems, "Nobody has decided on a score yet.")
 
 
@@ -48,7 +50,8 @@ def failing(report: Report) -> list[tuple[ExerciseResult, CheckResult]]:
 
 def _row(exercise: ExerciseResult) -> str:
     name = f"{number(exercise.id)} {_plain(exercise.title)}"
-    return f"| {name} | {state_of(exercise).word} | {points(exercise.score)} of {points(exercise.max_score)} |"
+    worth = "" if exercise.status in NOT_JUDGED else f"{points(exercise.score)} of {points(exercise.max_score)}"
+    return f"| {name} | {state_of(exercise).word} | {worth} |"
 
 
 def _section(exercise: ExerciseResult, check: CheckResult) -> str:

@@ -52,7 +52,8 @@ def write_gradebook(
         rows = Rows(gradebook, _assignment(gradebook, graded, assignment, course))
         cells = [_cells(rows, graded, exercise.id) for exercise in graded.course.exercises]
         rows.load()
-        for mark in graded.marks:
+        shown = {mark.student: mark for mark in graded.to_show if mark.score is not None}
+        for mark in (shown.get(mark.student, mark) for mark in graded.marks):
             rows.student(mark.row)
             if mark.report is not None:
                 rows.submission(mark, _timestamp(mark), _extension(graded, mark), cells)

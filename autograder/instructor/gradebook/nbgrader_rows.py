@@ -121,7 +121,7 @@ class Rows:
             if (result := results.get(cell.exercise)) is not None:
                 notebook = notebooks[cell.notebook.id]
                 self._penalty(submission, cell.notebook.id, taken_off[cell.exercise])
-                self._score(notebook, cell.grade.id, result)
+                self._score(notebook, cell.grade.id, result, mark)
                 self._comment(notebook, cell.comment.id, _comment_text(mark, result))
 
     def complete(self) -> None:
@@ -166,9 +166,12 @@ class Rows:
         elif ((old := self._submitted[submission, notebook]).late_submission_penalty or 0.0) != penalty:
             self._change("SubmittedNotebook", old, {"late_submission_penalty": penalty})
 
-    def _score(self, notebook: str, cell: str, result: ExerciseResult) -> None:
-        """Add or update a score. A score given by a person counts; they are asked again if ours has changed."""
-        failed = result.status in NOT_JUDGED
+    def _score(self, notebook: str, cell: str, result: ExerciseResult, mark: Mark) -> None:
+        """Add or update a score. A score given by a person counts; they are asked again if ours has changed.
+
+        nbgrader knows no excused student: such cells have no score, and ask for a person.
+        """
+        failed = mark.excused or (result.status in NOT_JUDGED and mark.score is None)
         score = None if failed else result.score / 100
         old = self._grades.get((notebook, cell))
         if old is None:

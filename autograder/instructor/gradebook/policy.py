@@ -11,10 +11,10 @@ from math import floor
 from autograder.course import Course, Grading
 from autograder.course.names import UsageError
 from autograder.instructor.gradebook.adjustments import WHOLE, Adjustment, Adjustments
-from autograder.instructor.gradebook.roster import Roster
+from autograder.instructor.gradebook.roster import Roster, Student
 from autograder.report.exercise_summary import number
 from autograder.report.quantities import listed, plural, points
-from autograder.results import ExerciseResult, Report
+from autograder.results import Report
 from autograder.results.model import NOT_JUDGED
 from autograder.submission.times import to_utc
 
@@ -99,8 +99,10 @@ def final_of(policy: Policy, student: str, handed_in: datetime | None, report: R
     """
     counted = count(policy, student, report)
     own = policy.adjustments.of(student)
-    handed_in = next((row.due for row in own if row.kind == "handed_in"), handed_in)
-    made = final_score(policy, student, handed_in, counted.score)
+    if report is None and counted.score is None and not counted.excused and _is_given(policy.roster[student], own):
+        counted = Count(0, ((CHECKS, 0),))
+    decided = next((row.due for row in own if row.kind == "handed_in"), None)
+    made = final_score(policy, student, handed_in, counted.score, decided=decided, nothing=report is None)
     steps = [*counted.steps, *made.steps[1:]] if counted.score is not None else []
     score = made.score
     for row in (row for row in own if row.is_whole and row.kind in ("points", "add")):
@@ -135,7 +137,8 @@ def count(policy: Policy, student: str, report: Report | None) -> Count:
     """Return what the exercises of a report are worth together, by adjustments, `drop_lowest` and bonus.
 
     A report of `course check` may have some of the exercises only: then only those count. An exercise that is worth
-    nothing, as it belongs to an earlier assignment, changes nothing.
+    nothing, as it belongs to an earlier assignment, changes nothing. If a student who handed in nothing got points for
+    an exercise, the others are worth 0.
     """
     own = policy.adjustments.of(student)
     results = {exercise.id: exercise for exercise in report.exercises} if report is not None else {}
@@ -147,18 +150,20 @@ def count(policy: Policy, student: str, report: Report | None) -> Count:
     if excused and (WHOLE in excused or not counting):
         return Count(None, excused=True)
     steps = [(CHECKS, report.score if report is not None else 0)]
-    scores = {id_: _exercise_score(results.get(id_), own, id_, steps) for id_ in worth}
+    given = report is None and any(row.kind in ("points", "add") and row.exercise in worth for row in own)
+    judged = {id_: one.score for id_, one in results.items() if one.status not in NOT_JUDGED}
+    scores = {id_: _exercise_score(0 if given else judged.get(id_), own, id_, steps) for id_ in worth}
     extra = [id_ for id_ in worth if worth[id_] and id_ not in excused and id_ in bonus]
-    judged = {id_: score for id_ in (*counting, *extra) if (score := scores[id_]) is not None}
-    if len(judged) < len(counting) + len(extra) or (report is None and not judged):
+    known = {id_: score for id_ in (*counting, *extra) if (score := scores[id_]) is not None}
+    if len(known) < len(counting) + len(extra) or (report is None and not known):
         return Count(None)
-    dropped = lowest({id_: judged[id_] for id_ in counting}, worth, policy.grading.drop_lowest)
+    dropped = lowest({id_: known[id_] for id_ in counting}, worth, policy.grading.drop_lowest)
     kept = [id_ for id_ in counting if id_ not in dropped]
-    score, possible = sum(judged[id_] for id_ in kept), sum(worth[id_] for id_ in kept)
+    score, possible = sum(known[id_] for id_ in kept), sum(worth[id_] for id_ in kept)
     full = sum(most for id_, most in worth.items() if id_ not in bonus)
     if possible not in (0, full):
         score = _half_up(Fraction(score * full, possible))
-    score += sum(judged[id_] for id_ in extra)
+    score += sum(known[id_] for id_ in extra)
     if change := score - sum(delta for _, delta in steps):
         why = " and ".join([*(["excused"] if excused else []), *(["dropped"] if dropped else [])])
         steps.append((f"without the {why} exercises, scaled to {points(full)} points", change))
@@ -166,11 +171,13 @@ def count(policy: Policy, student: str, report: Report | None) -> Count:
     return Count(score, tuple(steps), (f"the lowest does not count: {left}",) if dropped else ())
 
 
-def _exercise_score(
-    result: ExerciseResult | None, own: Iterable[Adjustment], id_: str, steps: list[tuple[str, int]]
-) -> int | None:
-    """Return the score of an exercise as graded or as adjusted, and add the adjustments to the steps."""
-    score = None if result is None or result.status in NOT_JUDGED else result.score
+def _is_given(row: Student, own: Iterable[Adjustment]) -> bool:
+    """Say whether a person gave points for all exercises together."""
+    return bool(row.points) or any(one.is_whole and one.kind in ("points", "add") for one in own)
+
+
+def _exercise_score(score: int | None, own: Iterable[Adjustment], id_: str, steps: list[tuple[str, int]]) -> int | None:
+    """Return the score of an exercise as graded, or as adjusted, and add the adjustments to the steps."""
     for row in own:
         if row.exercise == id_ and (row.kind == "points" or (row.kind == "add" and score is not None)):
             before = score or 0
@@ -235,14 +242,24 @@ def can_earn(policy: Policy, student: str, now: datetime, exercise: str) -> bool
     return late_penalty(policy, student, now, policy.maximum).penalty == 0
 
 
-def final_score(policy: Policy, student: str, handed_in: datetime | None, score: int | None) -> Final:
+def final_score(
+    policy: Policy,
+    student: str,
+    handed_in: datetime | None,
+    score: int | None,
+    *,
+    decided: datetime | None = None,
+    nothing: bool = False,
+) -> Final:
     """Return the final score: minus the late penalty, plus the points added by hand.
 
-    `score` is None if the grader failed. A time on the roster overrides the time of the download.
+    `score` is None if the grader failed. A time on the roster overrides the time of the download, and one that a person
+    `decided` overrides both. `nothing` says that nothing was handed in, so that no time is missing.
     """
     row = policy.roster[student]
-    handed_in = row.handed_in or handed_in
-    lateness = late_penalty(policy, student, handed_in, score or 0)
+    handed_in = decided or row.handed_in or handed_in
+    on_time = nothing and handed_in is None
+    lateness = Lateness(0, 0) if on_time else late_penalty(policy, student, handed_in, score or 0)
     notes = [lateness.sentence] if lateness.sentence else []
     steps = [(CHECKS, score or 0)]
     if lateness.penalty:
@@ -288,6 +305,8 @@ def days_late(policy: Policy, student: str, handed_in: datetime) -> int:
 
 
 def missing(policy: Policy, students: Iterable[str]) -> tuple[str, ...]:
-    """Return the students on the roster without a submission, in roster order."""
+    """Return the students without a submission: those on the roster, in its order, and those with a decision."""
     submitted = set(students)
-    return tuple(student.student for student in policy.roster.students if student.student not in submitted)
+    listed = (student.student for student in policy.roster.students)
+    decided = (one for one in policy.adjustments.students if not final_of(policy, one, None, None).is_open)
+    return tuple(student for student in dict.fromkeys((*listed, *decided)) if student not in submitted)

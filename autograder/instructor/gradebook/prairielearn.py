@@ -26,12 +26,17 @@ LONGEST = 2_000
 
 
 def prairielearn(graded: Graded, mark: Mark) -> str:
-    """Return results.json. A submission without any file of the course is not gradable: it costs no attempt."""
+    """Return results.json. A submission without any file of the course is not gradable: it costs no attempt.
+
+    It is if a person gave points for it.
+    """
     report = mark.report
     assert report is not None
     if mark.score is None:
-        raise ExportError(f"{mark.student} has no score to report. {why_no_score(report)}")
-    if report.statuses == {"missing"}:
+        raise ExportError(f"{mark.student} has no score to report. {why_no_score(mark)}")
+    own = mark.final.adjustments if mark.final else ()
+    given = bool(mark.row.points) or any(row.kind in ("points", "add") for row in own)
+    if report.statuses == {"missing"} and not given:
         return _text({"gradable": False, "format_errors": _nothing(report)})
     longest = min(LONGEST, MOST_CHARACTERS // max(1, sum(len(exercise.checks) for exercise in report.exercises)))
     bonus = graded.policy.grading.bonus

@@ -109,6 +109,8 @@ def test_a_held_exercise_names_the_file_in_one_row() -> None:
     assert looks(report(held, replace(exercise("pass", None), score=100), notes=[doubt])) == [
         f"held, no score for exercise 01: {doubt}"
     ]
+    decided = exercise("held", Finding("structure", "decided", "Your teacher decided on the score."))
+    assert looks(report(decided, notes=[doubt]))[1:] == [], "nothing is left to decide"
 
 
 def full(student: str) -> Report:
