@@ -42,6 +42,7 @@ def adjust(options: argparse.Namespace) -> int:
         say(f"{one_line(row.student)}: {row.sentence if row.kind != 'withdraw' else _withdrawn(row)}")
     for row in rows:
         warn(_above_maximum(course, row))
+        warn(_without_due_date(course, row))
     count = plural(len(rows), "row")
     say(f"{count} added to adjustments.csv; the next `course grade` and `course export` count them")
     return PASS
@@ -90,6 +91,19 @@ def _above_maximum(course: Course, row: Adjustment) -> str:
         return ""
     given = f"{points(row.amount)} points for {row.subject} are more than its {points(most)}"
     return f"{one_line(row.student)}: {given}, and they count; if that is a mistake, add another row"
+
+
+def _without_due_date(course: Course, row: Adjustment) -> str:
+    """Return a warning if more days or a time change nothing, because nothing is due; else ""."""
+    grading = course.grading
+    if row.kind not in ("extension", "handed_in") or (row.kind == "extension" and row.due is not None):
+        return ""
+    if row.exercise == WHOLE:
+        is_due = bool(grading and grading.due) or any(one.grading.due for one in course.assignments)
+    else:
+        is_due = find_assignment(course, row.exercise).grading.due is not None
+    found = f"{row.subject} has no due date, so this changes nothing"
+    return "" if is_due else f"{one_line(row.student)}: {found}; add due to course.toml"
 
 
 def _maximum(course: Course, row: Adjustment) -> int:

@@ -3,12 +3,14 @@
 import argparse
 from collections.abc import Iterator
 from dataclasses import fields, replace
+from datetime import datetime
 from pathlib import Path
 
 from autograder.cli.screen import say, warn
 from autograder.course import Course, find_course, read_course
 from autograder.course.author_files import require_texts
 from autograder.course.kit_files import refuse_kit
+from autograder.course.model import Assignment
 from autograder.course.names import UsageError
 from autograder.course.storage import write_atomically
 from autograder.exits import GRADER, PASS
@@ -20,7 +22,7 @@ from autograder.instructor.gradebook.formats import (
     ExportResult,
     check_options,
 )
-from autograder.instructor.gradebook.graded import Graded, named, read_graded
+from autograder.instructor.gradebook.graded import Graded, named, read_graded, without_effect
 from autograder.instructor.gradebook.roster import Roster, read_roster
 from autograder.instructor.gradebook.term import is_term, read_term, term_csv
 from autograder.report.exercise_summary import why_held
@@ -51,9 +53,9 @@ def export(options: argparse.Namespace) -> int:
     graded = read_graded(course, read_roster(course, options.roster), options.out, options.students or ())
     exported = OF_A_CLASS[wanted.format](wanted, graded)
     _show(exported)
-    for sentence in _without_score(graded):
+    for sentence in (*_without_score(graded), *graded.to_look_at):
         warn(sentence)
-    return GRADER if exported.unplaced or any(mark.failed or mark.held for mark in graded.marks) else PASS
+    return GRADER if exported.unplaced or _needs_a_look(graded) else PASS
 
 
 def _term(wanted: ExportOptions, course: Course, roster: Roster, out: Path) -> int:
@@ -72,10 +74,24 @@ def _term(wanted: ExportOptions, course: Course, roster: Roster, out: Path) -> i
         if wanted.format != "scores":
             place = replace(wanted, to=str(Path(wanted.to) / assignment.id))
             _show(OF_A_CLASS[wanted.format](place, graded))
-        for sentence in _without_score(graded):
+        for sentence in (*_without_score(graded), *graded.to_look_at):
             warn(f"{assignment.id}: {sentence}")
-    left = any(mark.failed or mark.held for _, graded in runs_of_term for mark in graded.marks)
-    return GRADER if left else PASS
+    there = [assignment.id for assignment, _ in runs_of_term]
+    for one in course.assignments:
+        if one.id not in there and _was_due(one):
+            warn(f"{one.id} was due and has no run in {out}, so no mark of it counts; grade it into that folder")
+    return GRADER if any(_needs_a_look(graded) for _, graded in runs_of_term) else PASS
+
+
+def _was_due(assignment: Assignment) -> bool:
+    """Say whether the due date of an assignment has passed."""
+    due = assignment.grading.due
+    return due is not None and due <= datetime.now(assignment.grading.zone).replace(tzinfo=None)
+
+
+def _needs_a_look(graded: Graded) -> bool:
+    """Say whether a mark waits for a person: it has no score, or the time handed in is in doubt."""
+    return any(mark.failed or mark.held for mark in graded.marks) or bool(graded.to_look_at)
 
 
 def _show(exported: ExportResult) -> None:
@@ -88,6 +104,7 @@ def _show(exported: ExportResult) -> None:
 def _without_score(graded: Graded) -> Iterator[str]:
     """Yield the notes on a class, and which students have no score in the export."""
     yield from graded.notes
+    yield from without_effect(graded.policy)
     missing = [mark.student for mark in graded.marks if mark.report is None and mark.score is None and not mark.excused]
     if excused := [mark.student for mark in graded.marks if mark.excused]:
         yield f"{plural(len(excused), 'student')} excused, and no score is written: {named(excused)}"

@@ -3,6 +3,7 @@
 import argparse
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 from autograder import ending
@@ -14,7 +15,7 @@ from autograder.course.names import UsageError
 from autograder.exits import ENVIRONMENT, GRADER, PASS
 from autograder.instructor.gradebook.adjustments import read_adjustments
 from autograder.instructor.gradebook.changes import Marks, changed_marks, marks_of
-from autograder.instructor.gradebook.graded import named
+from autograder.instructor.gradebook.graded import named, times_to_look_at, without_effect
 from autograder.instructor.gradebook.policy import Policy, missing, policy_of
 from autograder.instructor.gradebook.roster import Roster, read_roster
 from autograder.instructor.grading.accepted import read_accepted
@@ -69,13 +70,16 @@ def grade(options: argparse.Namespace) -> int:
             before = marks_of(options.out / "scores.csv")
             outcome = ClassRun(out, conditions, settings, GradingProgress()).run(entries, students, policy)
             _show(options, out, outcome, policy, before)
+        doubtful = times_to_look_at(course, policy, outcome.final_scores, datetime.now(UTC))
+        for sentence in (*without_effect(policy), *doubtful):
+            warn(sentence)
     except Interrupted as error:
         return _fail(GRADER, str(error))
     except Busy as error:
         return _fail(ENVIRONMENT, str(error))
     except OSError as error:
         return _fail(ENVIRONMENT, f"{error.filename or options.out} cannot be written to: {error.strerror}")
-    return GRADER if outcome.counts["failed"] or outcome.undecided or problems else PASS
+    return GRADER if outcome.counts["failed"] or outcome.undecided or problems or doubtful else PASS
 
 
 def _entries(

@@ -144,7 +144,8 @@ def _add_export(commands: Commands) -> None:
         "export",
         "export.export",
         "write the scores of a class in the format of a gradebook",
-        f"FORMAT is one of: {', '.join(EXPORTS)}.\n\nExit status: 4 if a score could not be exported.",
+        f"FORMAT is one of: {', '.join(EXPORTS)}.\n\nExit status: 4 if a score could not be exported or "
+        "a time of submission is in doubt.",
     )
     add = parser.add_argument
     add("format", choices=EXPORTS, metavar="FORMAT", help="the format to write")

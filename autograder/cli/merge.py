@@ -1,12 +1,14 @@
 """`course merge`: join the folders that `course grade --shard` wrote on several machines."""
 
 import argparse
+from datetime import UTC, datetime
 
 from autograder.cli.screen import say, warn
 from autograder.course import find_course, read_course
 from autograder.course.names import UsageError
 from autograder.exits import ENVIRONMENT, GRADER, PASS
 from autograder.instructor.gradebook.adjustments import read_adjustments
+from autograder.instructor.gradebook.graded import times_to_look_at, without_effect
 from autograder.instructor.gradebook.policy import final_of, policy_of
 from autograder.instructor.gradebook.roster import read_roster
 from autograder.instructor.gradebook.scores import scores_csv
@@ -36,6 +38,10 @@ def merge_shards(options: argparse.Namespace) -> int:
     failed = sum(row.failed for row in rows)
     say(f"{len(rows):,} reports from {len(options.shards)} folders, {failed:,} of them the grader failed on")
     say(f"Reports are in {out.reports}, the table in {options.out / 'scores.csv'}")
-    held = [row for row in rows if row.summary.is_held]
-    undecided = any(final_of(policy, row.student, None, row.summary).is_open for row in held)
-    return GRADER if failed or undecided else PASS
+    times = handed_in_of(run)
+    finals = {row.student: final_of(policy, row.student, times.get(row.student), row.summary) for row in rows}
+    undecided = any(row.summary.is_held and finals[row.student].is_open for row in rows)
+    doubtful = times_to_look_at(course, policy, finals, datetime.now(UTC))
+    for sentence in (*without_effect(policy), *doubtful):
+        warn(sentence)
+    return GRADER if failed or undecided or doubtful else PASS

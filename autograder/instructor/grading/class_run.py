@@ -91,10 +91,16 @@ class Outcome:
     table: Path | None = None
 
     @property
+    def final_scores(self) -> Mapping[str, Final]:
+        """Return the final score of each student."""
+        pairs = zip(self.reports, self.finals, strict=True)
+        return {str(report.submission["student"]): final for report, final in pairs}
+
+    @property
     def undecided(self) -> list[str]:
         """Return the students whose submission is held, and nobody has decided what it is worth."""
-        pairs = zip(self.reports, self.finals, strict=True)
-        return [str(report.submission["student"]) for report, final in pairs if report.is_held and final.is_open]
+        held = {str(report.submission["student"]) for report in self.reports if report.is_held}
+        return [student for student, final in self.final_scores.items() if student in held and final.is_open]
 
 
 @dataclass

@@ -2,12 +2,23 @@
 
 import csv
 import json
+import os
+import re
 import shutil
-from datetime import timedelta
+import subprocess
+import sys
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from autograder.course import read_course
+from autograder.course.model import Grading
+from autograder.instructor.gradebook.adjustments import read_adjustments
+from autograder.instructor.gradebook.graded import without_effect
+from autograder.instructor.gradebook.policy import policy_of
+from autograder.instructor.gradebook.roster import Roster, Student
 from tests.autograder.instructor.test_term import (
     FILES,
     RIGHT,
@@ -194,6 +205,69 @@ def test_a_held_submission_is_no_longer_held_once_somebody_decides(class_of_two:
     assert "ben: 10 of 60 points" in said
     assert "Class: 2 submissions, 1 with full marks, mean 35.0 of 60 points" in said
     assert finals(course, "week1") == {"ada": "60.00", "ben": "10.00"}
+
+
+WORKSHEET = """\
+Identifier,Full name,Grade,Last modified (submission)
+Participant 7,Ada,,"Monday, 9 March 2026, 9:15 PM"
+Participant 8,Ben,,-
+Participant 99,Somebody else,,"Monday, 9 March 2026, 9:15 PM"
+"""
+CANVAS = """while(1);[{"user_id": 7, "submitted_at": "2026-03-09T21:15:00Z"}, {"user_id": 8, "submitted_at": null}]"""
+
+
+@pytest.mark.parametrize("source", ["moodle.csv", "canvas.json", "folder"])
+def test_a_penalty_without_a_time_is_said_and_the_recipe_gives_the_times(
+    class_of_two: tuple[Path, Path], source: str
+) -> None:
+    course, hand_ins = class_of_two
+    (course / "roster.csv").write_text("student,lms_id\nada,7\nben,8\n")
+    (hand_ins / "week1" / "ada" / "term" / "timestamp.txt").unlink()
+    found = "no late penalty: 1 of 2 submissions to week1 has no known time (ada); add the times: course adjust"
+    assert found in grade(course, hand_ins, "week1", expected=4)
+    assert found in run(course, "export", "scores", "build/week1", "--to", "scores.csv", expected=4)
+    assert f"week1: {found}" in run(course, "export", "scores", "build", "--to", "term.csv", expected=4)
+    assert finals(course, "week1")["ada"] == "60.00"
+    (course / "moodle.csv").write_text(WORKSHEET)
+    (course / "canvas.json").write_text(CANVAS)
+    (course / "folder").mkdir()
+    (course / "folder" / "ada.zip").touch()
+    late = datetime(2026, 3, 9, 21, 15, tzinfo=UTC).timestamp()
+    os.utime(course / "folder" / "ada.zip", (late, late))
+    (script,) = re.findall(
+        "```python\n(import csv.*?)```", (tiny.REPOSITORY / "docs/grading.md").read_text(), re.DOTALL
+    )
+    (course / "times.py").write_text(script)
+    with (course / "times.csv").open("w") as out:
+        subprocess.run([sys.executable, "times.py", source, "week1"], cwd=course, stdout=out, check=True)
+    assert "1 row added" in run(course, "adjust", "--merge", "times.csv")
+    assert "late penalty" not in grade(course, hand_ins, "week1")
+    assert finals(course, "week1")["ada"] == "48.00", "two days late: 20 % of the maximum"
+    assert "late penalty" not in run(course, "export", "scores", "build", "--to", "term.csv")
+
+
+def test_times_that_cannot_be_true_need_a_look(class_of_two: tuple[Path, Path]) -> None:
+    course, hand_ins = class_of_two
+    for student, time in (("ada", "2999-03-01 10:00:00 UTC"), ("ben", "1980-01-01 00:00:00 UTC")):
+        (hand_ins / "week1" / student / "term" / "timestamp.txt").write_text(time)
+    said = grade(course, hand_ins, "week1", expected=4)
+    assert "1 submission to week1 has a time in the future (ada)" in said
+    assert "1 submission to week1 has a time before 2025-03-07, when work could begin (ben)" in said
+
+
+def test_more_days_without_a_due_date_are_not_taken_in_silence(tmp_path: Path) -> None:
+    course = tiny.copied(tmp_path / "course")
+    why = ("--text", "ill", "--by", "Grace")
+    said = run(course, "adjust", "ada", "*", "extension", "2", *why)
+    assert "ada: the whole has no due date, so this changes nothing; add due to course.toml" in said
+    read, roster = read_course(course), Roster((Student("ada"), Student("bob", extension_days=3)))
+    policy = policy_of(read, roster, read_adjustments(read, roster))
+    found = "there is no due date, so more days change nothing for bob and ada; add due to [grading]"
+    assert without_effect(policy) == [found]
+    rules = replace(policy, grading=Grading(drop_lowest=2, due=datetime(2026, 3, 1)))
+    assert without_effect(rules) == [
+        "drop_lowest is 2, and this run has 2 exercises that can be dropped; one is always kept"
+    ]
 
 
 def test_who_is_no_longer_on_the_roster_is_noted_in_the_table_of_the_term(class_of_two: tuple[Path, Path]) -> None:
