@@ -12,8 +12,8 @@ from autograder.course.author_files import require_texts
 from autograder.course.kit_files import refuse_kit
 from autograder.course.model import Assignment
 from autograder.course.names import UsageError
-from autograder.course.storage import write_atomically
 from autograder.exits import GRADER, PASS
+from autograder.instructor.gradebook.adjustments import FILE
 from autograder.instructor.gradebook.formats import (
     OF_A_CLASS,
     OF_A_COURSE,
@@ -21,9 +21,10 @@ from autograder.instructor.gradebook.formats import (
     ExportOptions,
     ExportResult,
     check_options,
+    write_text,
 )
 from autograder.instructor.gradebook.graded import Graded, named, read_graded, without_effect
-from autograder.instructor.gradebook.roster import Roster, read_roster
+from autograder.instructor.gradebook.roster import ROSTER_FILE, Roster, read_roster
 from autograder.instructor.gradebook.term import is_term, read_term, term_csv
 from autograder.report.exercise_summary import why_held
 from autograder.report.quantities import plural
@@ -37,6 +38,7 @@ def export(options: argparse.Namespace) -> int:
     wanted = ExportOptions(**{field.name: getattr(options, field.name) for field in fields(ExportOptions)})
     check_options(wanted)
     course = read_course(find_course())
+    _refuse_inputs(wanted, course, options.out)
     if wanted.format in OF_A_COURSE:
         if options.out is not None:
             found = f"course export {wanted.format} takes no OUT, since it is made of the course"
@@ -58,6 +60,16 @@ def export(options: argparse.Namespace) -> int:
     return GRADER if exported.unplaced or _needs_a_look(graded) else PASS
 
 
+def _refuse_inputs(wanted: ExportOptions, course: Course, out: Path | None) -> None:
+    """Refuse to write over a file that decides marks, or over the download of hand-ins. Raises `UsageError`."""
+    files = [course.root / name for name in ("course.toml", ROSTER_FILE, FILE)]
+    files += [file for file in (wanted.roster, wanted.metadata) if file is not None]
+    files += [wanted.into] if wanted.into is not None and wanted.format == "feedback" else []
+    files += [out] if out is not None and out.is_file() else []
+    if Path(wanted.to).resolve() in [file.resolve() for file in files]:
+        raise UsageError(f"--to is {wanted.to}, which this command reads; name another file")
+
+
 def _term(wanted: ExportOptions, course: Course, roster: Roster, out: Path) -> int:
     """Write the table of a term, or a folder for each assignment."""
     if wanted.format not in OF_A_TERM:
@@ -67,9 +79,7 @@ def _term(wanted: ExportOptions, course: Course, roster: Roster, out: Path) -> i
     runs_of_term = read_term(course, roster, out)
     if wanted.format == "scores":
         drop = course.grading.drop_assignments if course.grading else 0
-        Path(wanted.to).parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(Path(wanted.to), term_csv(runs_of_term, drop))
-        say(f"Written: {wanted.to}")
+        _show(write_text(wanted, term_csv(runs_of_term, drop)))
     for assignment, graded in runs_of_term:
         if wanted.format != "scores":
             place = replace(wanted, to=str(Path(wanted.to) / assignment.id))

@@ -162,6 +162,7 @@ def _add_gradebook_options(parser: argparse.ArgumentParser) -> None:
     add("--into", type=Path, metavar="FILE", help="the file that you exported there, to be filled in")
     add("--column", metavar="TITLE", help="the column for the scores (default: the only one there is)")
     add("--scale", action="store_true", help="scale the scores to the maximum that is set there")
+    add("--overwrite", action="store_true", help="replace grades and comments there that differ")
     add = parser.add_argument_group("nbgrader, nbgrader-course").add_argument
     add("--assignment", metavar="NAME", help="the name of the assignment (default: the course's folder)")
     add("--course", metavar="NAME", help="the name of the course (default: the only one there is)")

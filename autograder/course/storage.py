@@ -130,6 +130,14 @@ def write_atomically(
             os.fsync(stream.fileno())
 
 
+def write_over(file: Path, content: str | bytes, mode: int = 0o644) -> bool:
+    """Write a file atomically, and return whether it had other content before. Raises OSError."""
+    data = content.encode() if isinstance(content, str) else content
+    other = file.is_file() and file.read_bytes() != data
+    write_atomically(file, data, mode=mode)
+    return other
+
+
 @contextlib.contextmanager
 def replacing(file: Path, mode: int = 0o644, *, below: Path | None = None) -> Iterator[BinaryIO]:
     """Yield a temporary file that replaces a file after the block: no reader ever sees a part of it. Raises OSError.

@@ -6,14 +6,14 @@ assignment, or any gradebook export (https://docs.moodle.org/405/en/Grade_import
 
 import html
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 from pathlib import Path
 from typing import Literal
 
 from autograder.instructor.gradebook.feedback import is_unwritten, notes, summary
-from autograder.instructor.gradebook.graded import ExportError, Graded, Mark
+from autograder.instructor.gradebook.graded import ExportError, Graded, Mark, named
 from autograder.instructor.gradebook.matching import Person, match_rows
 from autograder.instructor.gradebook.sheet import Sheet, read_sheet
 from autograder.report.printable import one_line
@@ -30,6 +30,9 @@ MOODLE = {
 EXCUSED = "EX"
 """What Canvas reads as excused."""
 
+NO_GRADE = ("", "-")
+"""How the platforms write that there is no grade."""
+
 FEEDBACK = "Feedback comments"
 MOST_FEEDBACK = 2000
 """Characters of a comment: Moodle shows it in a cell of a table, and mails it."""
@@ -39,9 +42,13 @@ _IDENTIFIER = re.compile(r"\D+ \d+")
 _READ_ONLY = "(read only)"
 
 
+_OURS = re.compile(r"Score: [\d.,−-]+ of [\d.,]+ points\.")
+"""How a comment of an export begins, in a cell that may have more."""
+
+
 @dataclass(frozen=True)
 class FillResult:
-    """The new text of the file, the number of scores in it, notes, and the number of scores without a row."""
+    """The new text of the file, the number of scores that are new in it, notes, and the scores that are not in it."""
 
     text: str
     placed: int
@@ -49,10 +56,27 @@ class FillResult:
     unplaced: int
 
 
-def fill(graded: Graded, system: System, file: Path, column: str | None, scale: bool) -> FillResult:
+@dataclass
+class _Cells:
+    """The cells to fill in by row and column, and the students for whom the file has something else."""
+
+    new: dict[tuple[int, int], str] = field(default_factory=dict)
+    scored: int = 0
+    same: list[str] = field(default_factory=list)
+    other: list[str] = field(default_factory=list)
+    comments: list[str] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+    without: list[str] = field(default_factory=list)
+    short: list[str] = field(default_factory=list)
+
+
+def fill(
+    graded: Graded, system: System, file: Path, column: str | None, scale: bool, overwrite: bool = False
+) -> FillResult:
     """Return an exported file with the scores in it. The cell of a student without a score stays unchanged.
 
-    Raises `ExportError` if the file, its column or its maximum does not fit.
+    What a person entered stays: a grade that differs is replaced only with `overwrite`, and a comment comes after
+    theirs. Raises `ExportError` if the file, its column or its maximum does not fit.
     """
     sheet = read_sheet(file)
     grades = _canvas_column(sheet, file, column) if system == "canvas" else _moodle_column(sheet, file, column)
@@ -61,20 +85,80 @@ def fill(graded: Graded, system: System, file: Path, column: str | None, scale: 
     matches = match_rows(people, graded.marks, printable(file.name))
     comma = _decimal_comma(sheet, grades)
     feedback = sheet.header.index(FEEDBACK) if system == "moodle" and FEEDBACK in sheet.header else None
-    cells: dict[tuple[int, int], str] = {}
-    short: list[str] = []
+    cells = _Cells()
     for row, mark in matches.marks.items():
         if mark.score is None and not (mark.excused and system == "canvas"):
-            continue
-        if max(grades, feedback or 0) >= len(sheet.rows[row]):
-            short.append(mark.student)
-            continue
-        cells[row, grades] = EXCUSED if mark.score is None else _number(mark.score, factor, comma)
-        if feedback is not None and mark.score is not None:
-            cells[row, feedback] = _feedback(graded, mark, points(mark.score))
-    problems = [f"{printable(file.name)} has too few cells in the row of {printable(student)}" for student in short]
-    placed = sum(column == grades for _, column in cells)
-    return FillResult(sheet.filled(cells), placed, (*matches.notes, *problems), len(matches.unplaced) + len(short))
+            cells.without += [mark.student] if sheet.value(row, grades) not in NO_GRADE else []
+        elif max(grades, feedback or 0) >= len(sheet.rows[row]):
+            cells.short.append(mark.student)
+        else:
+            new = EXCUSED if mark.score is None else _number(mark.score, factor, comma)
+            is_there = _enter(cells, sheet, (row, grades), new, mark.student, overwrite)
+            if is_there and feedback is not None and mark.score is not None:
+                text = _feedback(graded, mark, points(mark.score))
+                _comment(cells, sheet, (row, feedback), text, mark.student, overwrite)
+    left = [] if overwrite else list(dict.fromkeys((*cells.other, *cells.comments)))
+    notes = (*matches.notes, *_notes(cells, printable(file.name), overwrite))
+    return FillResult(
+        sheet.filled(cells.new), cells.scored, notes, len(matches.unplaced) + len(cells.short) + len(left)
+    )
+
+
+def _enter(cells: _Cells, sheet: Sheet, place: tuple[int, int], new: str, student: str, overwrite: bool) -> bool:
+    """Enter a grade, and return whether the file then has it. One that is the same number stays as it is written."""
+    old = sheet.value(*place)
+    if old not in NO_GRADE and _is_same(old, new):
+        cells.same.append(student)
+        return True
+    if old not in NO_GRADE:
+        cells.other.append(student)
+    if old not in NO_GRADE and not overwrite:
+        return False
+    cells.new[place] = new
+    cells.scored += 1
+    return True
+
+
+def _comment(cells: _Cells, sheet: Sheet, place: tuple[int, int], new: str, student: str, overwrite: bool) -> None:
+    """Enter a comment, after what a person wrote. The comment of an earlier export ends the cell."""
+    old = sheet.value(*place)
+    ours = _OURS.search(old)
+    if new in re.sub(r"<br\s*/?>", "<br>", old):
+        return
+    if ours is not None:
+        cells.comments.append(student)
+        if not overwrite:
+            return
+        old = old[: ours.start()].removesuffix("<br>")
+    if old:
+        cells.remarks.append(student)
+    cells.new[place] = f"{old}<br>{new}" if old else new
+
+
+def _is_same(old: str, new: str) -> bool:
+    """Say whether two grades are the same number, however it is written, or the same word."""
+    one, other = (_number_in(text) for text in (old, new))
+    return old.casefold() == new.casefold() if one is None or other is None else one == other
+
+
+def _notes(cells: _Cells, file: str, overwrite: bool) -> Iterator[str]:
+    """Yield what the file had, and what became of it."""
+    if cells.same:
+        yield f"{plural(len(cells.same), 'score')} {'is' if len(cells.same) == 1 else 'are'} already in {file}"
+    for found, what in ((cells.other, "grade"), (cells.comments, "comment")):
+        if found:
+            one = len(found) == 1
+            differ = f"{plural(len(found), what)} in {file} {'differs' if one else 'differ'} from ours"
+            done = "replaced" if overwrite else "kept"
+            fix = "" if overwrite else f"; to replace {'it' if one else 'them'}, add --overwrite"
+            yield f"{differ}, and {'is' if one else 'are'} {done}: {named(found)}{fix}"
+    if cells.remarks:
+        yield f"{plural(len(cells.remarks), 'comment')} kept, with ours after it: {named(cells.remarks)}"
+    if cells.without:
+        count = plural(len(cells.without), "grade")
+        yield f"{count} in {file} kept, of a student without a score here: {named(cells.without)}"
+    for student in cells.short:
+        yield f"{file} has too few cells in the row of {printable(student)}"
 
 
 def _canvas_column(sheet: Sheet, file: Path, asked: str | None) -> int:
@@ -142,11 +226,17 @@ def _decimal_comma(sheet: Sheet, grades: int) -> bool:
 
 
 def _decimal(text: str) -> Decimal | None:
+    """Return a positive number; None for anything else."""
+    number = _number_in(text)
+    return number if number is not None and number > 0 else None
+
+
+def _number_in(text: str) -> Decimal | None:
     try:
         number = Decimal(text.replace(",", "."))
     except InvalidOperation:
         return None
-    return number if number.is_finite() and number > 0 else None
+    return number if number.is_finite() else None
 
 
 def _canvas_people(sheet: Sheet) -> list[Person]:

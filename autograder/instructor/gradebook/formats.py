@@ -9,7 +9,7 @@ from typing import cast
 
 from autograder.course import Course
 from autograder.course.names import UsageError
-from autograder.course.storage import write_atomically
+from autograder.course.storage import write_over
 from autograder.instructor.gradebook.graded import Exporter, Graded, named
 from autograder.report.quantities import listed, plural
 
@@ -24,6 +24,7 @@ class ExportOptions:
     into: Path | None = None
     column: str | None = None
     scale: bool = False
+    overwrite: bool = False
     assignment: str | None = None
     course: str | None = None
     autograded: Path | None = None
@@ -47,6 +48,7 @@ OPTIONS: Mapping[str, Sequence[str]] = {
     "into": ("canvas", "moodle", "feedback"),
     "column": ("canvas", "moodle"),
     "scale": ("canvas", "moodle"),
+    "overwrite": ("canvas", "moodle"),
     "assignment": ("nbgrader", "nbgrader-course"),
     "course": ("nbgrader", "nbgrader-course"),
     "autograded": ("nbgrader",),
@@ -77,7 +79,7 @@ def _scores(options: ExportOptions, graded: Graded) -> ExportResult:
     times = {mark.student: mark.final.handed_in for mark in graded.marks if mark.final is not None}
     exercises = [exercise.id for exercise in graded.course.exercises]
     absent = [mark.student for mark in graded.marks if mark.report is None]
-    return _file(options, scores_csv(reports, exercises, graded.policy, times, absent))
+    return write_text(options, scores_csv(reports, exercises, graded.policy, times, absent))
 
 
 def _fill(options: ExportOptions, graded: Graded) -> ExportResult:
@@ -85,8 +87,10 @@ def _fill(options: ExportOptions, graded: Graded) -> ExportResult:
 
     if options.into is None:
         raise UsageError(f"course export {options.format} needs --into FILE, the file that was exported there")
-    filled = fill(graded, cast("System", options.format), options.into, options.column, options.scale)
-    written = _file(options, filled.text)
+    filled = fill(
+        graded, cast("System", options.format), options.into, options.column, options.scale, options.overwrite
+    )
+    written = write_text(options, filled.text)
     return ExportResult([*written.lines, f"{plural(filled.placed, 'score')} filled in"], filled.notes, filled.unplaced)
 
 
@@ -101,7 +105,7 @@ def _nbgrader(options: ExportOptions, graded: Graded) -> ExportResult:
     ]
     if options.autograded is not None:
         lines.append(f"{plural(written.notebooks, 'notebook')} in {options.autograded}")
-    return ExportResult(lines)
+    return ExportResult(lines, written.notes)
 
 
 def _gradescope(options: ExportOptions, graded: Graded) -> ExportResult:
@@ -159,7 +163,8 @@ def _nbgrader_course(options: ExportOptions, course: Course) -> ExportResult:
     made = write_course(course, to, name, options.course, drawing)
     source = to / "source" / name
     lines = [
-        f"{plural(made.notebooks, 'notebook')} with the solutions in {source}; give them to nobody else",
+        f"{plural(made.notebooks, 'notebook')} with the solutions in {source}{_replaced(made.replaced)}; "
+        "give them to nobody else",
         f"Next: cd {to}, then nbgrader generate_assignment {name}",
     ]
     edited = f"{to / CONFIG} was changed since it was made, so it stays; delete it to have it made anew"
@@ -183,8 +188,13 @@ def _public(options: ExportOptions, course: Course, write: Callable[[Course, Pat
     if options.kit is None:
         found = f"course export {options.format} needs --kit DIR, the kit that students have"
         raise UsageError(f"{found}; make one with course release DIR")
-    count = write(course, options.kit, Path(options.to))
-    return ExportResult([f"{plural(count, 'file')} in {options.to}; nothing of the solutions is in them"])
+    to = Path(options.to)
+    files = [file for file in to.rglob("*") if file.is_file() and not file.relative_to(to).parts[0].startswith(".")]
+    before = {file: file.read_bytes() for file in files}
+    count = write(course, options.kit, to)
+    other = sum(file.read_bytes() != data for file, data in before.items())
+    line = f"{plural(count, 'file')} in {options.to}{_replaced(other)}; nothing of the solutions is in them"
+    return ExportResult([line])
 
 
 def _each(module: str, make: str, suffix: str) -> Callable[[ExportOptions, Graded], ExportResult]:
@@ -195,7 +205,7 @@ def _each(module: str, make: str, suffix: str) -> Callable[[ExportOptions, Grade
 
 def _workflow(make: str) -> Callable[[ExportOptions, Course], ExportResult]:
     name = f"{__package__}.workflows"
-    return lambda options, course: _file(options, getattr(import_module(name), make)(course))
+    return lambda options, course: write_text(options, getattr(import_module(name), make)(course))
 
 
 def _files(options: ExportOptions, graded: Graded, make: Exporter, suffix: str) -> ExportResult:
@@ -205,17 +215,22 @@ def _files(options: ExportOptions, graded: Graded, make: Exporter, suffix: str) 
         if len(marks) != 1:
             found = f"{to} is one file, and there are {plural(len(marks), 'report')}"
             raise UsageError(f"{found}; name a folder, or --student")
-        return _file(options, make(graded, marks[0]))
+        return write_text(options, make(graded, marks[0]))
     to.mkdir(parents=True, exist_ok=True)
-    for mark in marks:
-        write_atomically(to / f"{mark.student}{suffix}", make(graded, mark))
-    return ExportResult([f"{plural(len(marks), 'file')} in {to}"])
+    other = sum(write_over(to / f"{mark.student}{suffix}", make(graded, mark)) for mark in marks)
+    return ExportResult([f"{plural(len(marks), 'file')} in {to}{_replaced(other)}"])
 
 
-def _file(options: ExportOptions, text: str) -> ExportResult:
+def write_text(options: ExportOptions, text: str) -> ExportResult:
+    """Write the one file that `--to` names. Raises OSError."""
     Path(options.to).parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(Path(options.to), text)
-    return ExportResult([f"Written: {Path(options.to)}"])
+    other = write_over(Path(options.to), text)
+    return ExportResult([f"Written: {Path(options.to)}{', which had other content' if other else ''}"])
+
+
+def _replaced(count: int) -> str:
+    """Return how many of the files had other content before, or nothing."""
+    return f", {count} of which had other content" if count else ""
 
 
 OF_A_CLASS: Mapping[str, Callable[[ExportOptions, Graded], ExportResult]] = {

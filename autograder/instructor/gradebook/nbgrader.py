@@ -19,6 +19,7 @@ from autograder.instructor.gradebook.graded import ExportError, Graded, Mark, na
 from autograder.instructor.gradebook.nbgrader_notebooks import write_notebooks
 from autograder.instructor.gradebook.nbgrader_rows import Cells, Rows
 from autograder.instructor.gradebook.policy import deadline
+from autograder.report.quantities import plural
 from autograder.submission.files import printable
 
 NAME = re.compile(r"[a-zA-Z0-9_\-]{1,128}", re.ASCII)
@@ -29,13 +30,14 @@ URLS = "sqlite:///gradebook.db or postgresql+psycopg://user@host/name"
 
 @dataclass(frozen=True)
 class WriteResult:
-    """The numbers of new students, submissions and grades, of changed rows, and of notebooks."""
+    """The numbers of new students, submissions and grades, of changed rows, and of notebooks; and notes."""
 
     students: int
     submissions: int
     grades: int
     changed: int
     notebooks: int = 0
+    notes: tuple[str, ...] = ()
 
 
 def write_gradebook(
@@ -49,7 +51,8 @@ def write_gradebook(
     check_names(graded.course, assignment)
     _check_ids(graded)
     with open_gradebook(url) as gradebook:
-        rows = Rows(gradebook, _assignment(gradebook, graded, assignment, course))
+        found, notes = _assignment(gradebook, graded, assignment, course)
+        rows = Rows(gradebook, found)
         cells = [_cells(rows, graded, exercise.id) for exercise in graded.course.exercises]
         rows.load()
         shown = {mark.student: mark for mark in graded.to_show if mark.score is not None}
@@ -58,11 +61,14 @@ def write_gradebook(
             if mark.report is not None:
                 rows.submission(mark, _timestamp(mark), _extension(graded, mark), cells)
         rows.complete()
-        written = WriteResult(*rows.flush())
+        written = WriteResult(*rows.flush(), notes=(*notes, *rows.names_replaced()))
         if autograded is not None:
             by_exercise = {cell.exercise: cell for cell in cells}
-            count = write_notebooks(graded.with_report, by_exercise, autograded, assignment)
+            count, others = write_notebooks(graded.with_report, by_exercise, autograded, assignment)
+            kept = f"{plural(others, 'notebook')} in {printable(autograded)} {'is' if others == 1 else 'are'} not ours"
             written = replace(written, notebooks=count)
+            if others:
+                written = replace(written, notes=(*written.notes, f"{kept}, and kept"))
         gradebook.db.commit()
         return written
 
@@ -121,8 +127,8 @@ def _check_ids(graded: Graded) -> None:
         )
 
 
-def _assignment(gradebook: Any, graded: Graded, name: str, course: str | None) -> Any:
-    """Return the assignment with the due date of the course; create it if it is missing."""
+def _assignment(gradebook: Any, graded: Graded, name: str, course: str | None) -> tuple[Any, tuple[str, ...]]:
+    """Return the assignment with the due date of the course, and a note if it had another one; create it if needed."""
     api = nbgrader_api()
     found = gradebook.db.query(api.Assignment).filter(api.Assignment.name == name).one_or_none()
     if found is not None and course not in (None, found.course_id):
@@ -132,10 +138,12 @@ def _assignment(gradebook: Any, graded: Graded, name: str, course: str | None) -
     if found is None:
         found = api.Assignment(name=name, course_id=_course(gradebook, course))
         gradebook.db.add(found)
-    if (due := _due(graded, "")) is not None:
+    due, before = _due(graded, ""), found.duedate
+    if due is not None:
         found.duedate = due
     gradebook.db.flush()
-    return found
+    other = due is not None and before not in (None, due)
+    return found, (f"the due date of {name} was {before} UTC in the gradebook, and is {due} UTC now",) if other else ()
 
 
 def _course(gradebook: Any, course: str | None) -> str:

@@ -11,6 +11,7 @@ from string import Template
 
 from autograder.authoring.notebooks import notebook_of_text
 from autograder.course import Course
+from autograder.course.storage import write_over
 from autograder.course.stubs import StubError
 from autograder.instructor.gradebook.graded import ExportError
 from autograder.instructor.gradebook.nbgrader import DEFAULT_COURSE, check_names
@@ -23,9 +24,10 @@ CONFIG = "nbgrader_config.py"
 
 @dataclass(frozen=True)
 class CourseFolder:
-    """The number of notebooks, and whether an edited configuration was kept."""
+    """The number of notebooks, of those that had other content, and whether an edited configuration was kept."""
 
     notebooks: int
+    replaced: int
     config_kept: bool
 
 
@@ -54,8 +56,7 @@ def write_course(
         books[notebook_of(exercise.file)] = text
     source = to / "source" / assignment
     source.mkdir(parents=True, exist_ok=True)
-    for name, text in books.items():
-        write_atomically(source / name, text)
+    other = sum(write_over(source / name, text) for name, text in books.items())
     config, wanted = (
         to / CONFIG,
         _CONFIG.substitute(title=printable(course.title), course_id=repr(course_id or DEFAULT_COURSE)),
@@ -63,7 +64,7 @@ def write_course(
     kept = config.exists() and config.read_text("utf-8") != wanted
     if not kept:
         write_atomically(config, wanted)
-    return CourseFolder(len(books), kept)
+    return CourseFolder(len(books), other, kept)
 
 
 def _check_place(course: Course, to: Path) -> None:

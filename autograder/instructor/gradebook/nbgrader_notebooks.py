@@ -16,18 +16,22 @@ OURS = "course_export"
 """The key in the metadata of our notebooks; a notebook without it is a student's, and is kept."""
 
 
-def write_notebooks(marks: tuple[Mark, ...], cells: Mapping[str, Cells], folder: Path, assignment: str) -> int:
-    """Write `folder/STUDENT/ASSIGNMENT/EXERCISE.ipynb` and return the number written; other notebooks are kept."""
-    written = 0
+def write_notebooks(
+    marks: tuple[Mark, ...], cells: Mapping[str, Cells], folder: Path, assignment: str
+) -> tuple[int, int]:
+    """Write `folder/STUDENT/ASSIGNMENT/EXERCISE.ipynb`. Return how many are written, and how many others are kept."""
+    written = others = 0
     for mark in marks:
         for result in mark.report.exercises if mark.report else ():
             file = folder / mark.student / assignment / f"{result.id}.ipynb"
-            if not _is_anothers(file):
+            if _is_anothers(file):
+                others += 1
+            else:
                 file.parent.mkdir(parents=True, exist_ok=True)
                 text = json.dumps(_notebook(result, cells[result.id]), indent=1)
                 write_atomically(file, text + "\n")
                 written += 1
-    return written
+    return written, others
 
 
 def _notebook(result: ExerciseResult, cells: Cells) -> dict[str, Any]:

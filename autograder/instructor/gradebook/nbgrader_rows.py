@@ -7,10 +7,11 @@ from typing import Any
 
 from autograder.instructor.gradebook.adjustments import NBGRADER
 from autograder.instructor.gradebook.feedback import notes, summary
-from autograder.instructor.gradebook.graded import ExportError, Mark
+from autograder.instructor.gradebook.graded import ExportError, Mark, named
 from autograder.instructor.gradebook.roster import Student
 from autograder.instructor.gradebook.scores import harmless
 from autograder.report.printable import one_line
+from autograder.report.quantities import plural
 from autograder.results import ExerciseResult
 from autograder.results.model import NOT_JUDGED
 
@@ -39,6 +40,7 @@ class Rows:
         self._assignment = assignment
         self._new: dict[str, list[dict[str, Any]]] = {name: [] for name in _TABLES}
         self._changed: dict[str, list[dict[str, Any]]] = {name: [] for name in _TABLES}
+        self._renamed: list[str] = []
 
     def cells(self, exercise: str, worth: float) -> Cells:
         """Return the cells of an exercise, and make those its notebook lacks. Call it before `load`."""
@@ -97,7 +99,14 @@ class Rows:
             empty = dict.fromkeys(known)
             self._new["Student"].append({"id": row.student, **empty, **values})
         else:
+            replaced = any(getattr(old, key) not in (None, "", value) for key, value in values.items())
+            self._renamed += [row.student] if replaced else []
             self._change("Student", old, values)
+
+    def names_replaced(self) -> list[str]:
+        """Return a note about the students whose name, address or number in the gradebook was another one."""
+        found = "has another name, address or number now, that of the roster"
+        return [f"{plural(len(self._renamed), 'student')} {found}: {named(self._renamed)}"] if self._renamed else []
 
     def submission(
         self, mark: Mark, timestamp: datetime | None, extension: timedelta | None, cells: Sequence[Cells]

@@ -160,6 +160,29 @@ def test_a_mistake_on_the_command_line_is_a_sentence(course: Path, arguments: tu
     assert expected in said
 
 
+@pytest.mark.parametrize("to", ["course.toml", "roster.csv", "./adjustments.csv", "../out/reports/ada.json"])
+@pytest.mark.worker
+def test_no_export_replaces_what_it_reads(own: Path, to: str) -> None:
+    (own / "adjustments.csv").write_text("student,exercise,kind,value,text,by,when\n")
+    before = (own / to).read_bytes()
+    out = "../out/reports/ada.json" if "ada" in to else "../out"
+    status, said = exported(own, "gradescope" if "ada" in to else "scores", out, "--to", to)
+    assert (status, f"--to is {to}, which this command reads" in said) == (2, True), said
+    assert (own / to).read_bytes() == before
+
+
+@pytest.mark.worker
+def test_a_file_with_other_content_is_not_replaced_in_silence(own: Path, tmp_path: Path) -> None:
+    (tmp_path / "scores.csv").write_text("mine")
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages" / "bob.md").write_text("mine")
+    for had in (True, False):
+        _, said = exported(own, "scores", "../out", "--to", str(tmp_path / "scores.csv"))
+        assert (f"{tmp_path / 'scores.csv'}, which had other content" in said) == had
+        _, said = exported(own, "markdown", "../out", "--to", str(tmp_path / "pages"))
+        assert f"5 files in {tmp_path / 'pages'}{', 1 of which had other content' if had else ''}\n" in said
+
+
 @pytest.mark.worker
 def test_a_folder_gets_a_file_for_each_report_and_a_file_the_only_one(course: Path, tmp_path: Path) -> None:
     assert exported(course, "junit", "../out", "--to", str(tmp_path / "all"))[0] == 4

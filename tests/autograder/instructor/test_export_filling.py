@@ -50,11 +50,18 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Graded:
 
 
 def filled(
-    graded: Graded, folder: Path, text: str, system: System, column: str | None = None, scale: bool = False
+    graded: Graded,
+    folder: Path,
+    text: str,
+    system: System,
+    column: str | None = None,
+    *,
+    scale: bool = False,
+    overwrite: bool = False,
 ) -> FillResult:
     file = folder / "exported.csv"
     file.write_text(text, "utf-8", newline="")
-    return fill(graded, system, file, column, scale)
+    return fill(graded, system, file, column, scale, overwrite)
 
 
 def changes(before: str, after: str, delimiter: str = ",") -> dict[tuple[str, str], str]:
@@ -73,7 +80,7 @@ def changes(before: str, after: str, delimiter: str = ",") -> dict[tuple[str, st
 
 
 def test_canvas_gets_the_scores_there_are_and_keeps_everything_else(graded: Graded, tmp_path: Path) -> None:
-    found = filled(graded, tmp_path, CANVAS, "canvas", "Transformer")
+    found = filled(graded, tmp_path, CANVAS, "canvas", "Transformer", overwrite=True)
     title = "Transformer (78)"
     assert changes(CANVAS, found.text) == {
         ("Lovelace, Ada", title): "102.50", ("Ünal, Bob", title): "51.43", ("Eve, E", title): "71.43"
@@ -84,12 +91,59 @@ def test_canvas_gets_the_scores_there_are_and_keeps_everything_else(graded: Grad
 
 def test_who_cannot_be_placed_is_named_and_nobody_is_forgotten(graded: Graded, tmp_path: Path) -> None:
     found = filled(graded, tmp_path, CANVAS, "canvas", "78")
-    assert found.placed == 3
-    assert found.unplaced == 1
+    assert found.placed == 2
+    assert found.unplaced == 2
     assert found.notes == (
         "1 row of exported.csv left unchanged, without a report: Student, Test",
         "1 score without a row in exported.csv: =cmd; give them the same names or ids in roster.csv",
+        "1 grade in exported.csv differs from ours, and is kept: bob; to replace it, add --overwrite",
+        "2 grades in exported.csv kept, of a student without a score here: fay and zoe",
     )
+
+
+def test_a_grade_that_differs_is_replaced_only_on_request_and_then_counted(graded: Graded, tmp_path: Path) -> None:
+    text = CANVAS.replace('"",5,', '"",51.430,').replace("EVE,A,,,", "EVE,A,,B+,")
+    kept = filled(graded, tmp_path, text, "canvas", "78")
+    assert changes(text, kept.text) == {("Lovelace, Ada", "Transformer (78)"): "102.50"}
+    assert "1 score is already in exported.csv" in kept.notes, "51.430 is 51.43"
+    assert "1 grade in exported.csv differs from ours, and is kept: eve; to replace it, add --overwrite" in kept.notes
+    done = filled(graded, tmp_path, text, "canvas", "78", overwrite=True)
+    assert changes(text, done.text)["Eve, E", "Transformer (78)"] == "71.43"
+    assert "1 grade in exported.csv differs from ours, and is replaced: eve" in done.notes
+    assert (kept.unplaced, done.unplaced) == (2, 1)
+
+
+@pytest.mark.parametrize("system", ["canvas", "moodle"])
+def test_the_same_export_again_changes_nothing(graded: Graded, tmp_path: Path, system: System) -> None:
+    text = CANVAS if system == "canvas" else WORKSHEET
+    for overwrite in (False, True):
+        first = filled(graded, tmp_path, text, system, "78" if system == "canvas" else None, overwrite=overwrite)
+        again = filled(graded, tmp_path, first.text, system, "78" if system == "canvas" else None, overwrite=overwrite)
+        assert again.text == first.text
+        assert again.placed == 0
+
+
+def test_what_a_teacher_wrote_stays_before_our_comment(graded: Graded, tmp_path: Path) -> None:
+    bob, eve = "Participant 900,Bob Ünal,BOB@example.org,Submitted for grading,", "Participant 901,Eve,eve,"
+    text = WORKSHEET.replace(f"{bob},100.00,Yes,-,-,", f"{bob},100.00,Yes,-,-,Come and see me.")
+    text = text.replace(
+        f"{eve}Submitted for grading,,100.00,Yes,-,-,", f"{eve}Submitted for grading,60,100.00,Yes,-,-,Mine"
+    )
+    found = filled(graded, tmp_path, text, "moodle")
+    changed = changes(text, found.text)
+    assert changed["Participant 900", "Feedback comments"].startswith("Come and see me.<br>Score: 51.43 of 100 points.")
+    assert not [row for row, _ in changed if row == "Participant 901"], "neither the grade nor a comment on another one"
+    assert "1 comment kept, with ours after it: bob" in found.notes
+    assert "1 grade in exported.csv differs from ours, and is kept: eve; to replace it, add --overwrite" in found.notes
+    later = found.text.replace("Score: 51.43 of 100 points.", "Score: 40 of 100 points.").replace("51.43", "40.00")
+    kept = filled(graded, tmp_path, later, "moodle")
+    assert kept.text == later
+    done = filled(graded, tmp_path, later, "moodle", overwrite=True)
+    assert changes(later, done.text)["Participant 900", "Feedback comments"].count("Score: ") == 1
+    assert "Come and see me.<br>Score: 51.43 of 100 points." in done.text
+    assert "1 comment in exported.csv differs from ours, and is replaced: bob" in done.notes
+    written = found.text.replace("Score: 51.43 of 100 points.<br>", "Score: 51.43 of 100 points.<br />")
+    assert filled(graded, tmp_path, written, "moodle").text == written, "an editor writes line breaks so"
 
 
 def test_a_row_that_two_students_fit_and_a_student_with_two_rows_stay_as_they_are(
@@ -107,7 +161,7 @@ def test_without_a_roster_the_ids_of_the_downloads_are_known(tmp_path: Path) -> 
     reports = {name: examples.report(name, {}) for name in ("123", "Bob Ünal_7")}
     examples.write_out(course, tmp_path / "out", reports)
     graded = examples.read(course)
-    assert filled(graded, tmp_path, CANVAS, "canvas", "Transformer").placed == 2
+    assert filled(graded, tmp_path, CANVAS, "canvas", "Transformer", overwrite=True).placed == 2
     (tmp_path / "out" / "reports" / "123.json").unlink()
     examples.write_out(course, tmp_path / "out", {"Bob Ünal_7": examples.report("Bob Ünal_7", {})})
     found = filled(examples.read(course), tmp_path, GERMAN, "moodle", "Bewertung", scale=True)
@@ -200,7 +254,10 @@ def test_the_command_says_what_it_did_and_exits_with_4_where_a_score_has_no_plac
     options = ("--into", "../canvas.csv", "--column", "Transformer", "--to", "../filled.csv")
     done = tiny.run_course(course, "export", "canvas", "../out", *options)
     assert done.returncode == 4
-    assert done.stdout == "Written: ../filled.csv\n3 scores filled in\n"
+    assert done.stdout == "Written: ../filled.csv\n2 scores filled in\n"
+    assert "1 grade in canvas.csv differs from ours, and is kept: bob; to replace it, add --overwrite" in done.stderr
+    done = tiny.run_course(course, "export", "canvas", "../out", *options, "--overwrite")
+    assert done.stdout == "Written: ../filled.csv, which had other content\n3 scores filled in\n"
     assert (tmp_path / "canvas.csv").read_bytes() == CANVAS.encode(), "the file that was exported stays"
 
 

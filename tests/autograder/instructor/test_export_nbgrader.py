@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -204,7 +205,21 @@ def test_a_notebook_that_is_not_ours_stays(graded: Graded, written: Path, url: s
     written_now = write_gradebook(graded, url, ASSIGNMENT, None, tmp_path)
     assert theirs.read_text() == '{"metadata": {}, "cells": []}'
     assert written_now.notebooks == 2 * len(graded.with_report) - 1
+    assert f"1 notebook in {tmp_path} is not ours, and kept" in written_now.notes
     assert write_gradebook(graded, url, ASSIGNMENT, None, tmp_path).notebooks == written_now.notebooks
+
+
+def test_names_and_dates_of_others_are_not_replaced_in_silence(graded: Graded, url: str) -> None:
+    with open_gradebook(url) as gradebook:
+        gradebook.find_student("ada").email = "ada@home.org"
+        gradebook.find_assignment(ASSIGNMENT).duedate = datetime(2026, 3, 2, 12, 0)
+        gradebook.db.commit()
+    was, now = "2026-03-02 12:00:00 UTC", "2026-03-01 23:59:00 UTC"
+    assert write_gradebook(graded, url, ASSIGNMENT).notes == (
+        f"the due date of {ASSIGNMENT} was {was} in the gradebook, and is {now} now",
+        "1 student has another name, address or number now, that of the roster: ada",
+    )
+    assert write_gradebook(graded, url, ASSIGNMENT).notes == ()
 
 
 def test_nothing_is_written_where_not_everything_can_be(course: Path, url: str) -> None:
