@@ -23,9 +23,10 @@ from autograder.instructor.gradebook.formats import (
     check_options,
     write_text,
 )
-from autograder.instructor.gradebook.graded import Graded, named, read_graded, without_effect
+from autograder.instructor.gradebook.graded import Graded, named, read_graded
 from autograder.instructor.gradebook.roster import ROSTER_FILE, Roster, read_roster
 from autograder.instructor.gradebook.term import is_term, read_term, term_csv
+from autograder.instructor.gradebook.time_rules import of_class, without_effect
 from autograder.report.exercise_summary import why_held
 from autograder.report.quantities import plural
 
@@ -55,9 +56,10 @@ def export(options: argparse.Namespace) -> int:
     graded = read_graded(course, read_roster(course, options.roster), options.out, options.students or ())
     exported = OF_A_CLASS[wanted.format](wanted, graded)
     _show(exported)
-    for sentence in (*_without_score(graded), *graded.to_look_at):
+    doubtful = of_class(graded) if wanted.metadata is None else []  # which has the time
+    for sentence in (*_without_score(graded), *doubtful):
         warn(sentence)
-    return GRADER if exported.unplaced or _needs_a_look(graded) else PASS
+    return GRADER if exported.unplaced or doubtful or _waits(graded) else PASS
 
 
 def _refuse_inputs(wanted: ExportOptions, course: Course, out: Path | None) -> None:
@@ -84,13 +86,13 @@ def _term(wanted: ExportOptions, course: Course, roster: Roster, out: Path) -> i
         if wanted.format != "scores":
             place = replace(wanted, to=str(Path(wanted.to) / assignment.id))
             _show(OF_A_CLASS[wanted.format](place, graded))
-        for sentence in (*_without_score(graded), *graded.to_look_at):
+        for sentence in (*_without_score(graded), *of_class(graded)):
             warn(f"{assignment.id}: {sentence}")
     there = [assignment.id for assignment, _ in runs_of_term]
     for one in course.assignments:
         if one.id not in there and _was_due(one):
             warn(f"{one.id} was due and has no run in {out}, so no mark of it counts; grade it into that folder")
-    return GRADER if any(_needs_a_look(graded) for _, graded in runs_of_term) else PASS
+    return GRADER if any(_waits(graded) or of_class(graded) for _, graded in runs_of_term) else PASS
 
 
 def _was_due(assignment: Assignment) -> bool:
@@ -99,9 +101,9 @@ def _was_due(assignment: Assignment) -> bool:
     return due is not None and due <= datetime.now(assignment.grading.zone).replace(tzinfo=None)
 
 
-def _needs_a_look(graded: Graded) -> bool:
-    """Say whether a mark waits for a person: it has no score, or the time handed in is in doubt."""
-    return any(mark.failed or mark.held for mark in graded.marks) or bool(graded.to_look_at)
+def _waits(graded: Graded) -> bool:
+    """Say whether a mark waits for a person or for another run."""
+    return any(mark.failed or mark.held for mark in graded.marks)
 
 
 def _show(exported: ExportResult) -> None:

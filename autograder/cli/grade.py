@@ -3,7 +3,6 @@
 import argparse
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 
 from autograder import ending
@@ -15,9 +14,10 @@ from autograder.course.names import UsageError
 from autograder.exits import ENVIRONMENT, GRADER, PASS
 from autograder.instructor.gradebook.adjustments import read_adjustments
 from autograder.instructor.gradebook.changes import Marks, changed_marks, marks_of
-from autograder.instructor.gradebook.graded import named, times_to_look_at, without_effect
+from autograder.instructor.gradebook.graded import named
 from autograder.instructor.gradebook.policy import Policy, missing, policy_of
 from autograder.instructor.gradebook.roster import Roster, read_roster
+from autograder.instructor.gradebook.time_rules import times_to_look_at, without_effect
 from autograder.instructor.grading.accepted import read_accepted
 from autograder.instructor.grading.class_run import ClassRun, Interrupted, Outcome, RunOptions
 from autograder.instructor.grading.conditions import Conditions, conditions_of
@@ -70,7 +70,7 @@ def grade(options: argparse.Namespace) -> int:
             before = marks_of(options.out / "scores.csv")
             outcome = ClassRun(out, conditions, settings, GradingProgress()).run(entries, students, policy)
             _show(options, out, outcome, policy, before)
-        doubtful = times_to_look_at(course, policy, outcome.final_scores, datetime.now(UTC))
+        doubtful = times_to_look_at(course, policy, outcome.final_scores)
         for sentence in (*without_effect(policy), *doubtful):
             warn(sentence)
     except Interrupted as error:

@@ -1,17 +1,16 @@
 """`course merge`: join the folders that `course grade --shard` wrote on several machines."""
 
 import argparse
-from datetime import UTC, datetime
 
 from autograder.cli.screen import say, warn
 from autograder.course import find_course, read_course
 from autograder.course.names import UsageError
 from autograder.exits import ENVIRONMENT, GRADER, PASS
 from autograder.instructor.gradebook.adjustments import read_adjustments
-from autograder.instructor.gradebook.graded import times_to_look_at, without_effect
 from autograder.instructor.gradebook.policy import final_of, policy_of
 from autograder.instructor.gradebook.roster import read_roster
 from autograder.instructor.gradebook.scores import scores_csv
+from autograder.instructor.gradebook.time_rules import times_to_look_at, without_effect
 from autograder.instructor.grading.merge import MergeError, handed_in_of, merge, read_shards
 from autograder.instructor.grading.out import Busy, Out
 from autograder.instructor.grading.selection import course_of_run
@@ -41,7 +40,7 @@ def merge_shards(options: argparse.Namespace) -> int:
     times = handed_in_of(run)
     finals = {row.student: final_of(policy, row.student, times.get(row.student), row.summary) for row in rows}
     undecided = any(row.summary.is_held and finals[row.student].is_open for row in rows)
-    doubtful = times_to_look_at(course, policy, finals, datetime.now(UTC))
+    doubtful = times_to_look_at(course, policy, finals)
     for sentence in (*without_effect(policy), *doubtful):
         warn(sentence)
     return GRADER if failed or undecided or doubtful else PASS

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from autograder.results import CheckResult, ExerciseResult, Finding, Report
 from autograder.results.reading import UnknownFormat, read_report
 from autograder.submission.files import SubmissionError, printable
 from autograder.submission.names import checked_id
-from autograder.submission.times import parse_time, to_utc
+from autograder.submission.times import parse_time
 
 MOST_NAMED = 5
 """A message names this many students, so that it stays one line."""
@@ -101,12 +101,6 @@ class Graded:
         return {str(name): str(version) for name, version in versions.items()} if isinstance(versions, dict) else {}
 
     @property
-    def to_look_at(self) -> list[str]:
-        """Return why the rules about late work may not count as they should, for a folder of `course grade`."""
-        finals = {mark.student: mark.final for mark in self.with_report if mark.final is not None}
-        return times_to_look_at(self.course, self.policy, finals, datetime.now(UTC)) if self.run else []
-
-    @property
     def to_show(self) -> tuple[Mark, ...]:
         """Return the marks to make a file of: those with a report, and those that a person gave without one.
 
@@ -168,65 +162,6 @@ def handed_in_at(graded: Graded, student: str, time: datetime | None) -> Graded:
     (report,) = [mark.report for mark in graded.with_report]
     assert report is not None
     return replace(graded, marks=(_mark(graded.policy, student, report, time),))
-
-
-def times_to_look_at(course: Course, policy: Policy, finals: Mapping[str, Final], now: datetime) -> list[str]:
-    """Return what keeps the rules about late work from counting: times that are unknown, to come, or far too early."""
-    about = f" to {course.assignment.id}" if course.assignment else ""
-    word = course.assignment.id if course.assignment else "'*'"
-    fix = f"course adjust STUDENT {word} handed_in TIME --text WHY"
-    scored = {student: final for student, final in finals.items() if final.score is not None}
-    unknown = [student for student, final in scored.items() if _needs_time(policy, final)]
-    times = {student: final.handed_in for student, final in finals.items() if final.handed_in is not None}
-    later = [student for student, time in times.items() if time > now]
-    start = _start(course, policy)
-    early = [student for student, time in times.items() if start is not None and time < start]
-    found = []
-    if unknown:
-        count = f"{len(unknown)} of {plural(len(scored), 'submission')}{about}"
-        have = "has" if len(unknown) == 1 else "have"
-        how = f"add the times: {fix}, or see `Submission times` in docs/grading.md"
-        found.append(f"no late penalty: {count} {have} no known time ({named(unknown)}); {how}")
-    if later:
-        count = f"{plural(len(later), 'submission')}{about}"
-        found.append(f"{count} {'has' if len(later) == 1 else 'have'} a time in the future ({named(later)}); {fix}")
-    if early and start is not None:
-        count = f"{plural(len(early), 'submission')}{about}"
-        has = "has" if len(early) == 1 else "have"
-        when = f"{start.astimezone(policy.grading.zone):%Y-%m-%d}"
-        found.append(f"{count} {has} a time before {when}, when work could begin ({named(early)}); {fix}")
-    return found
-
-
-def without_effect(policy: Policy) -> list[str]:
-    """Return which rules and agreements change nothing, because the course lacks what they need."""
-    found = []
-    own = {student: policy.adjustments.of(student) for student in policy.adjustments.students}
-    days = [row.student for row in policy.roster.students if row.extension_days]
-    days += [student for student, rows in own.items() if any(row.kind == "extension" and not row.due for row in rows)]
-    if policy.grading.due is None and days:
-        students = list(dict.fromkeys(days))
-        found.append(f"there is no due date, so more days change nothing for {named(students)}; add due to [grading]")
-    counting = sum(bool(most) and id_ not in policy.grading.bonus for id_, most in policy.worth.items())
-    if 0 < counting <= (dropped := policy.grading.drop_lowest):
-        what = f"drop_lowest is {dropped}, and this run has {plural(counting, 'exercise')} that can be dropped"
-        found.append(f"{what}; one is always kept")
-    return found
-
-
-def _needs_time(policy: Policy, final: Final) -> bool:
-    """Say whether a penalty may be due, and nobody knows: without a time, and without a mark given for the whole."""
-    rules = policy.grading.late_percent or policy.grading.late_days is not None
-    given = any(row.is_whole and row.kind == "points" for row in final.adjustments)
-    return bool(rules) and final.lateness.days is None and not given
-
-
-def _start(course: Course, policy: Policy) -> datetime | None:
-    """Return when work could begin: the release of the assignment, or a year before it is due."""
-    release = course.assignment.release if course.assignment else None
-    due = policy.grading.due
-    local = release or (due - timedelta(days=366) if due is not None else None)
-    return to_utc(local, policy.grading.zone) if local is not None else None
 
 
 def named(students: Iterable[str]) -> str:

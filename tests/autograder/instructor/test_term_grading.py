@@ -16,9 +16,9 @@ import pytest
 from autograder.course import read_course
 from autograder.course.model import Grading
 from autograder.instructor.gradebook.adjustments import read_adjustments
-from autograder.instructor.gradebook.graded import without_effect
 from autograder.instructor.gradebook.policy import policy_of
 from autograder.instructor.gradebook.roster import Roster, Student
+from autograder.instructor.gradebook.time_rules import without_effect
 from tests.autograder.instructor.test_term import (
     FILES,
     RIGHT,

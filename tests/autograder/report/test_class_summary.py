@@ -117,7 +117,7 @@ def full(student: str) -> Report:
     return report(replace(exercise("pass", None), score=100), student=student)
 
 
-def shown(reports: list[Report], plain: bool, summary: ClassSummary | None = None) -> str:
+def rendered(reports: list[Report], plain: bool, summary: ClassSummary | None = None) -> str:
     file = io.StringIO()
     render_class(Console(file=file, width=80), reports, glyphs=ASCII, plain=plain, summary=summary)
     return file.getvalue()
@@ -131,12 +131,12 @@ def test_a_table_that_is_cut_says_so_and_its_summary_is_of_everybody() -> None:
     assert summary.sentence == "199 submissions, 1 without a score, 197 with full marks, mean 1.0 of 1 points"
     assert [student for student, _ in summary.need_a_look] == ["s199", "s198"]
     for plain in (False, True):
-        said = shown(everybody[:60], plain, summary)
+        said = rendered(everybody[:60], plain, summary)
         assert "first 60 of 199 submissions; scores.csv has all of them" in said
         assert summary.sentence in said
         assert "held, no score: essay.docx" in said
         assert plain or all(len(line) <= 80 for line in said.splitlines())
-        assert "first" not in shown(everybody, plain)
+        assert "first" not in rendered(everybody, plain)
 
 
 def test_a_held_hand_in_that_somebody_decided_about_waits_for_nobody() -> None:

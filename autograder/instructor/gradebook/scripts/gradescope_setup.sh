@@ -17,7 +17,8 @@ work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/class"
 cp -R solutions "$work/class/solutions"
-"$python" -m autograder grade "$work/class" --layout plain --out "$work/out" --isolation "${COURSE_ISOLATION:-sandbox}"
+"$python" -m autograder grade "$work/class" --layout plain --out "$work/out" \
+  --isolation "${COURSE_ISOLATION:-sandbox}" || [ $? -eq 4 ]  # the solutions have no time, so lateness is not known
 "$python" -c "import csv, sys
 row = next(csv.DictReader(open(sys.argv[1], newline='')))
 missed = float(row['score']) < float(row['max_score'])
