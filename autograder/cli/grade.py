@@ -70,7 +70,7 @@ def grade(options: argparse.Namespace) -> int:
             before = marks_of(options.out / "scores.csv")
             outcome = ClassRun(out, conditions, settings, GradingProgress()).run(entries, students, policy)
             _show(options, out, outcome, policy, before)
-        doubtful = times_to_look_at(course, policy, outcome.final_scores)
+        doubtful = times_to_look_at(course, policy, outcome.final_scores, chosen)
         for sentence in (*without_effect(policy), *doubtful):
             warn(sentence)
     except Interrupted as error:

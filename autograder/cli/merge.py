@@ -40,7 +40,7 @@ def merge_shards(options: argparse.Namespace) -> int:
     times = handed_in_of(run)
     finals = {row.student: final_of(policy, row.student, times.get(row.student), row.summary) for row in rows}
     undecided = any(row.summary.is_held and finals[row.student].is_open for row in rows)
-    doubtful = times_to_look_at(course, policy, finals)
+    doubtful = times_to_look_at(course, policy, finals, run)
     for sentence in (*without_effect(policy), *doubtful):
         warn(sentence)
     return GRADER if failed or undecided or doubtful else PASS

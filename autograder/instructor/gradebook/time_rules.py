@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from autograder.course import Course
 from autograder.instructor.gradebook.graded import Graded, named
 from autograder.instructor.gradebook.policy import Final, Policy
+from autograder.instructor.grading.earlier_run import ACCEPTED
 from autograder.report.quantities import plural
 from autograder.submission.times import to_utc
 
@@ -13,16 +15,20 @@ from autograder.submission.times import to_utc
 def of_class(graded: Graded) -> list[str]:
     """Return what to look at in a folder of `course grade`; a single report has no time of its own."""
     finals = {mark.student: mark.final for mark in graded.with_report if mark.final is not None}
-    return times_to_look_at(graded.course, graded.policy, finals) if graded.run else []
+    return times_to_look_at(graded.course, graded.policy, finals, graded.run) if graded.run else []
 
 
-def times_to_look_at(course: Course, policy: Policy, finals: Mapping[str, Final]) -> list[str]:
-    """Return what keeps the rules about late work from counting: times that are unknown, to come, or far too early."""
+def times_to_look_at(course: Course, policy: Policy, finals: Mapping[str, Final], run: Mapping[str, Any]) -> list[str]:
+    """Return what keeps the rules about late work from counting: times that are unknown, to come, or far too early.
+
+    `run` is what run.json has: a student of whom there are only accepted files handed in nothing that could be late.
+    """
+    accepted = run.get(ACCEPTED) or ()
     about = f" to {course.assignment.id}" if course.assignment else ""
     word = course.assignment.id if course.assignment else "'*'"
     fix = f"course adjust STUDENT {word} handed_in TIME --text WHY"
     scored = {student: final for student, final in finals.items() if final.score is not None}
-    unknown = [student for student, final in scored.items() if _needs_time(policy, final)]
+    unknown = [student for student, one in scored.items() if student not in accepted and _needs_time(policy, one)]
     times = {student: final.handed_in for student, final in finals.items() if final.handed_in is not None}
     later = [student for student, time in times.items() if time > datetime.now(UTC)]
     start = _start(course, policy)
