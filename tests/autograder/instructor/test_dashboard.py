@@ -3,6 +3,8 @@
 import csv
 import io
 import math
+import os
+import stat
 from dataclasses import replace
 from pathlib import Path
 
@@ -280,9 +282,11 @@ def test_pseudonyms_that_cannot_be_read_are_not_replaced(text: str, where: str, 
 
 def test_what_is_kept_from_others_is_never_open_to_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     modes = []
-    monkeypatch.setattr(Path, "chmod", lambda _, mode: modes.append(mode))
+    for name in ("chmod", "fchmod"):
+        monkeypatch.setattr(os, name, lambda _, mode, **how: modes.append(mode))
     pseudonyms(tmp_path / FILE, ["ada"])
     assert modes == [0o600]
+    assert stat.S_IMODE((tmp_path / FILE).stat().st_mode) == 0o600, "it is made so, and not only changed"
 
 
 def test_hostile_names_and_findings_are_text_on_the_page() -> None:
@@ -360,6 +364,8 @@ def other(rows):
 """,
     """\
 import math
+import os
+import stat
 
 
 def part(values, count):
