@@ -23,6 +23,10 @@ from tests.support.forks import forking
 # Two processes of tests, whose threads wait for each other in turns, take a hundred times as long as with one thread.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+# readline, which pytest loads, sets them for the processes of pytest-xdist: a file or a pipe would have a width there.
+for name in ("COLUMNS", "LINES"):
+    os.environ.pop(name, None)
+
 # The modules, syntax trees and tests live to the end: to look through them again and again took an eighth of the time.
 gc.set_threshold(100_000, 50, 100)
 
