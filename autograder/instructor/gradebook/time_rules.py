@@ -67,10 +67,13 @@ def without_effect(policy: Policy) -> list[str]:
 
 
 def _needs_time(policy: Policy, final: Final) -> bool:
-    """Say whether a penalty may be due, and nobody knows: without a time, and without a mark given for the whole."""
+    """Say whether a penalty may be due, and nobody knows: without a time, and without a mark given for the whole.
+
+    From 0 points nothing can be taken off.
+    """
     rules = policy.grading.late_percent or policy.grading.late_days is not None
     given = any(row.is_whole and row.kind == "points" for row in final.adjustments)
-    return bool(rules) and final.lateness.days is None and not given
+    return bool(rules and final.score) and final.lateness.days is None and not given
 
 
 def _start(course: Course, policy: Policy) -> datetime | None:
