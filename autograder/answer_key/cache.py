@@ -42,10 +42,10 @@ def store(file: Path, record: Value) -> None:
         make_folder(file.parent)
         write_atomically(file.parent / ".gitignore", "*\n")
         write_atomically(file, body + hashlib.sha256(body).digest(), mode=0o600)
-        _forget_old(file)
+        forget_old(file)
 
 
-def _forget_old(newest: Path) -> None:
+def forget_old(newest: Path) -> None:
     """Delete all but the newest keys of an exercise."""
     exercise = newest.name.rpartition("-")[0]
     kept = sorted(

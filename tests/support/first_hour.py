@@ -1,5 +1,6 @@
 """The first hour of a learner with the real course: what they write and type, and the screens they then see."""
 
+import contextlib
 import os
 import re
 import shutil
@@ -7,12 +8,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from autograder.answer_key.cache import forget_old
 from autograder.authoring.release_tables import with_take
 from autograder.course import Course, read_course
+from autograder.course.storage import state_folder, write_atomically
 from tests.support import tiny
 from tests.support.watching import SEQUENCES, Program, Watching
 
 COURSE = read_course(tiny.REPOSITORY)
+CACHE = COURSE.root / ".course" / "cache"
 ROWS, COLUMNS = 40, 100
 NOTEBOOK = "from autograder.notebook import check; check(1)"
 BLOCK = re.compile(r"^( *)### BEGIN SOLUTION\n(.*?)^ *### END SOLUTION\n", re.MULTILINE | re.DOTALL)
@@ -186,6 +190,7 @@ def play(situation: Situation, root: Path) -> str:
     screens = [(f"$ {command}", wrapped(steady(run(course, command), root))) for command in situation.commands]
     if situation.watch:
         screens += [(key, steady(screen, root)) for key, screen in watch(course, situation)]
+    keep_keys(root)
     return "\n\n".join(f"{typed}\n{screen}" for typed, screen in screens) + "\n"
 
 
@@ -196,11 +201,18 @@ def fresh_course(root: Path) -> Course:
         shutil.copytree(COURSE.root / part, root / part, ignore=ignored)
     text = (COURSE.root / "course.toml").read_text("utf-8")
     (root / "course.toml").write_text(with_take(text, ["one"]), "utf-8")
-    cache = COURSE.root / ".course" / "cache"
-    cache.mkdir(parents=True, exist_ok=True)
-    (root / ".course").mkdir()
-    (root / ".course" / "cache").symlink_to(cache, target_is_directory=True)
+    for file in CACHE.glob("ex*"):
+        with contextlib.suppress(FileNotFoundError):  # another process of tests has made a newer one
+            write_atomically(state_folder(root, "cache") / file.name, file.read_bytes())
     return read_course(root)
+
+
+def keep_keys(root: Path) -> None:
+    """Take the answer keys that were made in a copy to the course, for the next copy."""
+    for file in (root / ".course" / "cache").glob("ex*"):
+        if not (CACHE / file.name).exists():
+            write_atomically(state_folder(COURSE.root, "cache") / file.name, file.read_bytes())
+            forget_old(CACHE / file.name)
 
 
 def save(course: Course, files: Files) -> None:
