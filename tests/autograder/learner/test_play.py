@@ -219,7 +219,8 @@ def test_what_is_no_part_of_an_activity_does_not_change_what_it_was_made_by(play
 def test_a_missing_part_is_reported_with_anyway(playing: Path) -> None:
     (playing / "exercises" / tiny.FILES[0]).write_text("def other(x):\n    return x\n", "utf-8")
     done = tiny.run_course(playing, "play", "grow", "--plain", "--anyway")
-    assert (done.returncode, done.stderr) == (1, "")
+    assert done.returncode == 1
+    assert re.sub(r"Exercise 01: .* known mistakes.*\n", "", done.stderr) == ""  # on a busy machine, it says so
     assert f"the activity cannot go on: AttributeError: module '{tiny.FIRST}' has no attribute" in done.stdout
     assert done.stdout.endswith("Next: course check 01\n")
     (playing / "exercises" / tiny.FILES[0]).unlink()
