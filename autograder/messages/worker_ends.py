@@ -50,10 +50,14 @@ def function_over_time(function: str, seconds: float) -> str:
     return f"Not run: the checks of {function or 'the whole file'} before it took {seconds:.3g} s in all, the limit."
 
 
-def function_given_up(function: str, ends: int) -> str:
-    """Return why the other checks of a function were not run after so many checks ended the process."""
+def function_given_up(function: str, ends: int, stopped_in: str | None = None) -> str:
+    """Return why the other checks of a function were not run after so many checks ended the process.
+
+    `stopped_in` is another function that the last of them stopped in.
+    """
     checks = f"{ends} check{'s' if ends > 1 else ''} of {function or 'the whole file'}"
-    return f"Not run: {checks} timed out or ended the process."
+    where = f" {'The last one' if ends > 1 else 'It'} stopped in {stopped_in}." if stopped_in else ""
+    return f"Not run: {checks} timed out or ended the process.{where}"
 
 
 def dependent_not_run(exercise: str) -> str:

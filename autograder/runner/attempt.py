@@ -302,9 +302,15 @@ class Attempt:
         owner = self._owner(exercise, key[0])
         self.deaths[owner] = self.deaths.get(owner, 0) + 1
         if self.deaths[owner] >= self.patience.most_deaths:
-            given_up = sentences.function_given_up(owner[1], self.deaths[owner])
+            given_up = sentences.function_given_up(owner[1], self.deaths[owner], self._stopped_in(owner, died))
             for trial in self._rest(owner):
                 self._put(exercise, trial, WorkerFailure(died.status, given_up, ran=False))
+
+    def _stopped_in(self, owner: Owner, died: WorkerFailure) -> str | None:
+        """Return the other function of the exercise that a check of a function stopped in, if it has checks too."""
+        stopped = (died.place.function if died.place is not None else None) or ""
+        names = sorted(set(self.owners.get(owner[0], {}).values()) - {owner[1], ""})
+        return next((name for name in names if f"{stopped}.".startswith(f"{name}.")), None)
 
     def _settle_dependents(self, exercise: str) -> None:
         """Skip exercises that would hang in the same code again: they run with a reference part anyway."""

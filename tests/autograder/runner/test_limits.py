@@ -282,22 +282,27 @@ BESIDE = f"""{tiny.MEAN}
 
 def backwards(x):
     return x.flip(-1)
+
+
+def smooth(x):
+    return running_mean(x)
 """
 
 
 @pytest.mark.worker
 @pytest.mark.parametrize("line", ["while True:\n        pass", "__import__('time').sleep(99)"])
 def test_a_function_that_never_ends_costs_only_its_own_checks(forks: Isolation, line: str) -> None:
-    """The first checks call it. The last two call another function of the same file, and are run."""
+    """The first checks call it, and so do those of `smooth`, which is not blamed. Those of `backwards` pass."""
     checks = tiny.SUITE.checks[tiny.FIRST]
     probe = """
-@check("the other way round", of="backwards")
-def test_backwards{0}(impl, given):
-    return impl.backwards(given.normal(5))
+@check("a function beside it", of="{0}")
+def test_{0}{1}(impl, given):
+    return impl.{0}(given.normal(5))
 """
+    beside = [(function, number) for function in ("smooth", "backwards") for number in (1, 2, 3)]
     file = f"test_{tiny.FIRST}.py"
-    text = tiny.SUITE.sources[file].decode() + probe.format(1) + probe.format(2)
-    added = [replace(checks[0], id=f"backwards{number}", of="backwards") for number in (1, 2)]
+    text = tiny.SUITE.sources[file].decode() + "".join(probe.format(*one) for one in beside)
+    added = [replace(checks[0], id=f"{function}{number}", of=function) for function, number in beside]
     suite = replace(
         tiny.SUITE,
         sources={**tiny.SUITE.sources, file: text.encode()},
@@ -309,8 +314,12 @@ def test_backwards{0}(impl, given):
         own.limits = limits
         found = own.run({tiny.FILES[0]: program.encode()}, suite.plan([suite.exercises[0]])).outcomes[tiny.FIRST]
     observed = {check for (check, _), end in found.items() if isinstance(end, Observed)}
-    assert {"backwards1", "backwards2"} <= observed
-    assert {end.status for end in found.values() if isinstance(end, WorkerFailure)} == {"timeout"}
+    ends = {check: end for (check, _), end in found.items() if isinstance(end, WorkerFailure)}
+    assert {"backwards1", "backwards2", "backwards3"} <= observed
+    assert {end.status for end in ends.values()} == {"timeout"}
+    assert ends["smooth1"].place is not None
+    assert ends["smooth1"].place.function == "running_mean"
+    assert ends["smooth3"].sentence.endswith(" stopped in running_mean.")
 
 
 @pytest.mark.worker
