@@ -147,7 +147,7 @@ def read_listing(student: str, listing: Listing, files: Sequence[str], caps: Cap
     doubts |= reading.doubts
     refusals = (f"{other.display_name} {other.refused}" for other in reading.listing.files if other.refused)
     said = [*reading.notes, *doubts.values()]
-    near = _near_names([*reading.listing.files], [file for file in files if file not in doubts], reading.sources)
+    near = _near_names(reading.listing.files, files, reading.sources, doubts)
     new = [note for note in refusals if note not in said]
     notes = [*reading.notes, *doubts.values(), *near, *new, *reading.listing.notes]
     unseen, sources = reading.listing.unseen, reading.sources
@@ -351,12 +351,16 @@ def _choice(file: str, ranked: Sequence[SubmittedFile]) -> str:
     return f"{file} is there {len(ranked):,} times; {ranked[0].display_name} counts, not {others}{rest}"
 
 
-def _near_names(submitted: Sequence[SubmittedFile], files: Sequence[str], sources: Mapping[str, bytes]) -> list[str]:
-    """Return a sentence for each missing file that may be there under a similar name."""
+def _near_names(
+    submitted: Sequence[SubmittedFile], files: Sequence[str], sources: Mapping[str, bytes], doubts: Mapping[str, str]
+) -> list[str]:
+    """Return a sentence for each missing file that may be there under a similar name, which no doubt speaks of."""
     names = {other.path.name for other in submitted}
     wanted = {*files, *map(notebook_of, files)}
     unexpected = {}
     for name in sorted(names - wanted):
+        if any(printable_name(name) in doubt for doubt in doubts.values()):
+            continue
         first, dot, endings = name.partition(".")
         if dot and endings.lower() in _RENAMED:
             unexpected[first] = name
@@ -365,7 +369,7 @@ def _near_names(submitted: Sequence[SubmittedFile], files: Sequence[str], source
     stems = sorted(unexpected)[:100]  # comparing takes time for each, and a student chooses how many there are
     notes = []
     for file in files:
-        near = nearest(Path(file).stem, stems) if file not in names and file not in sources else None
+        near = nearest(Path(file).stem, stems) if file not in {*names, *sources, *doubts} else None
         if near:
             notes.append(
                 f"{file} is missing, and there is {printable_name(unexpected[near])}; rename it if that is the one"

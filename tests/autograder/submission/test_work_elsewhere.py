@@ -230,6 +230,13 @@ def test_names_that_an_editor_or_a_browser_changed_get_the_note_to_rename(tmp_pa
         assert submission.notes == (f"{FILE} is missing, and there is {name}; rename it if that is the one",)
 
 
+def test_a_file_that_a_doubt_is_about_is_not_proposed_for_another_exercise(tmp_path: Path) -> None:
+    folder = laid_out(tmp_path / "ada", {FILE: STUB.encode(), "ex05_attention (1).py": WORK.encode()})
+    submission = read_submission(folder, (FILE, "ex06_multi_head_attention.py"), None, GIVEN)
+    [note] = submission.notes
+    assert note == submission.doubts[FILE]
+
+
 @pytest.mark.long
 def test_a_cell_of_many_magics_and_a_long_line_cost_little() -> None:
     assert len(python_of("!ls\n" * 3000)) == 3000
