@@ -43,9 +43,9 @@ def one_line(text: str) -> str:
 
 def columns_of(stream: IO[str]) -> int | None:
     """Return how wide a line of a stream may be; None for a file or a pipe, unless COLUMNS says it."""
-    told = os.environ.get("COLUMNS", "")
-    if told.isdecimal() and int(told):
-        return int(told)
+    wanted = os.environ.get("COLUMNS", "")
+    if wanted.isdecimal() and int(wanted):
+        return int(wanted)
     if not stream.isatty():
         return None
     try:

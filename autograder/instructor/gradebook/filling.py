@@ -142,7 +142,7 @@ def _is_same(old: str, new: str) -> bool:
 
 
 def _notes(cells: _Cells, file: str, overwrite: bool) -> Iterator[str]:
-    """Yield what the file had, and what became of it."""
+    """Yield what the file had, and what the export did with it."""
     if cells.same:
         yield f"{plural(len(cells.same), 'score')} {'is' if len(cells.same) == 1 else 'are'} already in {file}"
     for found, what in ((cells.other, "grade"), (cells.comments, "comment")):

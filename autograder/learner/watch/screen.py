@@ -43,7 +43,7 @@ CHECKING, STARTING_OVER, AFTERWARDS = "checking", "starting over", "checking it 
 """What a save begins."""
 
 BEFORE_EDIT = "of the code before your edit"
-"""What is said of a verdict until there is one of the newest code."""
+"""Marks a verdict that is not about the newest code."""
 
 
 class Screen:
