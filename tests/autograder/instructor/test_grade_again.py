@@ -300,11 +300,17 @@ def test_what_is_asked_to_stop_begins_nothing_more(taught: Class) -> None:
     with Out(taught.out) as out:
         bulk = Bulk(out, conditions)
 
+        class SlowSecond(Runs):
+            def __call__(self, submission: Submission, wanted: Sequence[Exercise]) -> Report:
+                if submission.student != "ada":
+                    bulk.stop.wait(60)  # it begins before the first one is noted as graded
+                return super().__call__(submission, wanted)
+
         def stop(graded: Graded) -> None:
             bulk.stop.set()
 
         with pytest.raises(Stopped):
-            bulk.grade_all(entries, tiny.SUITE, Runs(taught, load_suite(conditions.course)), 1, stop)
+            bulk.grade_all(entries, tiny.SUITE, SlowSecond(taught, load_suite(conditions.course)), 1, stop)
         with pytest.raises(Stopped):
             bulk.plan(entries)
     assert taught.report("ada")["run"] != ran_before
