@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, NoReturn, Protocol, TypeVar
 if TYPE_CHECKING:
     from subprocess import CompletedProcess
 
+
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 OWN_SECONDS = 3.0

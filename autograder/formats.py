@@ -7,7 +7,7 @@ ignore does not raise it. Each reader asks `problem_of`, and shows its sentence.
 from dataclasses import dataclass
 
 from autograder import __version__
-from autograder.protocol.part_code import FORMAT
+from autograder.protocol import FORMAT
 
 
 @dataclass(frozen=True)

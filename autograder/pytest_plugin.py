@@ -9,16 +9,12 @@ from pathlib import Path
 import pytest
 
 from autograder.checks import Check
-from autograder.course import Course, CourseError, find_course, read_course
-from autograder.course.problems import COURSE_FILE
-from autograder.course.suite import load_suite
-from autograder.course.trust import Untrusted, require
-from autograder.judge.grader import Grader
-from autograder.report.prints import print_text
+from autograder.course import COURSE_FILE, Course, CourseError, Untrusted, find_course, load_suite, read_course, require
+from autograder.judge import Grader
+from autograder.report import print_text
 from autograder.results import CheckResult, ExerciseResult, Report
-from autograder.runner.runner import EnvironmentProblem
-from autograder.submission import Submission, SubmissionError
-from autograder.submission.own_work import read_own, unconfined_warning
+from autograder.runner import EnvironmentProblem
+from autograder.submission import Submission, SubmissionError, read_own, unconfined_warning
 
 SESSION = pytest.StashKey["CourseSession"]()
 
@@ -120,9 +116,7 @@ class CheckFailedError(Exception):
 
 def failure_report(result: CheckResult) -> str:
     """Return why a check failed, and the first hint."""
-    from autograder.report.failure_text import failure_text
-    from autograder.report.failure_view import failure_view
-    from autograder.report.states import check_state
+    from autograder.report import check_state, failure_text, failure_view
 
     view = failure_view(result)
     hints = [f"{label}: {hint}" for label, hint in view.hints]

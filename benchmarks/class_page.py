@@ -17,15 +17,11 @@ from random import Random
 
 from autograder.authoring.programs import programs_of
 from autograder.cli import run
-from autograder.course import find_course, read_course
-from autograder.course.suite import load_suite
-from autograder.instructor.gradebook.policy import policy_of
-from autograder.instructor.gradebook.roster import Roster
-from autograder.instructor.gradebook.scores import scores_csv
-from autograder.judge.grader import Grader
+from autograder.course import find_course, load_suite, read_course
+from autograder.instructor import Roster, policy_of, scores_csv
+from autograder.judge import Grader
 from autograder.results import Report
-from autograder.submission import Submission
-from autograder.submission.submission import digest
+from autograder.submission import Submission, digest
 
 HOLD = (14, 11, 9, 7, 5, 4, 3, 2)
 """How many students hold each of the misconceptions; the rest of the class is right."""

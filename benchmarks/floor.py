@@ -16,7 +16,7 @@ from types import FrameType
 
 import plain_checks
 
-from autograder.checks.structure import Implementation
+from autograder.checks import Implementation
 
 CPU_SECONDS = 3.0
 """The time that the course allows for a run of a check."""

@@ -20,11 +20,10 @@ from importlib.metadata import version
 from pathlib import Path
 from statistics import median
 
-from autograder.course import Course, Exercise, find_course, read_course
-from autograder.course.suite import Suite, load_suite
-from autograder.judge.grader import Grader
+from autograder.course import Course, Exercise, Suite, find_course, load_suite, read_course
+from autograder.judge import Grader
 from autograder.results import Report
-from autograder.runner.runner import Runner
+from autograder.runner import Runner
 from autograder.submission import Submission, read_submission
 
 START_SECONDS = 180.0

@@ -19,12 +19,10 @@ from pathlib import Path
 from marks import refuse
 
 from autograder.course import read_course
-from autograder.instructor.gradebook.feedback import summary
-from autograder.instructor.gradebook.graded import Graded, Mark
-from autograder.instructor.gradebook.nbgrader import nbgrader_api, open_gradebook, write_gradebook
-from autograder.instructor.gradebook.nbgrader_rows import penalties
-from autograder.instructor.gradebook.policy import final_score, policy_of
-from autograder.instructor.gradebook.roster import Roster, Student
+from autograder.exports.feedback import summary
+from autograder.exports.nbgrader import nbgrader_api, open_gradebook, penalties, write_gradebook
+from autograder.instructor import Graded, Mark, Roster, Student, policy_of
+from autograder.instructor.policy import final_score
 from autograder.results import CheckResult, ExerciseResult, Finding, Place, Report
 
 ASSIGNMENT = "a01"

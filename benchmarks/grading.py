@@ -44,10 +44,7 @@ from marks import Ended, compared, cut_short, misgraded, refuse
 from synthetic import synthetic
 
 from autograder import __version__
-from autograder.course import read_course
-from autograder.course.suite import load_suite
-from autograder.course.trust import trust_here
-from autograder.learner.progress import write_atomically
+from autograder.course import load_suite, read_course, trust_here, write_atomically
 
 PINNED = {"nbgrader": "0.9.6", "otter-grader": "7.0.0"}
 PACKAGES = (*PINNED, "pytest", "ipykernel", "nbconvert", "torch", "numpy")

@@ -22,15 +22,12 @@ from statistics import median
 
 from synthetic import synthetic
 
-from autograder.course import Course, find_course, read_course
-from autograder.course.suite import Suite, load_suite
-from autograder.diagnosis.location.deadline import EXERCISE_SECONDS, SUBMISSION_SECONDS, Deadline
-from autograder.instructor.grading.isolation import open_grading_isolation
-from autograder.judge import marking
-from autograder.judge.grader import Grader
-from autograder.learner.progress import write_atomically
-from autograder.submission import Submission
-from autograder.submission.submission import digest
+from autograder.course import Course, Suite, find_course, load_suite, read_course, write_atomically
+from autograder.diagnosis import EXERCISE_SECONDS, SUBMISSION_SECONDS, Deadline
+from autograder.diagnosis import divergence as marking
+from autograder.instructor.bulk import open_grading_isolation
+from autograder.judge import Grader
+from autograder.submission import Submission, digest
 
 ROOT = Path(__file__).parents[1]
 MOST_SHARE, MOST_SECONDS = 0.1, 60.0
@@ -43,7 +40,7 @@ import sys as _sys
 {INSIDE}
 if the_job().job["trace"]:
     import array as _array
-    from autograder.protocol.bounds import TRACE_INPUTS, TRACE_PLACES, TRACE_STACK, TRACE_STEPS
+    from autograder.protocol.values import TRACE_INPUTS, TRACE_PLACES, TRACE_STACK, TRACE_STEPS
     _steps = [
         ["mul", [(_at + _each) % TRACE_PLACES for _each in range(TRACE_STACK)],
          list(range(max(0, _at - TRACE_INPUTS), _at)), [7, 9], "float32", True, [_at, 1], None]

@@ -24,9 +24,8 @@ import torch
 from naive_exercises import EXAMPLES, SHAPES, Check, small_transformer
 from naive_page import Comparison, Program, page
 
-from autograder.answer_key.catalogue import CatalogueError, patched, read_catalogue
-from autograder.course import Course, find_course, read_course
-from autograder.learner.progress import write_atomically
+from autograder.answer_key import CatalogueError, patched, read_catalogue
+from autograder.course import Course, find_course, read_course, write_atomically
 
 SECONDS = 20
 """The wall time limit of a program in seconds; correct ones need less than one."""

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.diagnosis.differences import Trial, of_difference
+from autograder.diagnosis import Trial, of_difference
 from tests.support.observations import CHECK, trials_of
 from tests.support.zoo import ZOO, TrialNumbers
 

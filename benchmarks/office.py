@@ -19,10 +19,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from autograder.course import read_course
-from autograder.instructor.gradebook.policy import policy_of
-from autograder.instructor.gradebook.roster import Roster
-from autograder.instructor.gradebook.scores import scores_csv
-from autograder.instructor.grading.reports import Stored, write_stored
+from autograder.instructor import Roster, policy_of, scores_csv
+from autograder.instructor.out import Stored, write_stored
 from tests.support.class_examples import large_class
 
 MOST_GROWTH = 6.0

@@ -128,7 +128,7 @@ def _copy(folder: Path) -> Path:
 
 def _programs(only: Sequence[str] | None, activity: str) -> Iterator[tuple[str, str | None, dict[str, bytes]]]:
     """Yield the name of every program that is trained, its wrong exercise if it has one, and its files."""
-    from autograder.answer_key.catalogue import patched, read_catalogue
+    from autograder.answer_key import patched, read_catalogue
 
     wrong = MISCONCEPTIONS[activity]
     variants = ACCEPTED if activity == "chat" else VARIANTS

@@ -26,9 +26,7 @@ from grading import copy_course
 from marks import misgraded, refuse, reports_in
 from synthetic import synthetic
 
-from autograder.course import read_course
-from autograder.course.suite import load_suite
-from autograder.learner.progress import write_atomically
+from autograder.course import load_suite, read_course, write_atomically
 
 ROOT = Path(__file__).parents[1]
 EVERY_SECONDS = 1.0

@@ -15,8 +15,7 @@ from pathlib import Path
 from random import Random
 
 from autograder.authoring.programs import Program, programs_of
-from autograder.course import Course, find_course, read_course
-from autograder.course.suite import Suite, load_suite
+from autograder.course import Course, Suite, find_course, load_suite, read_course
 
 MISTAKES = {0: 25, 1: 35, 2: 25, 3: 15}
 """The percentage of submissions by number of misconceptions."""

@@ -7,15 +7,15 @@ import runpy
 import sys
 from contextlib import nullcontext
 
-from autograder.runner.sandbox.channels import prestarted_zygote
-from autograder.runner.sandbox.launch import Launch
+from autograder.sandbox import Launch, prestarted_zygote
 
 Launch.user = lambda _: {}  # nobody may read neither root's Python nor this kit: stay who started it
 
 # As early as `course grade` begins its own, which is not wanted here.
 with prestarted_zygote(Launch(outer=False, libraries=("torch",))):
-    from autograder.cli import early
     from autograder.runner.sandbox import isolation
+
+    from autograder.cli import early
 
     early._sandbox = lambda _: nullcontext()
     isolation.bubblewrap_problem = lambda: "left out"

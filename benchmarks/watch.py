@@ -155,7 +155,7 @@ def _copy(folder: Path) -> Path:
 
 def _wrong(course: Path, exercise: str) -> str:
     """Return the first misconception of the catalogue."""
-    from autograder.answer_key.catalogue import patched, read_catalogue
+    from autograder.answer_key import patched, read_catalogue
 
     solution = (course / "solutions" / f"{exercise}.py").read_text("utf-8")
     return patched(solution, read_catalogue(course / "solutions" / "misconceptions" / f"{exercise}.toml", solution)[0])

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from autograder.learner.play.stage import Stage
+from autograder.play import Stage
 from play.translate import Translator
 from play.writer import Writer
 

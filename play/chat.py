@@ -6,10 +6,9 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from autograder.course.names import UsageError
-from autograder.learner.play.live import Row
-from autograder.learner.play.stage import Stage
-from autograder.report.quantities import duration
+from autograder.course import UsageError
+from autograder.play import Row, Stage
+from autograder.report import duration
 from play.chatter import BLANK, Chatter, learn_tokenizer
 from play.learning import Training, check_sizes, load_checkpoint, print_faults, save_figures
 from play.model_file import write_and_read

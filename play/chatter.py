@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from autograder.learner.play.stage import Stage
+from autograder.play import Stage
 from play.writer import Writer
 
 END = "<|end|>"

@@ -7,10 +7,8 @@ from typing import Any, TypedDict
 
 from torch import nn, optim
 
-from autograder.course.names import UsageError
-from autograder.learner.play.checkpoint import rng_states, set_rng_states
-from autograder.learner.play.live import Row
-from autograder.learner.play.stage import Stage
+from autograder.course import UsageError
+from autograder.play import Row, Stage, rng_states, set_rng_states
 
 SAVE_SECONDS = 20.0
 """How often a checkpoint is saved: so much work is lost at most."""

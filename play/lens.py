@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.learner.play.stage import Stage
+from autograder.play import Stage
 from play.chatter import Chatter
 
 LENS_SAME = 1e-3

@@ -6,13 +6,9 @@ from typing import Any
 
 from rich.text import Text
 
-from autograder.course.names import UsageError
-from autograder.course.storage import write_atomically
-from autograder.learner.play.checkpoint import CheckpointError
-from autograder.learner.play.stage import Stage
-from autograder.report.glyphs import glyphs_for
-from autograder.report.heat import full_blocks, shades
-from autograder.report.layout import NARROWEST, SECONDARY, Page, beside, breadth, indented
+from autograder.course import UsageError, write_atomically
+from autograder.play import CheckpointError, Stage
+from autograder.report import NARROWEST, SECONDARY, Page, beside, breadth, full_blocks, glyphs_for, indented, shades
 from play import chat, translate, write
 from play.attention import Heads, SentenceAttention, describe_head, translator_attention, writer_attention
 from play.chatter import Chatter

@@ -8,12 +8,9 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from autograder.course.storage import write_atomically
-from autograder.learner.play.stage import Stage
-from autograder.report.html_grid import grid_svg
-from autograder.report.html_page import whole_page
-from autograder.report.html_style import NAME, style
-from autograder.report.printable import one_line
+from autograder.course import write_atomically
+from autograder.play import Stage
+from autograder.report import NAME, grid_svg, one_line, style, whole_page
 from play.chatter import Chatter
 from play.lens import Induction, Lens, describe_induction, describe_lens, induction, look_through
 from play.look_page import PAGE_STYLE

@@ -3,10 +3,7 @@
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from autograder.report.html_grid import grid_svg
-from autograder.report.html_page import whole_page
-from autograder.report.html_style import DARK, LIGHT, NAME, style
-from autograder.report.printable import one_line
+from autograder.report import DARK, LIGHT, NAME, grid_svg, one_line, style, whole_page
 from play.attention import Heads, SentenceAttention, strongest
 
 ABOUT = {

@@ -6,8 +6,8 @@ from typing import Any
 
 import torch
 
-from autograder.course.storage import read_plain, write_atomically
-from autograder.learner.play.stage import Stage
+from autograder.course import read_plain, write_atomically
+from autograder.play import Stage
 from play.chatter import Chatter
 
 

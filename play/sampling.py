@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from autograder.course.names import UsageError
-from autograder.learner.play.stage import Stage
+from autograder.course import UsageError
+from autograder.play import Stage
 
 SAMPLING = {"temperature": 0.0, "top-p": 0.0, "top-k": 0, "length": 1}
 """The least value of each option."""

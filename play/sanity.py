@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor, nn
 
-from autograder.learner.play.stage import Stage
+from autograder.play import Stage
 from play.learning import adam
 
 NEAR = 0.2

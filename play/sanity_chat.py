@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from autograder.learner.play.stage import Stage
+from autograder.play import Stage
 from play.chatter import Chatter
 
 SAME = 1e-3

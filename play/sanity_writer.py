@@ -5,7 +5,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from autograder.learner.play.stage import Stage
+from autograder.play import Stage
 from play.learning import adam
 from play.sanity import RATE, SAME, attention_leaks, check_initial_loss, check_teacher_forcing
 from play.writer import AsTransformer, Writer

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.learner.play.stage import Stage
+from autograder.play import Stage
 from play.chatter import Chatter
 
 LENGTHS = (32, 128, 224)

@@ -4,7 +4,7 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.course.names import UsageError
+from autograder.course import UsageError
 from play.tales.telling import tales
 
 TALES_SEED = "tales"

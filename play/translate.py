@@ -10,9 +10,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn, optim
 
-from autograder.learner.play.live import Row
-from autograder.learner.play.stage import Stage
-from autograder.report.quantities import duration
+from autograder.play import Row, Stage
+from autograder.report import duration
 from play.language.corpus import LONGEST, Corpus, Example, corpus
 from play.language.phrases import Words
 from play.learning import (

@@ -8,10 +8,9 @@ from typing import Any
 
 from torch import optim
 
-from autograder.course.names import UsageError
-from autograder.learner.play.live import Row
-from autograder.learner.play.stage import Stage
-from autograder.report.quantities import duration
+from autograder.course import UsageError
+from autograder.play import Row, Stage
+from autograder.report import duration
 from play.learning import (
     EXAMINED_SIZES,
     Schedule,

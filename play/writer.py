@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from autograder.learner.play.stage import Stage
+from autograder.play import Stage
 from play.learning import initialized
 from play.pieces import Pieces
 

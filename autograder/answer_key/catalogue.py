@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from autograder.course.nearest import nearest, suggestion
-from autograder.course.storage import read_text
-from autograder.protocol.statements import name_hash, statements
+from autograder.course import nearest, read_text, suggestion
+from autograder.protocol import name_hash, statements
 
 TEXTS = {"name": 80, "explanation": 240, "hint": 200}
 """The texts every misconception has, and their longest length."""

@@ -5,40 +5,191 @@ checks, sizes, seed, engine and libraries give the same key. What makes one take
 checks find theirs in the cache.
 """
 
+import contextlib
+import hashlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict
+from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from autograder.answer_key.cache import read, store
-from autograder.answer_key.catalogue import CatalogueError, WrongProgram, marks_of, owners_of, patched, read_catalogue
-from autograder.answer_key.model import AnswerKey, Misconception, from_record, to_record
-from autograder.answer_key.observable import observation_problem
-from autograder.answer_key.outcomes import Outcomes
-from autograder.answer_key.outcomes import from_record as outcomes_from_record
-from autograder.answer_key.outcomes import to_record as outcomes_to_record
-from autograder.checks import Check
-from autograder.checks.trials import Key
-from autograder.comparison.compare import Expected, passes
-from autograder.course import Exercise
-from autograder.course.digest import digest_of_parts
-from autograder.course.libraries import versions_of
-from autograder.course.storage import read_plain
-from autograder.course.suite import Suite, engine_digest
-from autograder.edits.guides import fix_of
-from autograder.protocol import Value
-from autograder.runner.ends import is_timeout
-from autograder.runner.outcomes import Fault, Observed, Outcome, WorkerFailure
-from autograder.runner.run import Run
-from autograder.runner.runner import CourseProblem, Runner
-from autograder.runner.timeouts import of_own_programs
+from autograder.checks import Check, Key
+from autograder.comparison import Expected, passes
+from autograder.course import (
+    Exercise,
+    Suite,
+    digest_of_parts,
+    engine_digest,
+    make_folder,
+    read_plain,
+    remove,
+    versions_of,
+    write_atomically,
+)
+from autograder.edits import fix_of
+from autograder.protocol import (
+    INT_BITS,
+    OBSERVATION_DEPTH,
+    OBSERVATION_KEY,
+    OBSERVATION_PARTS,
+    OBSERVATION_TEXT,
+    Limits,
+    Opaque,
+    ProtocolError,
+    Value,
+    read_frame,
+    write_frame,
+)
+from autograder.runner import (
+    CourseProblem,
+    Fault,
+    Observed,
+    Outcome,
+    Run,
+    Runner,
+    WorkerFailure,
+    is_timeout,
+    of_own_programs,
+    read_fault,
+)
+
+from .catalogue import CatalogueError, WrongProgram, marks_of, owners_of, patched, read_catalogue
+from .model import AnswerKey, Misconception, from_record, to_record
 
 if TYPE_CHECKING:
-    from autograder.runner.traces import Trace
+    from autograder.runner import Trace
+
+
+# What a solution's observation must be, so that another one can be compared with it.
+
+_NOTHING = 'returns None in every trial; return what the code computes, or {"result": None} if None is right'
+_DATA = "return its numbers, texts, lists or dicts"
+_TOO_MUCH = f"a collection of more than {OBSERVATION_PARTS} parts or {OBSERVATION_DEPTH} levels"
+_LONG_TEXT = f"a text or bytes of length {OBSERVATION_TEXT} or more"
+_LONG_KEY = f"a dict with a key of {OBSERVATION_KEY} or more characters"
+_SHORTER = "return its length, a part of it, or a digest (hashlib)"
+
+
+def observation_problem(observed: Iterable[Value]) -> str:
+    """Return why the observations of a check prove nothing, as the end of a sentence about it; "" if they do."""
+    values = list(observed)
+    if values and all(value is None for value in values):
+        return _NOTHING
+    found = next((problem for value in values for problem in _problems(value)), None)
+    return "" if found is None else f"returns {found[0]}, which cannot be compared; {found[1]}"
+
+
+def _problems(value: Value) -> Iterator[tuple[str, str]]:
+    """Yield what cannot be compared in an observation, and what to return in its place."""
+    match value:
+        case Opaque("set" | "frozenset" as name):
+            yield f"an object of the type {name}", "return sorted(...) of it"
+        case Opaque("list" | "tuple" | "dict"):
+            yield _TOO_MUCH, _DATA
+        case Opaque("an enormous int"):
+            yield f"an int of {INT_BITS} bits or more", "return str(...) of it"
+        case Opaque(name):
+            yield f"an object of the type {name}", _DATA
+        # A worker cuts longer ones to this length, so of two that are cut nobody knows whether they are equal.
+        case str() | bytes() if len(value) >= OBSERVATION_TEXT:
+            yield _LONG_TEXT, _SHORTER
+        case dict() if any(len(key) >= OBSERVATION_KEY for key in value):
+            yield _LONG_KEY, _SHORTER
+        case dict():
+            yield from (problem for part in value.values() for problem in _problems(part))
+        case list() | tuple():
+            yield from (problem for part in value for problem in _problems(part))
+
+
+# The outcomes of misconceptions in full, and their form as a plain value.
+#
+# `course validate` judges them as it judges a student's; a key has only sketches of them.
+
+Outcomes = Mapping[str, Mapping[Key, Outcome]]
+"""By the id of a misconception, its outcomes that are wrong."""
+
+
+def outcomes_to_record(outcomes: Outcomes) -> Value:
+    """Return outcomes as a plain value."""
+    return {id_: [[*at, _outcome(outcome)] for at, outcome in own.items()] for id_, own in outcomes.items()}
+
+
+def outcomes_from_record(record: Any) -> Outcomes:
+    """Return the outcomes a plain value was made from; raises LookupError, TypeError or ValueError for another one."""
+    return {
+        id_: {(check, trial): _read_outcome(outcome) for check, trial, outcome in own} for id_, own in record.items()
+    }
+
+
+def _outcome(outcome: Outcome) -> Value:
+    match outcome:
+        case Observed(value):
+            return {"observed": value}
+        case WorkerFailure(status, sentence):
+            return {"died": [status, sentence]}
+    fault = asdict(outcome)
+    return {"fault": {**fault, "bases": list(outcome.bases), "frames": list(fault["frames"]), "values": []}}
+
+
+def _read_outcome(record: Mapping[str, Any]) -> Outcome:
+    if "observed" in record:
+        return Observed(record["observed"])
+    if "died" in record:
+        return WorkerFailure(*record["died"])
+    return read_fault(record["fault"], at_import=record["fault"]["at_import"])
+
+
+# The cache of answer keys: files that are written whole, that damage is found in, and of which the newest are kept.
+
+KEY_LIMITS = Limits(text=64 << 20, blob=512 << 20, nodes=1_000_000)
+MOST_BYTES = 64 << 20
+"""The largest key of this course has 3 MiB."""
+
+Kept = TypeVar("Kept")
+DIGEST_SIZE = 32
+KEPT_KEYS = 6
+"""Keys of an exercise in the cache: one for each of the seeds and versions in use."""
+
+
+def read(file: Path, form: Callable[[Any], Kept]) -> Kept | None:
+    """Read a record of the cache; None where it is missing, damaged or of another form, to be made again."""
+    try:
+        data = read_plain(file, MOST_BYTES)
+    except OSError:
+        return None
+    body, digest = data[:-DIGEST_SIZE], data[-DIGEST_SIZE:]
+    if hashlib.sha256(body).digest() != digest:
+        return None
+    try:
+        return form(read_frame(BytesIO(body).read, KEY_LIMITS))
+    except (ProtocolError, LookupError, AttributeError, TypeError, ValueError):
+        return None
+
+
+def store(file: Path, record: Value) -> None:
+    """Write a record to the cache, whole or not at all. A cache that cannot be written only costs time."""
+    body = write_frame(record)
+    with contextlib.suppress(OSError):
+        make_folder(file.parent)
+        write_atomically(file.parent / ".gitignore", "*\n")
+        write_atomically(file, body + hashlib.sha256(body).digest(), mode=0o600)
+        forget_old(file)
+
+
+def forget_old(newest: Path) -> None:
+    """Delete all but the newest keys of an exercise."""
+    exercise = newest.name.rpartition("-")[0]
+    kept = sorted(
+        newest.parent.glob(f"{exercise}-*{newest.suffix}"), key=lambda file: file.lstat().st_mtime, reverse=True
+    )
+    for file in kept[KEPT_KEYS:]:
+        remove(file)
+
 
 MAKES_KEYS = (
-    *("checks/*.py", "protocol/*.py", "worker/*.py", "runner/*.py", "answer_key/*.py", "edits/guides.py"),
-    *(f"comparison/{module}.py" for module in ("arrays", "compare", "dropout", "sketches", "tensors", "tolerances")),
+    *("checks", "protocol", "worker", "runner", "answer_key", "edits/search.py"),
+    *("comparison/arrays.py", "comparison/compare.py", "comparison/sketches.py"),
 )
 """The code that a key depends on: it runs the programs and decides which outcomes are wrong."""
 
@@ -112,7 +263,7 @@ class Keys:
 
     def traced(self, exercise: Exercise, check: Check) -> Value:
         """Return the traces of a check as a plain value."""
-        from autograder.answer_key.trace_records import to_record as trace_to_record
+        from .records import to_record as trace_to_record
 
         file = self._file(exercise, self._solutions(exercise), f".traces-{check.id}")
         kept = read(file, lambda record: record if traces_of(check, record) else [])
@@ -195,7 +346,7 @@ class Keys:
     def _build(
         self, exercise: Exercise, sources: dict[str, bytes], catalogue: tuple[WrongProgram, ...]
     ) -> tuple[AnswerKey, Outcomes]:
-        from autograder.comparison.sketches import sketch
+        from autograder.comparison import sketch
 
         reference = self.reference(exercise).reference
         solution = sources[exercise.file].decode("utf-8")
@@ -228,7 +379,7 @@ class Keys:
         return {**outcomes, **again.outcomes[exercise.id]}
 
     def _reference(self, exercise: Exercise, sources: Mapping[str, bytes]) -> dict[Key, Expected]:
-        from autograder.answer_key.rounding import keep_draws, rounded
+        from .records import keep_draws, rounded
 
         runner = self._runner
         plan = self.suite.plan([exercise])
@@ -273,7 +424,7 @@ class Keys:
 
 def traces_of(check: Check, record: Any) -> "Mapping[Key, Trace]":
     """Return the traces of a check from their records, by trial; raises LookupError, TypeError or ValueError."""
-    from autograder.answer_key.trace_records import from_record as trace_from_record
+    from .records import from_record as trace_from_record
 
     return {(check.id, trial): trace_from_record(trace) for trial, trace in record}
 

@@ -4,13 +4,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from autograder.checks.trials import Key
-from autograder.comparison.compare import Expected
-from autograder.comparison.tolerances import is_floating
+from autograder.checks import Key
+from autograder.comparison import Expected, is_floating
 from autograder.protocol import Array, Opaque, Value
 
 if TYPE_CHECKING:
-    from autograder.comparison.sketches import Sketch
+    from autograder.comparison import Sketch
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,7 @@ class AnswerKey:
 
 def to_record(key: AnswerKey) -> Value:
     """Return a key as a plain value."""
-    from autograder.answer_key.sketch_tables import SketchTable
+    from .records import SketchTable
 
     trials = {at: index for index, at in enumerate(key.reference)}
     table = SketchTable()
@@ -79,7 +78,7 @@ def from_record(record: Any) -> AnswerKey:
     """Return the key a plain value was made from; raises LookupError, TypeError or ValueError for another one."""
     if not record["bank"]:
         return reference_from_record(record)
-    from autograder.answer_key.sketch_tables import read_sketches
+    from .records import read_sketches
 
     reference = reference_from_record(record).reference
     sketches = read_sketches(record["sketches"])
@@ -133,7 +132,7 @@ def _form(nominal: Value, exact: Value) -> Value:
     if type(nominal) is type(exact) and nominal == exact:
         return None
     if isinstance(nominal, Array) and isinstance(exact, Array) and is_floating(nominal):
-        from autograder.comparison.arrays import as_array, numbers
+        from autograder.comparison import as_array, numbers
 
         follows = as_array(numbers(exact), nominal.dtype, exact.device) == nominal
         return Opaque(nominal.dtype) if follows else (nominal,)
@@ -150,7 +149,7 @@ def _formed(form: Value, exact: Value) -> Value:
         case list():
             return [_formed(*pair) for pair in zip(form, exact, strict=True)]
         case Opaque():
-            from autograder.comparison.arrays import as_array, numbers
+            from autograder.comparison import as_array, numbers
 
             return as_array(numbers(exact), form.type_name, exact.device)
     [nominal] = form

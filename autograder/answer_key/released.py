@@ -14,21 +14,18 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from autograder.answer_key.cache import KEY_LIMITS
-from autograder.answer_key.keys import MAKES_KEYS, Keys, traces_of
-from autograder.answer_key.model import AnswerKey, from_record, reference_from_record
-from autograder.checks import Check
-from autograder.checks.trials import Key
-from autograder.course import Exercise
-from autograder.course.kit_files import MANIFEST, is_kit, key_file
-from autograder.course.storage import read_plain
-from autograder.course.suite import Suite
+from autograder.checks import Check, Key
+from autograder.course import MANIFEST, Exercise, Suite, files_of_rooms, is_kit, key_file, read_plain
 from autograder.formats import KEY
 from autograder.protocol import ProtocolError, read_frame
-from autograder.runner.run import EnvironmentProblem, GraderProblem
+from autograder.runner import EnvironmentProblem, GraderProblem
+
+from .keys import KEY_LIMITS, MAKES_KEYS, Keys, traces_of
+from .model import AnswerKey, from_record, reference_from_record
 
 if TYPE_CHECKING:
-    from autograder.runner.traces import Trace
+    from autograder.runner import Trace
+
 
 ENGINE = Path(__file__).parents[1]
 ANEW = "take it out of the kit anew"
@@ -55,7 +52,7 @@ def file_digest(data: bytes) -> str:
 
 def engine_files() -> list[Path]:
     """Return the files of the engine that answer keys depend on."""
-    return sorted(file for pattern in MAKES_KEYS for file in ENGINE.glob(pattern))
+    return sorted(files_of_rooms(*MAKES_KEYS))
 
 
 def read_manifest(root: Path) -> Manifest:

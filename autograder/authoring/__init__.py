@@ -1,1 +1,34 @@
 """Tools for course authors: stubs, notebooks, releases, and the proof that a course is consistent."""
+
+from typing import TYPE_CHECKING
+
+from autograder.faces import face
+
+if TYPE_CHECKING:
+    from .build import SETUP, find_stale, handout_of, nbgrader_metadata, notebook_of_text, write_files
+    from .default_misconceptions import TEXTS, add_defaults
+    from .leaks import Leak
+    from .mutants import Mutant, add_equivalents, changed_lines, equivalents_file, mutants_of, patch_of
+    from .mutation import ExerciseMutants, Options, Survivor, mutate_each, outcomes_of, to_json
+    from .naming import append_entry, entry_of, patches_of
+    from .new import new_course, new_exercise
+    from .oversights import made_leftovers, unfinished_texts
+    from .programs import WHOLE
+    from .proof import ExerciseProof, Validation, page, validate
+    from .release import MOST_KEY_BYTES, examine_kit, known_sizes, of_budget, release_kit, require_folder, seed_warning
+    from .styles import (
+        Losses,
+        Sample,
+        calibrate,
+        cells,
+        digest_of_programs,
+        make_hunts,
+        make_one,
+        misconceptions,
+        ported,
+        prove_once,
+        tables,
+        wrong_programs,
+    )
+
+__getattr__ = face(__name__)

@@ -13,8 +13,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from autograder import DISTRIBUTION, __version__
-from autograder.course.libraries import EXTRAS
-from autograder.course.names import UsageError
+from autograder.course import EXTRAS, UsageError
 
 ENGINE = Path(__file__).parents[1]
 """The folder of the package: in a checkout, in a kit or where pip installed it."""

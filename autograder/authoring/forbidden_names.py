@@ -14,10 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from autograder.course import Course, Exercise
-from autograder.course.nearest import nearest
-from autograder.course.problems import COURSE_FILE
-from autograder.protocol.banned import PACKAGE
+from autograder.course import COURSE_FILE, Course, Exercise, nearest
+from autograder.protocol import PACKAGE
 
 _ACTS_AT_IMPORT = frozenset({"antigravity", "this", "__main__"})
 """Modules of Python that are not imported to look for a name: one of them opens a browser."""

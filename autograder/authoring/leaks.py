@@ -1,14 +1,437 @@
 """The leak gate: search every file of a kit for secrets, in every encoding and archive format."""
 
+import ast
+import base64
+import binascii
+import bz2
+import html
+import json
+import lzma
 import re
+import tomllib
+import zlib
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from autograder.authoring.leaks_secrets import Secret, words_of
-from autograder.authoring.leaks_texts import named_texts
-from autograder.authoring.leaks_views import SealedError, views
+from autograder.answer_key import ENGINE, CatalogueError, patched, read_catalogue
+from autograder.course import (
+    BEGIN,
+    CATALOGUE,
+    COURSE_FILE,
+    END,
+    FOLDER,
+    Course,
+    Exercise,
+    StubError,
+    catalogue,
+    make_stub,
+    read_text,
+)
+from autograder.submission import NOTEBOOKS, notebook_of
+
+# The secrets of a course: lines of solutions and misconceptions, and the grading seed.
+
+TELLING = 10
+"""A shorter line, in words and signs, is not a secret: `return x`, `for block in self.blocks:`."""
+
+TOGETHER = 3
+"""This many consecutive lines are a secret, however short each of them is."""
+
+SHORTEST_SEED = 8
+"""A seed with fewer digits could be any other number."""
+
+_WORD = re.compile(r"[^\W\d]\w*|\d\w*(?:\.\w+)*|[^\s\w]")
+_ESCAPE = re.compile(r"\\+[nrt]")
+_COMMENT = re.compile(r"(?<=\S)\s+# .*")
+_BEGINNING = re.compile(r"\s*(from|import)\b|\s*def\b.*:$")
+"""An import or the first line of a function: neither reveals the body."""
+
+_LEFT_OUT = frozenset("#\"'\\`")
+
+
+@dataclass(frozen=True)
+class Secret:
+    """A sequence of words that must stay secret, and its origin, like `line 12 of solutions/ex05_attention.py`.
+
+    A `number` is searched in decimal and hexadecimal notation, and inside other words too. `exercises` are those whose
+    programs have these words.
+    """
+
+    words: tuple[str, ...]
+    of: str
+    number: int | None = None
+    exercises: frozenset[str] = frozenset()
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words and signs of a text, without white space, quotes, # and escaped line ends."""
+    return [word for word in _WORD.findall(_ESCAPE.sub(" ", text)) if word not in _LEFT_OUT]
+
+
+def secrets_of(course: Course, only: Exercise | None = None) -> list[Secret]:
+    """Return the secrets of a course. Raises `StubError`, `CatalogueError` and OSError for a broken course.
+
+    With `only`, return those of one exercise, and a few lines that files of others make public: that takes no second.
+    """
+    public = _Public(course, only)
+    secrets: dict[tuple[str, ...], Secret] = {}
+    for secret in _of_programs(course, only):
+        before = secrets.get(secret.words)
+        if before is not None:
+            secrets[secret.words] = replace(before, exercises=before.exercises | secret.exercises)
+        elif not public.has(secret):
+            secrets[secret.words] = secret
+    return [*secrets.values(), *_of_seed(course)]
+
+
+def _of_programs(course: Course, only: Exercise | None) -> Iterator[Secret]:
+    for of in (_of_solutions, _of_variants, _of_parts, _of_catalogue):
+        yield from of(course, only)
+
+
+def grading_seed(course: Course) -> str | None:
+    """Return the digits of the grading seed; None if there is none."""
+    try:
+        return read_text(course.root / FOLDER / "grading_seed").strip() or None
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def _of_seed(course: Course) -> Iterator[Secret]:
+    seed = grading_seed(course)
+    if seed and seed.isdecimal() and len(seed) >= SHORTEST_SEED:
+        yield Secret((seed,), f"the grading seed of {FOLDER}/grading_seed", int(seed))
+
+
+def _of_solutions(course: Course, only: Exercise | None) -> Iterator[Secret]:
+    for exercise in [only] if only else course.every:
+        text = (course.solutions_dir / exercise.file).read_text("utf-8")
+        for region in _regions(text):
+            yield from _lines(region, f"solutions/{exercise.file}", exercise.id)
+            yield from _together(region, f"solutions/{exercise.file}", exercise.id)
+
+
+def _regions(text: str) -> Iterator[list[tuple[int, str]]]:
+    region: list[tuple[int, str]] | None = None
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.strip() == BEGIN:
+            region = []
+        elif line.strip() == END and region is not None:
+            yield region
+            region = None
+        elif region is not None and line.strip():
+            region.append((number, line))
+
+
+def _of_variants(course: Course, only: Exercise | None) -> Iterator[Secret]:
+    """Yield the lines of accepted variants."""
+    for file in sorted((course.solutions_dir / "accepted").rglob("*.py")):
+        exercise = file.stem if file.parent.parent.name == "whole" else file.parent.name
+        if only and exercise != only.id:
+            continue
+        numbered = [(number, line) for number, line in enumerate(file.read_text("utf-8").splitlines(), 1)]
+        name = file.relative_to(course.root).as_posix()
+        yield from _lines([line for line in numbered if not _BEGINNING.match(line[1])], name, exercise)
+
+
+def _of_parts(course: Course, only: Exercise | None) -> Iterator[Secret]:
+    """Yield the lines of the sources of reference parts, which are correct programs too."""
+    for file in sorted(course.part_sources_dir.glob(only.file if only else "*.py")):
+        numbered = [(number, line) for number, line in enumerate(file.read_text("utf-8").splitlines(), 1)]
+        code = [line for line in numbered if line[1].strip() and not _BEGINNING.match(line[1])]
+        name = file.relative_to(course.root).as_posix()
+        yield from _lines(code, name, file.stem)
+        yield from _together(code, name, file.stem)
+
+
+def _of_catalogue(course: Course, only: Exercise | None) -> Iterator[Secret]:
+    """Yield the changed lines of misconceptions: each is nearly right."""
+    for exercise in [only] if only else course.every:
+        text = (course.solutions_dir / exercise.file).read_text("utf-8")
+        right = set(text.splitlines())
+        for misconception in read_catalogue(course.solutions_dir / "misconceptions" / f"{exercise.id}.toml", text):
+            wrong = [(0, line) for line in patched(text, misconception).splitlines() if line not in right]
+            yield from _lines(wrong, f"the misconception {misconception.id}", exercise.id)
+
+
+def _lines(numbered: Iterable[tuple[int, str]], file: str, exercise: str) -> Iterator[Secret]:
+    for number, line in numbered:
+        words = tuple(words_of(_without_comment(line)))
+        if len(words) >= TELLING:
+            yield Secret(words, f"line {number} of {file}" if number else file, exercises=frozenset([exercise]))
+
+
+def _together(region: list[tuple[int, str]], file: str, exercise: str) -> Iterator[Secret]:
+    """Yield every few consecutive lines, with and without their comments."""
+    for at in range(len(region) - TOGETHER + 1):
+        some = region[at : at + TOGETHER]
+        for lines in ([line for _, line in some], [_without_comment(line) for _, line in some]):
+            words = tuple(words_of("\n".join(lines)))
+            if len(words) >= TELLING:
+                of = f"lines {some[0][0]} to {some[-1][0]} of {file}"
+                yield Secret(words, of, exercises=frozenset([exercise]))
+
+
+def _without_comment(line: str) -> str:
+    """Return a line of code without the comment at its end; a line with only a comment stays."""
+    return _COMMENT.sub("", line)
+
+
+class _Public:
+    """The text that students may see: the stubs, and the code of checks and engine.
+
+    A line that is public too is not a secret. Consecutive lines are public only in stubs. Comments and docstrings never
+    make code public.
+    """
+
+    def __init__(self, course: Course, only: Exercise | None) -> None:
+        self._stubs = _Texts(_stub(course, exercise) for exercise in ([only] if only else course.every))
+        files = [*sorted(course.checks_dir.rglob("*.py")), *sorted(ENGINE.rglob("*.py"))]
+        if only:
+            own = (course.checks_file(only), course.steps_file(only))
+            files = [file for file in own if file.is_file()]
+        self._code = _Texts(line for file in files for line in _code(file).splitlines())
+
+    def has(self, secret: Secret) -> bool:
+        """Return whether a secret is public."""
+        return self._stubs.have(secret.words) or (not secret.of.startswith("lines") and self._code.have(secret.words))
+
+
+class _Texts:
+    """The words of many texts, by the first `TELLING` of them from every place: a secret has at least so many."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._texts = [tuple(words_of(text)) for text in texts]
+        self._places: defaultdict[tuple[str, ...], list[tuple[int, int]]] = defaultdict(list)
+        for number, words in enumerate(self._texts):
+            for at in range(len(words) - TELLING + 1):
+                self._places[words[at : at + TELLING]].append((number, at))
+
+    def have(self, words: tuple[str, ...]) -> bool:
+        """Return whether one of the texts has these words, one after another."""
+        places = self._places.get(words[:TELLING], ())
+        return any(self._texts[number][at : at + len(words)] == words for number, at in places)
+
+
+def _stub(course: Course, exercise: Exercise) -> str:
+    return make_stub((course.solutions_dir / exercise.file).read_text("utf-8"), exercise)
+
+
+def _code(file: Path) -> str:
+    """Return the code of a file without comments, docstrings and strings of several lines."""
+    text = file.read_text("utf-8")
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:
+        return ""
+    in_string: set[int] = set()
+    for node in ast.walk(tree):
+        string = node.value if isinstance(node, ast.Expr) else node
+        if isinstance(string, ast.Constant) and isinstance(string.value, str):
+            end = string.end_lineno or string.lineno
+            in_string.update(range(string.lineno, end + 1) if node is not string or end > string.lineno else ())
+    code = [
+        line
+        for at, line in enumerate(text.splitlines(), 1)
+        if at not in in_string and not line.lstrip().startswith("#")
+    ]
+    return "\n".join(map(_without_comment, code))
+
+
+__all__ = ["CatalogueError", "Secret", "StubError", "grading_seed", "secrets_of", "words_of"]
+
+
+# The texts of course.toml and of the public catalogue, each with its place: a leak in a hint is named by the hint.
+
+
+def named_texts(name: str, data: bytes) -> Iterator[tuple[str, str]]:
+    """Yield the place and the text of each text that learners read in a file; nothing for other files."""
+    try:
+        if name.endswith(COURSE_FILE):
+            yield from _of_course(tomllib.loads(data.decode("utf-8")))
+        elif name.endswith(CATALOGUE):
+            yield from _catalogue_texts(json.loads(data))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return  # a file of another form has no such texts
+
+
+def _of_course(course: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    for exercise in course["exercises"]:
+        for check, hints in exercise.get("hints", {}).items():
+            yield from ((f"a hint of the check {check} of {exercise['id']}", hint) for hint in hints)
+        for todo, texts in exercise.get("start", {}).items():
+            yield from ((f"a text of [exercises.start] for {todo} of {exercise['id']}", text) for text in texts)
+
+
+def _catalogue_texts(entries: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    for id_, texts in entries.items():
+        for key, text in texts.items():
+            if isinstance(text, str):
+                yield f"the {key} of the misconception {id_}", text
+
+
+# Everything that can be read from a file: its text, encoded data, and compressed streams at any offset.
+#
+# A packed git history, a zip without its directory and a comment in an image are treated alike: as streams in bytes.
+
+DEEPEST = 5
+"""The number of nested encodings that are unpacked, like base64 in a zip in a zip."""
+
+MOST_BYTES = 1 << 30
+"""The most bytes unpacked from one file: stops archive bombs."""
+
+# Shorter runs of printable bytes are noise in binary data, and shorter base64 or hexadecimal ones are words.
+_RUN = re.compile(rb"[\t\n\r\x20-\x7e]{6,}")
+_WIDE = re.compile(rb"(?:[\t\n\r\x20-\x7e]\0){6,}")
+_GAPS = re.compile(rb"\\+[nrt]|[\s\"',\\]")
+_BASE64 = re.compile(rb"[A-Za-z0-9+/_-]{24,}")
+_HEX = re.compile(rb"[0-9A-Fa-f]{32,}")
+_STREAM = re.compile(rb"\x78[\x01\x5e\x9c\xda]|\x1f\x8b\x08|BZh[1-9]1AY&SY|\xfd7zXZ\0|PK\x03\x04")
+_SEALED = {b"7z\xbc\xaf\x27\x1c": "7z", b"Rar!\x1a\x07": "rar", b"\x28\xb5\x2f\xfd": "zstd"}
+_PIECE = 1 << 16
+_LEAST = 12
+"""A stream that unpacks to fewer bytes is nearly always a chance match of the start bytes."""
+
+
+class SealedError(Exception):
+    """A file that cannot be searched; the message is the rest of a sentence that begins with its name."""
+
+
+@dataclass(frozen=True)
+class View:
+    """One reading of a file: its text, and the layers it was found under, like ("base64", "zlib")."""
+
+    text: str
+    layers: tuple[str, ...]
+    blob: bytes
+
+
+def views(data: bytes) -> Iterator[View]:
+    """Yield everything that can be read from a file. Raises `SealedError` if a part cannot be searched."""
+    left = [MOST_BYTES]
+    yield from _views(data, (), left)
+
+
+def _views(data: bytes, layers: tuple[str, ...], left: list[int]) -> Iterator[View]:
+    left[0] -= len(data)
+    if left[0] < 0:
+        raise SealedError(f"unpacks to more than {MOST_BYTES >> 20} MiB, too much to look through")
+    for magic, name in _SEALED.items():
+        if data.startswith(magic):
+            raise SealedError(f"is a {name} archive, which cannot be searched")
+    text = _text(data)
+    yield View(text, layers, data)
+    if len(layers) == DEEPEST:
+        return
+    for how, inner in _layers(data, text.encode("utf-8", "replace"), left):
+        yield from _views(inner, (*layers, how), left)
+
+
+def _text(data: bytes) -> str:
+    """Return the text in some bytes: all of it, or the runs of printable characters in binary data."""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        text = "\n".join(run.decode("ascii") for run in _RUN.findall(data))
+    if "\0" in text or b"\0" in data:
+        wide = b"\n".join(run.replace(b"\0", b"") for run in _WIDE.findall(data) + _WIDE.findall(data[1:]))
+        text = f"{text}\n{wide.decode('ascii')}"
+    if text[:1] in ("{", "["):
+        text = f"{text}\n{_strings(text)}"
+    return f"{text}\n{html.unescape(text)}" if "&" in text else text
+
+
+def _strings(text: str) -> str:
+    """Return the strings of a JSON document, such as a notebook, one per line."""
+    try:
+        waiting: list[Any] = [json.loads(text)]
+    except (ValueError, RecursionError):
+        return ""
+    found: list[str] = []
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            waiting += [*reversed(value.values()), *value]
+        elif isinstance(value, list):
+            waiting += reversed(value)
+        elif isinstance(value, str):
+            found.append(value)
+    return "\n".join(found)
+
+
+def _layers(data: bytes, text: bytes, left: list[int]) -> Iterator[tuple[str, bytes]]:
+    """Yield encoded data, read from every offset at which a block may begin, and compressed streams."""
+    compact = _GAPS.sub(b"", text)
+    runs = [run.replace(b"-", b"+").replace(b"_", b"/") for run in _BASE64.findall(compact)]
+    for phase in range(4 if runs else 0):
+        yield "base64", b"\n".join(base64.b64decode(_quartets(run[phase:])) for run in runs)
+    digits = _HEX.findall(compact)
+    for phase in range(2 if digits else 0):
+        yield "hexadecimal", b"\n".join(binascii.unhexlify(_pairs(run[phase:])) for run in digits)
+    at = 0
+    while found := _STREAM.search(data, at):
+        how, inner, end = _stream(data, found.start(), left)
+        at = max(end, found.start() + 1)
+        if len(inner) >= _LEAST:
+            yield how, inner
+
+
+def _quartets(run: bytes) -> bytes:
+    """Return a run of base64, cut or padded to whole blocks."""
+    over = len(run) % 4
+    return run[: len(run) - 1] if over == 1 else run + b"=" * (-over % 4)
+
+
+def _pairs(run: bytes) -> bytes:
+    return run[: len(run) // 2 * 2]
+
+
+def _stream(data: bytes, start: int, left: list[int]) -> tuple[str, bytes, int]:
+    """Return the format of the stream at an offset, its readable content, and its end."""
+    first = data[start : start + 4]
+    if first[:1] == b"\x78":
+        return "zlib", *_inflated(data, start, zlib.decompressobj, left)
+    if first[:2] == b"\x1f\x8b":
+        return "gzip", *_inflated(data, start, lambda: zlib.decompressobj(31), left)
+    if first[:3] == b"BZh":
+        return "bzip2", *_inflated(data, start, bz2.BZ2Decompressor, left)
+    if first[:2] == b"\xfd7":
+        return "xz", *_inflated(data, start, lzma.LZMADecompressor, left)
+    flags, method = (int.from_bytes(data[start + at : start + at + 2], "little") for at in (6, 8))
+    name, extra = (int.from_bytes(data[start + at : start + at + 2], "little") for at in (26, 28))
+    body = start + 30 + name + extra
+    if body > len(data):
+        return "zip", b"", start + 4
+    if flags & 1:
+        raise SealedError("has a zip with a password, which cannot be searched")
+    if method == 8:
+        return "zip", *_inflated(data, body, lambda: zlib.decompressobj(-15), left)
+    if method not in (0, 12):  # stored and bzip2 data are found at their own offsets
+        raise SealedError(f"has a zip with compression method {method}, which cannot be searched")
+    return "zip", b"", body
+
+
+def _inflated(data: bytes, start: int, make: Callable[[], Any], left: list[int]) -> tuple[bytes, int]:
+    """Return the content of a stream, as far as it can be read, and its end."""
+    stream, pieces, at = make(), [], start
+    size = 0
+    try:
+        while at < len(data) and not stream.eof:
+            piece = data[
+                at : at + (256 if at == start else _PIECE)
+            ]  # most of these starts are not streams: try a little first
+            pieces.append(stream.decompress(piece))
+            size += len(pieces[-1])
+            at += len(piece)
+            if size > left[0]:
+                raise SealedError(f"unpacks to more than {MOST_BYTES >> 20} MiB, too much to look through")
+    except (zlib.error, lzma.LZMAError, OSError, EOFError, ValueError):
+        return b"".join(pieces), start + 1
+    return b"".join(pieces), at - len(stream.unused_data) if stream.eof else start + 1
+
 
 _FIRST = 3
 """Secrets are looked up by their first three words, so that a text is compared with few of them."""
@@ -129,3 +552,33 @@ def files_of(files: Mapping[str, bytes], folder: Path) -> Iterator[tuple[str, by
     yield from files.items()
     if (folder / ".git").is_dir():
         yield from ((f".git/{name}", data) for name, data in files_in(folder / ".git"))
+
+
+# Find leaks in the texts of one exercise within a second, long before a kit is made.
+
+
+def leaking_texts(course: Course, exercise: Exercise) -> Iterator[str]:
+    """Yield a sentence for each text with a line of a program of this exercise, for which no kit could be made."""
+    try:
+        files = dict(_texts(course, exercise))
+        if Gate(secrets_of(course, exercise)).leaks(files.items()):
+            # Few exercises come here: to read all files that may make a line public takes seconds.
+            own = [secret for secret in secrets_of(course) if exercise.id in secret.exercises]
+            yield from (_sentence(leak) for leak in Gate(own).leaks(files.items()))
+    except (OSError, UnicodeDecodeError, StubError, CatalogueError):  # each has a sentence of its own
+        return
+
+
+def _sentence(leak: Leak) -> str:
+    return f"{leak.sentence}; `course release` refuses this"
+
+
+def _texts(course: Course, exercise: Exercise) -> Iterator[tuple[str, bytes]]:
+    """Yield the name and the content of each text of an exercise that goes into a kit; what a stub has is public."""
+    entries = {id_: texts for id_, texts in catalogue(course).items() if texts["exercise"] == exercise.id}
+    checks = course.checks_dir.relative_to(course.root).as_posix()
+    yield f"{checks}/{CATALOGUE}", json.dumps(entries, ensure_ascii=False).encode()
+    notebook = course.exercises_dir / NOTEBOOKS / notebook_of(exercise.file)
+    for file in (course.root / COURSE_FILE, course.checks_file(exercise), course.steps_file(exercise), notebook):
+        if file.is_file():
+            yield file.relative_to(course.root).as_posix(), file.read_bytes()

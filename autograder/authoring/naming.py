@@ -7,10 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from textwrap import indent
 
-from autograder.course import Course, Exercise
-from autograder.course.names import UsageError
-from autograder.course.storage import write_atomically
-from autograder.protocol.functions import first_line
+from autograder.course import Course, Exercise, UsageError, write_atomically
+from autograder.protocol import first_line
 
 Defined = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 Patch = tuple[str, str]

@@ -1,17 +1,83 @@
 """A new exercise, from its entry in course.toml to an accepted variant, that passes `course validate` as it is."""
 
+import json
 import keyword
 import re
 import tomllib
+from decimal import Decimal
 from pathlib import Path
 from statistics import median
+from typing import Any
 
-from autograder.authoring.course_text import EntryError, with_entry
-from autograder.course import Course
-from autograder.course.model import STEPS_PREFIX
-from autograder.course.names import UsageError
-from autograder.course.problems import COURSE_FILE
-from autograder.course.storage import write_atomically
+from autograder.course import COURSE_FILE, STEPS_PREFIX, Course, CourseError, UsageError, find_course, write_atomically
+
+from .engine import SKELETON, requirement
+
+# Add an exercise to the text of a course.toml, and leave everything else as the author wrote it.
+
+_TABLE = re.compile(r"^\s*\[{1,2}\s*([\w-]+)")
+_EXERCISES = "exercises"
+_PARTS = "parts"
+_PART = re.compile(r"^\[\[\s*parts\s*\]\]", re.MULTILINE)
+_LIST = re.compile(r"^exercises\s*=\s*\[([^\]#]*)\]", re.MULTILINE)
+
+
+class EntryError(Exception):
+    """A text that an entry cannot be added to; the message is a sentence."""
+
+
+def with_entry(text: str, entry: str) -> str:
+    """Return the text with an `[[exercises]]` entry after those that are there. Raises `EntryError`."""
+    lines = text.splitlines(keepends=True)
+    place = _place(lines)
+    before, after = "".join(lines[:place]).rstrip(), "".join(lines[place:]).lstrip()
+    made = _listed(f"{before}\n\n{entry.strip()}\n" + (f"\n{after}" if after else ""), entry)
+    # The text is edited line by line, so the result is compared with what it should mean.
+    if _read(made) != _expected(text, entry):
+        raise EntryError("the exercises of course.toml are not written as [[exercises]] tables; write them so")
+    return made
+
+
+def _place(lines: list[str]) -> int:
+    """Return the line after the last table of an exercise: the next table with its comments, or the end."""
+    tables = [(number, match[1]) for number, line in enumerate(lines) if (match := _TABLE.match(line))]
+    last = max((number for number, name in tables if name == _EXERCISES), default=None)
+    following = [number for number, _ in tables if last is not None and number > last]
+    place = following[0] if following else len(lines)
+    while following and place > 0 and (lines[place - 1].startswith("#") or not lines[place - 1].strip()):
+        place -= 1
+    return place
+
+
+def _read(text: str) -> dict[str, Any] | None:
+    try:
+        return tomllib.loads(text, parse_float=Decimal)
+    except (ValueError, ArithmeticError):
+        return None
+
+
+def _expected(text: str, entry: str) -> dict[str, Any]:
+    before, added = tomllib.loads(text, parse_float=Decimal), tomllib.loads(entry, parse_float=Decimal)
+    exercises = before.get(_EXERCISES, [])
+    parts = before.get(_PARTS, [])
+    if parts:
+        parts = [*parts[:-1], {**parts[-1], _EXERCISES: [*parts[-1].get(_EXERCISES, []), added[_EXERCISES][0]["id"]]}]
+    every = [*(exercises if isinstance(exercises, list) else []), *added[_EXERCISES]]
+    return {**before, _EXERCISES: every, **({_PARTS: parts} if parts else {})}
+
+
+def _listed(text: str, entry: str) -> str:
+    """Return the text with the new exercise at the end of the list of the last part, if the course has parts."""
+    last = [match.end() for match in _PART.finditer(text)][-1:]
+    if not last or (found := _LIST.search(text, last[0])) is None:
+        return text
+    id_ = tomllib.loads(entry)[_EXERCISES][0]["id"]
+    ids, end = found[1].rstrip(), found.end(1)
+    comma = "" if not ids or ids.endswith(",") else ","
+    between = "\n    " if "\n" in found[1] else " " if ids else ""
+    after = ",\n" if "\n" in found[1] else ""
+    return f'{text[: found.start(1)]}{ids}{comma}{between}"{id_}"{after}{text[end:]}'
+
 
 ID = re.compile(r"ex\d\d_[a-z][a-z0-9_]*")
 
@@ -181,3 +247,78 @@ def _texts(course: Course, exercise_id: str) -> dict[Path, str]:
         solutions / "misconceptions" / f"{exercise_id}.toml": MISCONCEPTIONS.format(**fields),
         solutions / "accepted" / exercise_id / "adds.py": ACCEPTED.format(**fields),
     }
+
+
+# A new course with one exercise, which at once validates, builds, checks, grades and releases.
+
+EXAMPLE = "ex01_distances"
+LONGEST_TITLE = 60
+
+
+def new_course(folder: Path, *, tensors: bool, title: str | None = None) -> list[Path]:
+    """Write a course to a new or empty folder, and return its files. `tensors` says whether its programs use torch.
+
+    Raises `UsageError` for a folder that cannot hold it: then nothing was written.
+    """
+    root = folder.resolve()
+    _refuse(folder, root)
+    if title is None:
+        title = root.name.replace("-", " ").replace("_", " ").strip().capitalize()
+    if not title.strip() or len(title) > LONGEST_TITLE or not title.isprintable():
+        raise UsageError(f"the title {title!r} is not one line of 1 to {LONGEST_TITLE} characters; give --title TEXT")
+    texts = _course_texts(title, "torch" if tensors else "plain")
+    for name, text in texts.items():
+        file = root / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(file, text)
+    return [root / name for name in texts]
+
+
+def _refuse(folder: Path, root: Path) -> None:
+    """Raise `UsageError` if a folder has files, or is inside a course."""
+    if not SKELETON.is_dir():
+        raise UsageError("the engine of a kit has no course to begin with; install the engine on its own")
+    if root.exists() and not root.is_dir():
+        raise UsageError(f"{folder} is a file, expected a new or empty folder; nothing was written")
+    there = sorted(file.name for file in root.iterdir() if file.name != ".git") if root.exists() else []
+    if there:
+        raise UsageError(f"{folder} has {there[0]}, expected a new or empty folder; nothing was written")
+    try:
+        outer = find_course(root)
+    except CourseError:
+        return
+    raise UsageError(
+        f"{folder} would be inside the course {outer}, whose commands would find that course; choose a folder outside"
+    )
+
+
+def _course_texts(title: str, kind: str) -> dict[str, str]:
+    """Return the files of the course by their paths."""
+    values = {
+        **tomllib.loads((SKELETON / kind / "texts.toml").read_text("utf-8")),
+        "title": json.dumps(title, ensure_ascii=False),
+        "name": title,
+        "requirement": requirement(*(["author", "torch"] if kind == "torch" else ["author"])),
+    }
+    checks, solutions = "tests/exercises", "solutions"
+    sources = {
+        "course.toml": "course.txt",
+        "README.md": "readme.txt",
+        "requirements.txt": "requirements.txt",
+        ".gitignore": "gitignore.txt",
+        ".github/workflows/course.yml": "workflow.txt",
+        f"{checks}/test_{EXAMPLE}.py": f"{kind}/checks.txt",
+        f"{checks}/{STEPS_PREFIX}{EXAMPLE}.py": f"{kind}/steps.txt",
+        f"{solutions}/misconceptions/{EXAMPLE}.toml": f"{kind}/misconceptions.txt",
+        f"{solutions}/accepted/{EXAMPLE}/loops.py": f"{kind}/accepted_loops.txt",
+        f"{solutions}/accepted/{EXAMPLE}/norm.py": f"{kind}/accepted_norm.txt",
+    }
+    texts = {name: _filled(source, values) for name, source in sources.items()}
+    return {**texts, f"{solutions}/{EXAMPLE}.py": _filled("lesson.txt", {}) + _filled(f"{kind}/solution.txt", {})}
+
+
+def _filled(source: str, values: dict[str, str]) -> str:
+    text = (SKELETON / source).read_text("utf-8")
+    for name, value in values.items():
+        text = text.replace("{{" + name + "}}", value)
+    return text

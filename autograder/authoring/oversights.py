@@ -1,18 +1,34 @@
 """Mistakes of an author that no program shows: names that nothing has, and names that two things have."""
 
 import builtins
+import re
 import symtable
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import takewhile
+from pathlib import Path
 from types import ModuleType
 
-from autograder.checks import Check, Raises
-from autograder.course import Course, Exercise
-from autograder.course.misconceptions import entries_of
-from autograder.course.nearest import nearest, suggestion
-from autograder.course.stubs import BEGIN, StubError, stub_text
-from autograder.course.suite import Suite
-from autograder.protocol.functions import outline_of
+from autograder.checks import Check, Key, Raises, reads_clock
+from autograder.comparison import Expected, passes
+from autograder.course import (
+    BEGIN,
+    COURSE_FILE,
+    ID,
+    STEPS_PREFIX,
+    Course,
+    Exercise,
+    StubError,
+    Suite,
+    catalogue,
+    entries_of,
+    nearest,
+    stub_text,
+    suggestion,
+)
+from autograder.protocol import Array, Value, outline_of
+from autograder.runner import Observed, Outcome, Runner
 
 
 def names_without_definition(suite: Suite, exercise: Exercise) -> Iterator[str]:
@@ -112,3 +128,220 @@ def catalogue_mistakes(suite: Suite) -> Iterator[str]:
             if id_ in owner and proved & {exercise.id, owner[id_]}:
                 yield f"{exercise.id}: the misconception {id_} has the id of one of {owner[id_]}; give it another id"
             owner.setdefault(id_, exercise.id)
+
+
+# Checks that prove nothing: their result does not change with the seed, or not with the input of a standard check.
+
+MAKE = "see that `make` uses the dtype it gets, and that what it returns moves nothing itself"
+
+FIRST_SEEDS = (5, 6)
+"""The results of the second must not be right under the first. Most checks show that in one trial."""
+
+MORE_SEEDS = (7, 8, 9, 10)
+"""For the others, in all trials: a judge that asks for a likeness may find one by chance, but not three more times."""
+
+
+def fixed_sizes(course: Course) -> Course:
+    """Return the course with one column of sizes, so that only what is drawn differs from seed to seed."""
+    parts = tuple(replace(part, sizes=part.sizes[:1]) for part in course.parts)
+    return replace(course, sizes=course.sizes[:1], parts=parts)
+
+
+def alike(checks: Sequence[Check], right: Mapping[Key, Outcome], other: Mapping[Key, Outcome]) -> set[str]:
+    """Return the checks that the results of one seed pass under another one."""
+    found = set()
+    for check in checks:
+        pairs = [(right.get((check.id, trial)), other.get((check.id, trial))) for trial in range(check.trials)]
+        if all(
+            isinstance(expected, Observed)
+            and sent is not None
+            and passes(sent, Expected(expected.value, expected.value), check.judge)
+            for expected, sent in pairs
+        ):
+            found.add(check.id)
+    return found
+
+
+def alone(checks: Sequence[Check], known: set[str]) -> set[str]:
+    """Return the checks of `known` that count without a check that is computed."""
+    computed = {check.id for check in checks} - known
+    return {
+        check.id for check in checks if not (check.requires_any and computed.issuperset(check.requires_any))
+    } & known
+
+
+def unchanging(suite: Suite, runner: Runner, exercise: Exercise, sources: Mapping[str, bytes]) -> Iterator[str]:
+    """Yield a sentence for each check that gives the solution one result under every seed."""
+    checks = suite.checks[exercise.id]
+    own, seed = runner.suite, runner.seed
+    runner.suite = replace(own, course=fixed_sizes(own.course))
+    known = {check.id for check in checks}
+    try:
+        for seeds, trials in ((FIRST_SEEDS, 1), (MORE_SEEDS, max(check.trials for check in checks))):
+            asked = [replace(check, trials=min(trials, check.trials)) for check in checks if check.id in known]
+            plan = {exercise.id: [(check.id, trial) for check in asked for trial in range(check.trials)]}
+            found = []
+            for runner.seed in seeds:
+                found.append(runner.run(sources, plan).outcomes.get(exercise.id, {}))
+            right, *others = found
+            known = set.intersection(*(alike(asked, right, other) for other in others))
+            if not alone(checks, known):
+                return
+    finally:
+        runner.suite, runner.seed = own, seed
+    for id_ in [check.id for check in checks if check.id in alone(checks, known) and not check.empty]:
+        yield (
+            f"the check {id_} has the same result under every seed, so a program can know it: draw its input from "
+            "`given` (sizes alone are no input), return numbers in place of a conclusion such as True, or name checks "
+            "that do so in requires_any"
+        )
+
+
+def reading_clocks(checks: Sequence[Check]) -> Iterator[str]:
+    """Yield a sentence for each check whose code reads a clock, or what else differs from run to run."""
+    for check in checks:
+        if reads_clock(check.probe):
+            yield (
+                f"the check {check.id} reads a clock or another source that no seed sets: its result must not depend "
+                "on it, because a kit compares with results from another day"
+            )
+
+
+def not_following(checks: Sequence[Check], reference: Mapping[Key, Expected]) -> Iterator[str]:
+    """Yield a sentence for each standard check in which the solution does not follow the dtype or the device."""
+    for check in checks:
+        value = reference[check.id, 0].nominal
+        if not isinstance(value, dict):
+            continue
+        if check.kind == "dtypes":
+            wrong = {name: part.dtype for name, part in value.items() if isinstance(part, Array) and part.dtype != name}
+            if wrong:
+                found = ", ".join(f"{found} for {name}" for name, found in wrong.items())
+                yield f"the check {check.id}: the solution returns {found}, so it notices no other dtype; {MAKE}"
+        elif check.kind == "device" and _device_of(value) == "cpu":
+            yield f"the check {check.id}: the solution returns a tensor on the CPU for an input elsewhere; {MAKE}"
+
+
+def _device_of(value: Mapping[str, Value]) -> str:
+    output = value.get("output")
+    moved = output[0] if isinstance(output, list) and output else None
+    return moved.device if isinstance(moved, Array) else ""
+
+
+# Texts of an exercise that an author still has to write: placeholders, repeated texts, hints of a few words.
+
+PLACEHOLDER = "TODO"
+
+MOST_ALIKE = 2
+"""Two misconceptions may share an explanation or a question. Three with the same text is usually a filler."""
+
+FEWEST_WORDS = 3
+"""A hint of two words says nothing that the name of the check does not say. Good ones have ten or more."""
+
+
+def unfinished_texts(course: Course, exercise: Exercise) -> Iterator[str]:
+    """Yield a sentence for each kind of text that says too little to a learner."""
+    entries = [entry for entry in catalogue(course).values() if entry["exercise"] == exercise.id]
+    texts = {
+        "the texts of [exercises.start]": [text for begin in exercise.start.values() for text in begin],
+        "the hints of the checks": [hint for hints in exercise.hints.values() for hint in hints],
+        "the explanations of the misconceptions": _there(entries, "explanation"),
+        "the hints of the misconceptions": _there(entries, "hint"),
+    }
+    placeholders = {
+        "the lines of the solution": _lesson(course, exercise),
+        "the names of the misconceptions": list(filter(_is_placeholder, (entry.get("name", "") for entry in entries))),
+    }
+    for which, found in {**placeholders, **texts}.items():
+        yield from (f"{exercise.id}: of {which}, {sentence}" for sentence in _sentences(found))
+
+
+def _there(entries: Sequence[Mapping[str, str]], key: str) -> list[str]:
+    """Return the texts that are there: a missing one is a problem of the catalogue."""
+    return [text for entry in entries if (text := entry.get(key, "")).strip()]
+
+
+def _is_placeholder(text: str) -> bool:
+    return text.startswith(PLACEHOLDER)
+
+
+def _lesson(course: Course, exercise: Exercise) -> list[str]:
+    """Return the placeholders in the lesson and the docstrings: `TODO ex05` is a task, and `TODO:` is none."""
+    file = course.solutions_dir / exercise.file
+    lines = file.read_text("utf-8").splitlines() if file.is_file() else []
+    return [line[line.index(f"{PLACEHOLDER}:") :] for line in lines if f"{PLACEHOLDER}:" in line]
+
+
+def _sentences(texts: Sequence[str]) -> Iterator[str]:
+    placeholders = list(filter(_is_placeholder, texts))
+    if placeholders:
+        yield f"{len(placeholders)} still {'says' if len(placeholders) == 1 else 'say'} {PLACEHOLDER}"
+    for text, count in Counter(texts).items():
+        if count > MOST_ALIKE and text not in placeholders:
+            yield f"{count} are equal: {text!r}"
+    short = [text for text in texts if len(text.split()) < FEWEST_WORDS and text not in placeholders]
+    if short:
+        has = "has" if len(short) == 1 else "have"
+        yield f"{len(short)} {has} fewer than {FEWEST_WORDS} words; the first is {short[0]!r}"
+
+
+# Find the files that belong to no exercise of course.toml: those of an exercise that was removed or renamed.
+
+OF_EXERCISES = (
+    *("exercises/{}.py", "exercises/notebooks/{}.ipynb", "solutions/{}.py"),
+    *("tests/exercises/test_{}.py", f"tests/exercises/{STEPS_PREFIX}{{}}.py"),
+    *("solutions/misconceptions/{}.toml", "solutions/equivalents/{}.toml", "solutions/accepted/{}"),
+    *("solutions/accepted/whole/*/{}.py", "solutions/accepted/whole/*/{}.toml"),
+    *("solutions/reference_parts/{}.py", "tests/exercises/reference_parts/{}.json"),
+)
+"""The files and folders of an exercise, with {} for its id."""
+
+MADE = ("exercises/", "tests/exercises/reference_parts/")
+"""Where `course build` writes."""
+
+_MAY_HAVE_OTHERS = ("exercises/{}.py", "exercises/notebooks/{}.ipynb", "solutions/{}.py")
+"""Here files with other names than those of exercises are no leftovers: an author may have helpers and drafts."""
+
+
+def leftovers(course: Course) -> dict[str, list[str]]:
+    """Return the files of no exercise, relative to the course, by the id that their names have."""
+    known = {exercise.id for exercise in course.every}
+    found: dict[str, list[str]] = {}
+    for pattern in OF_EXERCISES:
+        before, after = Path(pattern).name.split("{}")
+        for file in sorted(course.root.glob(pattern.replace("{}", "*"))):
+            name = file.name.removeprefix(before).removesuffix(after)
+            if name in known or _is_other(pattern, name, file):
+                continue
+            found.setdefault(name, []).append(file.relative_to(course.root).as_posix())
+    return found
+
+
+def leftover_problems(course: Course) -> Iterator[str]:
+    """Yield a sentence for each id that files have and no exercise has."""
+    ids = [exercise.id for exercise in course.every]
+    for name, files in leftovers(course).items():
+        yield f"{', '.join(files)}: {COURSE_FILE} has no exercise {name}; {suggestion(name, ids, _remedy(files))}"
+
+
+def made_leftovers(course: Course) -> list[str]:
+    """Return the files of no exercise that an earlier `course build` made, relative to the course."""
+    return [file for files in leftovers(course).values() for file in files if file.startswith(MADE)]
+
+
+def is_leftover(course: Course, file: Path) -> bool:
+    """Say whether a file beside the checks has the name of checks or steps, but no exercise that the class takes."""
+    taken = {exercise.id for exercise in course.exercises}
+    named = re.fullmatch(rf"(?:test_|{STEPS_PREFIX})(.+)\.py", file.name)
+    return file.parent == course.checks_dir and named is not None and named[1] not in taken
+
+
+def _is_other(pattern: str, name: str, file: Path) -> bool:
+    """Whether a file is none of an exercise that was removed: a helper, a folder without programs, whole courses."""
+    if pattern.endswith("accepted/{}"):
+        return name == "whole" or not any(file.glob("*.py"))
+    return pattern in _MAY_HAVE_OTHERS and not ID.fullmatch(name)
+
+
+def _remedy(files: Sequence[str]) -> str:
+    return "rename the file, or remove it" if len(files) == 1 else "rename the files, or remove them"

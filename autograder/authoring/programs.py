@@ -1,16 +1,133 @@
 """The programs that prove a course: solutions, stubs, misconceptions, accepted variants and empty programs."""
 
-from collections.abc import Iterable, Iterator, Mapping
+import ast
+import re
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Literal
+from difflib import SequenceMatcher
+from functools import cache
+from pathlib import Path
+from typing import Literal, TypeVar
 
-from autograder.answer_key.catalogue import WrongProgram, patched, read_catalogue
-from autograder.authoring.empty import empty_programs
-from autograder.course import Exercise
-from autograder.course.stubs import make_stub
-from autograder.course.suite import Suite
-from autograder.submission import Submission
-from autograder.submission.submission import digest
+from autograder.answer_key import Keys, WrongProgram, patched, read_catalogue
+from autograder.checks import Key, counted_checks
+from autograder.comparison import Expected, passes
+from autograder.course import Exercise, Suite, load_suite, make_stub
+from autograder.judge import Budget, Grader
+from autograder.protocol import statements
+from autograder.results import Report
+from autograder.runner import Runner
+from autograder.submission import Submission, digest
+
+# Empty programs: they have every name, shape, dtype and device of an exercise, but compute nothing.
+#
+# They earn no points, except in checks that give a reason. Those checks together are worth at most 1 % of the course.
+
+FAMILIES = (
+    *("zeros", "ones", "constant", "nan", "infinity"),
+    *("nan but 1", "nan but 2", "nan but a row", "zeros but 2"),
+    *(
+        "first input",
+        "last input",
+        "parameter",
+        "random",
+        "seeded",
+        "shuffled",
+        "reversed",
+        "sums",
+        "nothing",
+        "refuses",
+    ),
+)
+"""What replaces the results; see `autograder.checks.empty_programs`.
+
+`parameter` is the last one of the module. `random` differs in each call, `seeded` does not. `shuffled` and `reversed`
+are the right numbers in another order. `sums` are constants with gradients for everything. `nothing` is None or an
+empty list. `refuses` raises a ValueError that names every size it can.
+"""
+
+MOST = 0.01
+"""The largest share of the course's points for all checks that empty programs may pass."""
+
+_FOLDER = Path(counted_checks.__code__.co_filename).parent
+_EMPTIED = "\n\n_names = {{}}\nexec({source!r}, _names)\n_names['empty'](globals(), {family!r})\n"
+
+_OWN_IMPORT = re.compile(r"^from autograder\..*\n", re.MULTILINE)
+
+Statuses = Mapping[str, str]
+"""The status of every check, by id."""
+
+
+def empty_programs(solution: str, *, with_tensors: bool) -> Iterator[tuple[str, str]]:
+    """Yield each family with the emptied solution."""
+    source = _source(with_tensors=with_tensors)
+    for family in FAMILIES:
+        yield family, solution + _EMPTIED.format(source=source, family=family)
+
+
+@cache
+def _source(*, with_tensors: bool) -> str:
+    """Return what empties a program. A program cannot import the engine, so this is part of it."""
+    text = (_FOLDER / "empty_programs.py").read_text("utf-8")
+    if with_tensors:
+        more = (_FOLDER / "empty_tensors.py").read_text("utf-8")
+        text += _OWN_IMPORT.sub("", more).replace("empty_programs.EMPTYING", "EMPTYING")
+    return text
+
+
+def run_empty(
+    suite: Suite, runner: Runner, exercise: Exercise, sources: Mapping[str, bytes], reference: Mapping[Key, Expected]
+) -> dict[str, str]:
+    """Return the status of each check for an empty program; findings are not computed, since they take long."""
+    checks = suite.checks[exercise.id]
+    passing = {check.id for check in checks}
+    for trial in range(max(check.trials for check in checks)):  # only checks that pass a trial need the next one
+        keys = [(check.id, trial) for check in checks if check.id in passing and trial < check.trials]
+        outcomes = runner.run(sources, {exercise.id: keys}, trusted=True).outcomes.get(exercise.id, {})
+        judges = {check.id: check.judge for check in checks}
+        passing -= {at[0] for at in keys if not passes(outcomes[at], reference[at], judges[at[0]])}
+    counted = counted_checks(checks, passing)
+    return {check.id: "pass" if check.id in counted else "waits" if check.id in passing else "fail" for check in checks}
+
+
+def points_of(suite: Suite, exercise: Exercise, statuses: Statuses) -> int:
+    """Return the points that an empty program earns, in hundredths."""
+    points = suite.points(exercise)
+    return sum(points[check] for check, status in statuses.items() if status == "pass")
+
+
+def problems_of(suite: Suite, exercise: Exercise, families: Mapping[str, Statuses]) -> Iterator[str]:
+    """Yield a sentence for each check that an empty program passes without a reason, or with a needless one."""
+    for check in suite.checks[exercise.id]:
+        passing = [family for family, statuses in families.items() if statuses[check.id] == "pass"]
+        if passing and not check.empty:
+            yield (
+                f"the check {check.id} is passed by programs that compute nothing ({', '.join(passing)}): "
+                "observe more in it, or name the checks that it requires with requires_any"
+            )
+        elif check.empty and families and not passing:
+            yield f"the check {check.id} has a reason in `empty`, but no empty program passes it: remove the reason"
+
+
+def over_budget(suite: Suite) -> str | None:
+    """Return a sentence if all checks that empty programs may pass are together worth too much."""
+    excepted = {
+        f"{exercise.id}/{check.id}": suite.points(exercise)[check.id]
+        for exercise in suite.exercises
+        for check in suite.checks[exercise.id]
+        if check.empty
+    }
+    most = MOST * sum(exercise.points for exercise in suite.course.exercises)
+    if sum(excepted.values()) <= most:
+        return None
+    return (
+        f"the checks that empty programs may pass are together worth {sum(excepted.values()) / 100:g} points, "
+        f"expected at most {most / 100:g}: {', '.join(excepted)}"
+    )
+
 
 WHOLE = "whole/"
 """How the name of a variant begins that is a whole course, in one style."""
@@ -74,3 +191,139 @@ def catalogue_of(suite: Suite, exercise: Exercise) -> tuple[WrongProgram, ...]:
     return read_catalogue(
         solutions / "misconceptions" / f"{exercise.id}.toml", (solutions / exercise.file).read_text("utf-8")
     )
+
+
+# Run many trusted programs of the course, several at a time, with workers that are reused.
+
+OnProgress = Callable[[int, int], None]
+"""Takes the number of what is finished and of all: programs, or answer keys."""
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+@contextmanager
+def pool_of(jobs: int) -> Iterator[ThreadPoolExecutor]:
+    """Return a pool of `jobs` threads. After an error, nothing that waits in it begins."""
+    with ThreadPoolExecutor(jobs) as pool:
+        try:
+            yield pool
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def run_in_workers(
+    pool: Executor,
+    suite: Suite,
+    work: Callable[[Item, Runner], Result],
+    items: Iterable[Item],
+    *,
+    seed: int,
+    device: str = "cpu",
+) -> Iterator[Result]:
+    """Yield the result of `work` for each item, in order; as many at a time as the pool has threads.
+
+    Work begins while `items` still come. These programs are trusted, so a worker may go on from one to the next.
+    """
+    free: deque[Runner] = deque()
+    made: list[Runner] = []
+
+    def run(item: Item) -> Result:
+        try:
+            runner = free.pop()
+        except IndexError:
+            runner = Runner(suite, seed=seed, device=device, shared=True)
+            made.append(runner)
+        try:
+            return work(item, runner)
+        finally:
+            free.append(runner)
+
+    futures: deque[Future[Result]] = deque()
+    try:
+        futures.extend(pool.submit(run, item) for item in items)
+        while futures:
+            yield futures[0].result()
+            futures.popleft()
+    finally:
+        wait([future for future in futures if not future.cancel()])  # one that runs still uses its worker
+        for runner in made:
+            runner.close()
+
+
+def with_keys(
+    pool: Executor,
+    suite: Suite,
+    work: Callable[[Exercise, Keys], Result],
+    exercises: Sequence[Exercise],
+    *,
+    seed: int,
+    device: str = "cpu",
+    cache: Path | None = None,
+    on_progress: OnProgress = lambda *_: None,
+) -> Iterator[Result]:
+    """Yield what `work` returns of each exercise and the answer keys, in order.
+
+    `on_progress(done, all)` is called before each.
+    """
+
+    def worked(exercise: Exercise) -> Result:
+        with Keys(suite, seed=seed, device=device, cache=cache) as own:
+            return work(exercise, own)
+
+    for done, result in enumerate(pool.map(worked, exercises), 1):
+        on_progress(done, len(exercises))
+        yield result
+
+
+def grade_each(
+    suite: Suite,
+    programs: Sequence[tuple[Submission, Sequence[Exercise]]],
+    *,
+    seed: int,
+    jobs: int,
+    cache: Path | None,
+    on_progress: OnProgress,
+    budget: Budget | None = None,
+) -> Iterator[Report]:
+    """Yield the report of each submission for its exercises; with a `budget`, as a self-check gives it."""
+    suite = _with_needs(suite)
+    with Grader(suite, seed=seed, cache=cache, finders=jobs, budget=budget, evidence=budget is not None) as grader:
+
+        def grade(program: tuple[Submission, Sequence[Exercise]], runner: Runner) -> Report:
+            return grader.report(*program, runner)
+
+        with pool_of(jobs) as pool:
+            for done, report in enumerate(run_in_workers(pool, suite, grade, programs, seed=seed), 1):
+                on_progress(done, len(programs))
+                yield report
+
+
+def _with_needs(suite: Suite) -> Suite:
+    """Add the exercises that those of a suite need: whether they are right decides what a mistake costs."""
+    course = suite.course
+    needed = {other.id for exercise in suite.exercises for other in course.with_needs(exercise)}
+    if needed <= suite.checks.keys():
+        return suite
+    return load_suite(course, [exercise for exercise in course.exercises if exercise.id in needed])
+
+
+# The lines of a wrong program that a finding may point to.
+
+
+def faulty_lines(solution: str, wrong: str) -> frozenset[int]:
+    """Return the right locations in a wrong program: its changed lines, and the next statement.
+
+    The next statement counts, since a removed line has no line of its own. A changed line inside a statement also
+    counts for the first line of that statement.
+    """
+    spans = [(one.line, one.last) for one in statements(ast.parse(wrong))]
+    changed = list(_changed(solution.splitlines(), wrong.splitlines(), [first for first, _ in spans]))
+    return frozenset(changed + [first for first, last in spans if any(first <= line <= last for line in changed)])
+
+
+def _changed(right: list[str], wrong: list[str], starts: list[int]) -> Iterator[int]:
+    for kind, _, _, first, last in SequenceMatcher(None, right, wrong, autojunk=False).get_opcodes():
+        if kind != "equal":
+            yield from range(first + 1, last + 1)
+            yield next((start for start in starts if start > last), last)

@@ -1,28 +1,259 @@
-"""The student's kit: stubs, checks, a public answer key and the engine. Equal courses give equal bytes."""
+"""Make a student's kit, or examine one, and refuse it if it would leak a solution or a secret."""
 
 import json
-from collections.abc import Mapping
+import lzma
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from string import Template
+from typing import Any
 
 from autograder import __version__, ending
-from autograder.answer_key.keys import Keys
-from autograder.answer_key.released import file_digest
-from autograder.authoring.engine import engine_files
-from autograder.authoring.grading import OnProgress, pool_of, with_keys
-from autograder.authoring.handout import handout_of
-from autograder.authoring.key_sizes import packed, problem_of
-from autograder.authoring.leftovers import is_leftover
-from autograder.authoring.release_tables import TableError, with_take, without_tables
-from autograder.course import Course
-from autograder.course.kit_files import MANIFEST, STUBS
-from autograder.course.misconceptions import CATALOGUE, catalogue
-from autograder.course.model import Assignment
-from autograder.course.suite import Suite
+from autograder.answer_key import AnswerKey, CatalogueError, Keys, file_digest, to_record
+from autograder.course import (
+    CATALOGUE,
+    KEY_FOLDER,
+    MANIFEST,
+    STUBS,
+    Assignment,
+    Course,
+    Exercise,
+    HuntFile,
+    StubError,
+    Suite,
+    UsageError,
+    catalogue,
+    is_kit,
+    key_file,
+    kit_hunts,
+    load_suite,
+    nothing_to_hunt,
+)
 from autograder.formats import KEY
-from autograder.submission.own_work import NOTEBOOKS
+from autograder.protocol import Value, split_frame, write_frame
+from autograder.report import kilobytes
+from autograder.submission import NOTEBOOKS
+
+from .build import handout_of
+from .engine import engine_files
+from .leaks import SHORTEST_SEED, Gate, Leak, files_in, files_of, grading_seed, secrets_of
+from .oversights import is_leftover
+from .programs import OnProgress, pool_of, with_keys
+
+# The public answer key of a kit: the records of the course's own keys, compressed. Equal keys give equal bytes.
+
+SMALLEST_WINDOW = 4096
+
+
+def packed_key(key: AnswerKey) -> bytes:
+    """Return the key of an exercise for a kit."""
+    return _packed(to_record(key), align=2)
+
+
+def packed_traces(traced: Value) -> bytes:
+    """Return the intermediate results of the solution under one check, for a kit."""
+    return _packed(traced, align=0)
+
+
+def _packed(record: Value, align: int) -> bytes:
+    """Compress a record; `align` is the binary logarithm of the size in bytes of most of its numbers.
+
+    Its text and its numbers are two streams, as they are of different kinds; a decompressor joins them.
+    """
+    text, numbers = split_frame(write_frame(record))
+    return _compressed(text, literal=3, align=0) + _compressed(numbers, literal=0, align=align)
+
+
+def _compressed(data: bytes, *, literal: int, align: int) -> bytes:
+    filters = [
+        {
+            "id": lzma.FILTER_LZMA2,
+            "preset": 9,
+            "dict_size": max(len(data), SMALLEST_WINDOW),  # the preset's own takes 64 MB and most of the time
+            "lc": literal,
+            "lp": align,
+            "pb": align,
+        }
+    ]
+    return lzma.compress(data, format=lzma.FORMAT_XZ, check=lzma.CHECK_CRC32, filters=filters)
+
+
+# Remove whole tables from a TOML text, or set its `take`; comments and everything else stay as written.
+
+_OPENING = re.compile(r"^\[{1,2}\s*([\w.\"'-]+(?:\s*\.\s*[\w\"'-]+)*)\s*\]{1,2}")
+
+_TAKE = re.compile(r"^take\s*=\s*\[[^\]]*\][ \t]*(?:#.*)?\n", re.MULTILINE)
+
+
+class TableError(Exception):
+    """A text whose table cannot be removed; the message is the rest of a sentence."""
+
+
+def without_tables(text: str, names: Sequence[str]) -> str:
+    """Return a TOML text without these tables, their inner tables, and the comments right above them.
+
+    Raises `TableError` if the rest would change its meaning.
+    """
+    wanted = tomllib.loads(text)
+    for name in names:
+        _drop(wanted, name.split("."))
+    kept: list[str] = []
+    dropping = False
+    for line in text.splitlines(keepends=True):
+        header = _OPENING.match(line)
+        if header:
+            dropped, dropping = dropping, _within(header[1], names)
+            if dropping and not dropped:
+                _drop_comments(kept)
+        if not dropping:
+            kept.append(line)
+    # The text is edited line by line, so the result is compared with what it should mean.
+    made = "".join(kept).rstrip("\n") + "\n"
+    try:
+        same = tomllib.loads(made) == wanted
+    except tomllib.TOMLDecodeError:
+        same = False
+    if not same:
+        raise TableError(f"{' or '.join(names)} cannot be removed; write it as a table of its own, [{names[0]}]")
+    return made
+
+
+def with_take(text: str, take: Sequence[str]) -> str:
+    """Return a TOML text whose `take` has these names, after the comments at its top. Raises `TableError`."""
+    before = tomllib.loads(text)
+    wanted = {**before, "take": list(take)}
+    if not take:
+        return text
+    # Keys at the top come before all tables, so the first one is it.
+    lines = (_TAKE.sub("", text, count=1) if "take" in before else text).splitlines(keepends=True)
+    place = next((at for at, line in enumerate(lines) if line.strip() and not line.startswith("#")), len(lines))
+    made = "".join([*lines[:place], f"take = {json.dumps(list(take))}\n", *lines[place:]])
+    try:
+        same = tomllib.loads(made) == wanted
+    except tomllib.TOMLDecodeError:
+        same = False
+    if not same:
+        raise TableError("take cannot be replaced; write it at the top, as take = [...]")
+    return made
+
+
+def _within(header: str, names: Sequence[str]) -> bool:
+    plain = re.sub(r"[\s\"']", "", header)
+    return any(plain == name or plain.startswith(f"{name}.") for name in names)
+
+
+def _drop_comments(lines: list[str]) -> None:
+    while lines and lines[-1].startswith("#"):
+        lines.pop()
+
+
+def _drop(table: dict[str, Any], path: Sequence[str]) -> None:
+    for part in path[:-1]:
+        table = table.get(part, {})
+    table.pop(path[-1], None)
+
+
+# The size of an exercise's answer key in a kit, and its budget: a kit should stay a quick download.
+
+MOST_KEY_BYTES = 600_000
+"""The budget of one exercise. The kit of this course, with 28 exercises, has 6.5 MB of keys."""
+
+WARNED_SHARE = 0.8
+REMEDY = "use smaller [sizes] in course.toml, fewer checks of whole models, or observe less in the checks"
+
+
+MOST_NAMED = 3
+"""The largest checks that a sentence about a large key names."""
+
+
+class KeySize(int):
+    """The size in bytes of a key, and, if it is large, the largest checks with their sizes, the largest first."""
+
+    largest: tuple[tuple[str, int], ...] = ()
+
+
+def packed(exercise: Exercise, keys: Keys) -> dict[str, bytes]:
+    """Return the answer key of an exercise as the files of a kit, and remember its size.
+
+    Raises `GraderProblem` if the key cannot be made.
+    """
+    files = {key_file(exercise): packed_key(keys.get(exercise))}
+    for check in keys.suite.checks[exercise.id]:
+        files[key_file(exercise, check.id)] = packed_traces(keys.traced(exercise, check))
+    keys.note_size(exercise, sum(map(len, files.values())))
+    return files
+
+
+def measured(exercise: Exercise, keys: Keys) -> KeySize:
+    """Return the size of an exercise's key in a kit, which is made unless its size is known."""
+    known = keys.known_size(exercise)
+    size = KeySize(known if known is not None else sum(map(len, packed(exercise, keys).values())))
+    if size >= WARNED_SHARE * MOST_KEY_BYTES:
+        size.largest = _largest(exercise, keys)
+    return size
+
+
+def _largest(exercise: Exercise, keys: Keys) -> tuple[tuple[str, int], ...]:
+    """Return the largest checks, as if a key held nothing but one of them."""
+    key = keys.get(exercise)
+    sizes = {
+        check.id: len(packed_key(_only(key, check.id))) + len(packed_traces(keys.traced(exercise, check)))
+        for check in keys.suite.checks[exercise.id]
+    }
+    return tuple(sorted(sizes.items(), key=lambda item: -item[1])[:MOST_NAMED])
+
+
+def _only(key: AnswerKey, check: str) -> AnswerKey:
+    """Return what a key holds for one check."""
+    reference = {at: expected for at, expected in key.reference.items() if at[0] == check}
+    outcomes = ({at: one for at, one in wrong.outcomes.items() if at[0] == check} for wrong in key.misconceptions)
+    wrongs = (replace(wrong, outcomes=own) for wrong, own in zip(key.misconceptions, outcomes, strict=True))
+    return AnswerKey(reference, tuple(wrongs))
+
+
+def known_sizes(course: Course, exercises: Sequence[Exercise]) -> dict[str, int | None]:
+    """Return the sizes in bytes of the answer keys in a kit by exercise; None for one that was not measured.
+
+    In a kit they are those of its files.
+    """
+    if is_kit(course):
+        folders = {exercise.id: (course.root / key_file(exercise)).parent for exercise in exercises}
+        return {id_: sum(file.stat().st_size for file in folder.glob("*.xz")) for id_, folder in folders.items()}
+    with Keys(load_suite(course, exercises), seed=course.seed) as keys:
+        return {exercise.id: keys.known_size(exercise) for exercise in exercises}
+
+
+def problem_of(exercise: str, size: int | None) -> str | None:
+    """Return a sentence for a key that is too large for a kit."""
+    if size is None or size <= MOST_KEY_BYTES:
+        return None
+    return f"the answer key of {exercise} has {of_budget(size)}, so `course release` refuses it{_named(size)}; {REMEDY}"
+
+
+def warning_of(exercise: str, size: int | None) -> str | None:
+    """Return a sentence for a key that fills its budget, or nearly."""
+    if size is None or not WARNED_SHARE * MOST_KEY_BYTES <= size <= MOST_KEY_BYTES:
+        return None
+    fills = "fills" if kilobytes(size) == kilobytes(MOST_KEY_BYTES) else "nearly fills"
+    return f"the answer key of {exercise} has {of_budget(size)}: it {fills} its budget{_named(size)}"
+
+
+def _named(size: int) -> str:
+    largest = size.largest if isinstance(size, KeySize) else ()
+    listed = ", ".join(f"{check} {kilobytes(own)}" for check, own in largest)
+    return f" (largest checks: {listed})" if listed else ""
+
+
+def of_budget(size: int) -> str:
+    """Return a size beside the budget: `92 kB of 600 kB`."""
+    return f"{kilobytes(size)} of {kilobytes(MOST_KEY_BYTES)}"
+
+
+# The student's kit: stubs, checks, a public answer key and the engine. Equal courses give equal bytes.
 
 IGNORED = "__pycache__/ *.egg-info/ .venv/ .pytest_cache/ .ipynb_checkpoints/ /submission.zip /hunt/ /arrange/"
 PART = ".part"
@@ -242,3 +473,110 @@ def _is_compiled(file: Path) -> bool:
 
 def _digest_at(file: Path) -> str | None:
     return None if file.is_symlink() else file_digest(file.read_bytes())
+
+
+@dataclass(frozen=True)
+class Release:
+    """The files of a kit by their paths, and its leaks: it is written only if there are none."""
+
+    files: Mapping[str, bytes]
+    leaks: Sequence[Leak]
+
+    @property
+    def size(self) -> str:
+        return _megabytes(self.files.values())
+
+    @property
+    def key_size(self) -> str:
+        """Return the size of the answer key as text."""
+        return _megabytes(data for name, data in self.files.items() if name.startswith(f"{KEY_FOLDER}/"))
+
+
+def release_kit(
+    course: Course,
+    folder: Path,
+    *,
+    jobs: int,
+    on_keys: OnProgress,
+    hunted: Sequence[HuntFile] = (),
+) -> Release:
+    """Write a kit to a folder if it leaks nothing. `on_keys(done, all)` follows the answer keys, `jobs` at a time.
+
+    Texts are searched before any key is made, as keys take minutes. `hunted` has the programs to practise on that go
+    into the kit. Raises `UsageError` for a course that cannot be released.
+    """
+    try:
+        gate = Gate(secrets_of(course))
+        suite = load_suite(course)
+        named = [programs.exercise for programs in hunted]
+        names = _hunt_files(course, [course.exercise(name) for name in named])
+        hunts = dict(zip(names, (_fit(gate, one, named).to_json().encode() for one in hunted), strict=True))
+        files: dict[str, bytes] = texts_of(course, hunts)
+        leaks = gate.leaks(files_of(files, folder), named, hunts)
+        if not leaks:
+            searched, files = files, complete(suite, files, jobs=jobs, on_keys=on_keys)
+            leaks = gate.leaks((name, data) for name, data in files.items() if searched.get(name) is not data)
+        if not leaks:
+            write_kit(files, folder)
+    except (ReleaseError, StubError, CatalogueError) as error:
+        raise UsageError(str(error)) from error
+    return Release(files, leaks)
+
+
+def require_folder(folder: Path) -> None:
+    """Raise `UsageError` if a kit cannot be written to a folder: a command says so before it makes any key."""
+    try:
+        earlier_files(folder)
+    except ReleaseError as error:
+        raise UsageError(str(error)) from error
+
+
+def _fit(gate: Gate, programs: HuntFile, named: Sequence[str]) -> HuntFile:
+    """Return the programs without those that have lines of exercises which are not named.
+
+    Raises `UsageError` if none is left.
+    """
+    if not programs.hunts:
+        raise UsageError(nothing_to_hunt(programs))
+    right = {name: text for name, text in programs.right.items() if not _leaks(gate, text, named)}
+    hunts = tuple(one for one in programs.hunts if one.variant in right and not _leaks(gate, one.source, named))
+    if not hunts:
+        raise UsageError(
+            f"every program to practise {programs.exercise} on has lines of another exercise; name that one too"
+        )
+    return HuntFile(programs.exercise, right, hunts)
+
+
+def _leaks(gate: Gate, text: str, named: Sequence[str]) -> bool:
+    return bool(gate.leaks([("program.py", text.encode())], named, ["program.py"]))
+
+
+def examine_kit(course: Course, folder: Path, hunted: Sequence[Exercise] = ()) -> Sequence[Leak]:
+    """Return the leaks of a kit, in which programs of the `hunted` exercises may be.
+
+    Raises `UsageError` if there is no such folder.
+    """
+    try:
+        gate = Gate(secrets_of(course))
+    except (StubError, CatalogueError) as error:
+        raise UsageError(str(error)) from error
+    if not folder.is_dir():
+        raise UsageError(f"{folder} is no folder; give the kit that is to be looked through")
+    return gate.leaks(files_in(folder), [exercise.id for exercise in hunted], _hunt_files(course, hunted))
+
+
+def _hunt_files(course: Course, exercises: Sequence[Exercise]) -> list[str]:
+    return [kit_hunts(course, exercise).relative_to(course.root).as_posix() for exercise in exercises]
+
+
+def seed_warning(course: Course) -> str:
+    """Return a warning if the seed of grading is easy to guess, else ""."""
+    seed = grading_seed(course)
+    if seed is None or (len(seed) >= SHORTEST_SEED and seed != str(course.seed)):
+        return ""
+    remedy = "remove .course/grading_seed, and `course grade` makes another one"
+    return f"the seed of grading, {seed}, is no secret: {remedy}"
+
+
+def _megabytes(parts: Iterable[bytes]) -> str:
+    return f"{sum(map(len, parts)) / 1e6:.1f} MB"

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.checks.plain_given import PlainGiven
+from .plain_given import PlainGiven
 
 _STREAM = np.random.RandomState()
 """The one stream of inputs. Each trial seeds it anew: a new stream takes longer to make than all its numbers."""

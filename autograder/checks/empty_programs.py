@@ -1,6 +1,6 @@
 """Turn a correct module into an empty program: its results keep their form, and their numbers are made up.
 
-`autograder.authoring.empty` appends this file's source to a solution. Constructors and errors stay as they are: an
+`autograder.authoring.programs` appends this file's source to a solution. Constructors and errors stay as they are: an
 empty program knows every type and length, and computes nothing.
 """
 

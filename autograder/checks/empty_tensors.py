@@ -1,6 +1,6 @@
 """Empty programs of a course with torch: they know every shape, dtype and device, and compute nothing.
 
-`autograder.authoring.empty` appends this file's source to a solution, after that of `empty_programs`.
+`autograder.authoring.programs` appends this file's source to a solution, after that of `empty_programs`.
 """
 
 import contextlib
@@ -13,7 +13,8 @@ import torch
 from torch import Tensor, nn
 
 from autograder.checks import empty_programs
-from autograder.checks.empty_programs import KEPT, Emptying, right_places
+
+from .empty_programs import KEPT, Emptying, right_places
 
 HOOK = "from_reference"
 

@@ -14,8 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from autograder.checks.judges import Dropout, Like, Same, SameInputs
-from autograder.checks.language import PREFIX, Check, Probe, check
+from .language import PREFIX, Check, Dropout, Like, Probe, Same, SameInputs, check
 
 Make = Callable[[Any, Any, str], tuple[Any, Mapping[str, Any]]]
 """A function `(impl, given, dtype)` that returns what is called, and its inputs by name."""

@@ -19,6 +19,6 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command, and return its exit status. Every error that a user can cause becomes a sentence."""
-    from autograder.cli.program import run_command
+    from .program import run_command
 
     return run_command(arguments)

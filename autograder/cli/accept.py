@@ -2,16 +2,12 @@
 
 import argparse
 
-from autograder.cli.screen import say
-from autograder.course import Course, find_course, read_course
-from autograder.course.assignments import find_assignment
-from autograder.course.kit_files import refuse_kit
-from autograder.course.names import UsageError
+from autograder.course import Course, UsageError, find_assignment, find_course, read_course, refuse_kit
 from autograder.exits import PASS
-from autograder.instructor.author import author
-from autograder.instructor.gradebook.roster import read_roster
-from autograder.instructor.grading.accepted import FOLDER, Decision, accept, decisions_that_hold, withdraw
-from autograder.report.printable import one_line
+from autograder.instructor import FOLDER, Decision, accept, author, decisions_that_hold, read_roster, withdraw
+from autograder.report import one_line
+
+from .screen import say
 
 _FORM = "write course accept STUDENT FILE --reason TEXT"
 

@@ -3,26 +3,26 @@
 import argparse
 from collections.abc import Sequence
 
-from autograder.cli.screen import say, warn
-from autograder.course import Course, find_course, read_course
-from autograder.course.assignments import assigned, find_assignment
-from autograder.course.kit_files import refuse_kit
-from autograder.course.names import UsageError
+from autograder.course import Course, UsageError, assigned, find_assignment, find_course, read_course, refuse_kit
 from autograder.exits import PASS
-from autograder.instructor.author import author, now
-from autograder.instructor.gradebook.adjustments import (
+from autograder.exports import manual_marks
+from autograder.instructor import (
     WHOLE,
     Adjustment,
     Adjustments,
+    Roster,
     adjustment,
     append,
+    author,
     merged,
+    now,
+    policy_of,
     read_adjustments,
+    read_roster,
 )
-from autograder.instructor.gradebook.policy import policy_of
-from autograder.instructor.gradebook.roster import Roster, read_roster
-from autograder.report.printable import one_line
-from autograder.report.quantities import plural, points
+from autograder.report import one_line, plural, points
+
+from .screen import say, warn
 
 FORM = "write course adjust STUDENT EXERCISE KIND [VALUE] --text TEXT"
 
@@ -54,8 +54,6 @@ def _new_rows(
     if options.merge is not None:
         return merged(known, read_adjustments(course, roster, options.merge), options.keep)
     if options.from_nbgrader is not None:
-        from autograder.instructor.gradebook.nbgrader_manual import manual_marks
-
         name = options.assignment or course.root.name
         cells = [{**found, "when": now(course)} for found in manual_marks(course, options.from_nbgrader, name)]
         rows = [adjustment(course, roster, one) for one in cells]

@@ -3,18 +3,14 @@
 import argparse
 from contextlib import closing
 
-from autograder.cli.hunt import show_not_yet
-from autograder.cli.key_progress import KeyProgress
-from autograder.cli.progress_line import show_programs
-from autograder.cli.screen import Screen
 from autograder.course import find_course, read_course
 from autograder.exits import FAIL, PASS
-from autograder.learner.checking import check_submission, exercise_meant
-from autograder.learner.json_output import write_json
-from autograder.learner.practice.arranging import FOLDER, read_puzzle, write_puzzle
-from autograder.learner.progress import read_progress
-from autograder.learner.solution import require_attempt
-from autograder.report.quantities import plural
+from autograder.learner import check_submission, exercise_meant, read_progress, require_attempt, write_json
+from autograder.practice import ARRANGE_FOLDER, read_puzzle, write_puzzle
+from autograder.report import plural
+
+from .hunt import show_not_yet
+from .screen import KeyProgress, Screen, show_programs
 
 
 def arrange(options: argparse.Namespace) -> int:
@@ -44,5 +40,5 @@ def arrange(options: argparse.Namespace) -> int:
             screen.next([(f"edit {course.exercises_dir.name}/{exercise.file}", f"then course check {exercise.number}")])
         else:
             show_not_yet(screen, result)
-            screen.next([(f"edit {FOLDER}/{exercise.file}", f"then course arrange {exercise.number} --check")])
+            screen.next([(f"edit {ARRANGE_FOLDER}/{exercise.file}", f"then course arrange {exercise.number} --check")])
     return PASS if result.status == "pass" else FAIL

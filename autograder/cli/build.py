@@ -4,16 +4,22 @@ import argparse
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from autograder.authoring.building import find_stale, write_files
-from autograder.authoring.leftovers import made_leftovers
-from autograder.cli.screen import say, warn
-from autograder.course import Course, Exercise, find_course, read_course
-from autograder.course.author_files import require_texts
-from autograder.course.kit_files import refuse_kit
-from autograder.course.names import UsageError, resolve_exercise
-from autograder.course.problems import COURSE_FILE
+from autograder.authoring import find_stale, made_leftovers, write_files
+from autograder.course import (
+    COURSE_FILE,
+    Course,
+    Exercise,
+    UsageError,
+    find_course,
+    read_course,
+    refuse_kit,
+    require_texts,
+    resolve_exercise,
+)
 from autograder.exits import FAIL, PASS
-from autograder.report.quantities import listed, plural
+from autograder.report import listed, plural
+
+from .screen import say, warn
 
 
 def build(options: argparse.Namespace) -> int:

@@ -1,31 +1,89 @@
 """`course check`: run the checks on your own files, or on a submission, and explain the result."""
 
 import argparse
+import contextlib
 import importlib
+import os
+import sys
 from collections.abc import Sequence
 from contextlib import closing
+from typing import TYPE_CHECKING
 
-from autograder.cli.key_progress import KeyProgress
-from autograder.cli.question import ask_about
-from autograder.cli.screen import Screen, make_console, warn
-from autograder.course import Course, find_course, read_course
-from autograder.learner.checking import (
+from autograder.course import Course, Exercise, UsageError, find_course, read_course
+from autograder.learner import (
+    ALL_AT_ONCE,
+    Command,
+    Progress,
+    Standing,
+    after_check,
+    after_submission,
     check_submission,
     confinement_warning,
     encouragement,
     exit_status,
+    moved_on,
     normalize_device,
     pause_advice,
+    read_progress,
+    record,
     select_exercises,
+    write_json,
 )
-from autograder.learner.json_output import write_json
-from autograder.learner.next_commands import Command, after_check, after_submission
-from autograder.learner.next_exercise import moved_on
-from autograder.learner.progress import Progress, read_progress
-from autograder.learner.progress.course_progress import ALL_AT_ONCE
-from autograder.learner.progress.record import record
 from autograder.results import Report
-from autograder.submission.own_work import read_own
+from autograder.submission import read_own
+
+from .screen import KeyProgress, Screen, chosen, is_somebody_there, make_console, say, warn
+
+if TYPE_CHECKING:
+    from autograder.practice import Question
+
+
+# The question after a corrected mistake, on a terminal: a choice of four, skipped with Enter.
+
+
+def ask_about(
+    options: argparse.Namespace, course: Course, exercise: Exercise, before: Standing, after: Standing
+) -> None:
+    """Ask what the corrected mistake was, where somebody is there to answer."""
+    if options.no_questions or options.json is not None or os.environ.get("CI") or not is_somebody_there():
+        return
+    from autograder.practice import question_after
+
+    question = question_after(course, exercise, before, after)
+    if question is not None:
+        _ask(Screen.of(options), course, exercise, question)
+
+
+def _ask(screen: Screen, course: Course, exercise: Exercise, question: "Question") -> None:
+    from autograder.practice import save_answer
+
+    screen.gap()
+    answers, right = question.choice.answers, question.choice.right
+    screen.choices(question.choice.question, answers)
+    answer = _read(f"Type 1 to {len(answers)}, or Enter to skip:", answers)
+    if answer is None:
+        warn(save_answer(course, exercise, question, "skipped"))
+        return
+    is_right = answer == right
+    warn(save_answer(course, exercise, question, "right" if is_right else "wrong"))
+    verdict = "Right." if is_right else f"It was {right + 1}: {answers[right]}."
+    screen.text(f"{verdict} {question.explanation}", indent=0)
+
+
+def _read(prompt: str, answers: Sequence[str]) -> int | None:
+    """Return the answer that somebody types, from 0; None if they skip the question."""
+    while True:
+        say(prompt, end=" ")
+        try:
+            typed = sys.stdin.readline()
+        except KeyboardInterrupt:
+            typed = ""
+        if not typed.endswith("\n"):
+            print()
+        if not typed.strip():
+            return None
+        with contextlib.suppress(UsageError):
+            return chosen(typed.strip(), answers)
 
 
 def check(options: argparse.Namespace) -> int:
@@ -83,8 +141,7 @@ def _show(options: argparse.Namespace, course: Course, report: Report, progress:
     if len(report.exercises) == 1 and own:
         _show_exercise(options, course, report, progress, commands)
         return
-    from autograder.report.glyphs import glyphs_for
-    from autograder.report.terminal import render_report
+    from autograder.report import glyphs_for, render_report
 
     console = make_console(options)
     paths = {exercise.file: course.exercises_dir / exercise.file for exercise in course.exercises} if own else {}
@@ -96,8 +153,7 @@ def _show_exercise(
     options: argparse.Namespace, course: Course, report: Report, progress: Progress, commands: Sequence[Command]
 ) -> None:
     """Print the result of one exercise, then advice if there is any, and the next commands last."""
-    from autograder.report.glyphs import glyphs_for
-    from autograder.report.terminal import render_exercise
+    from autograder.report import glyphs_for, render_exercise
 
     console = make_console(options)
     [result] = report.exercises

@@ -2,15 +2,12 @@
 
 import argparse
 
-from autograder.cli.screen import say, warn
-from autograder.course import find_course, read_course
-from autograder.course.names import UsageError
+from autograder.course import UsageError, find_course, read_course
 from autograder.exits import PASS
-from autograder.instructor.dashboard.class_page import make_class_page
-from autograder.instructor.dashboard.graded_submissions import read_submissions
-from autograder.instructor.gradebook.graded import read_graded
-from autograder.instructor.gradebook.roster import read_roster
-from autograder.report.quantities import plural
+from autograder.instructor import make_class_page, read_graded, read_roster, read_submissions
+from autograder.report import plural
+
+from .screen import say, warn
 
 
 def dashboard(options: argparse.Namespace) -> int:

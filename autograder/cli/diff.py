@@ -2,15 +2,13 @@
 
 import argparse
 
-from autograder.cli.screen import Screen, make_console
-from autograder.course import Course, Exercise, find_course, read_course
-from autograder.course.names import resolve_exercise
+from autograder.course import Course, Exercise, find_course, read_course, resolve_exercise
 from autograder.exits import PASS
-from autograder.learner.json_output import write_json
-from autograder.learner.last_failure import evidence_json, has_changed, read_last_check
-from autograder.learner.progress import read_progress
-from autograder.learner.progress.last import LastReport
-from autograder.submission.own_work import is_missing, missing_sentence, stub_command
+from autograder.learner import LastReport, evidence_json, has_changed, read_last_check, read_progress, write_json
+from autograder.report import glyphs_for, render_evidence, render_prints
+from autograder.submission import is_missing, missing_sentence, stub_command
+
+from .screen import Screen, make_console
 
 
 def show_diff(options: argparse.Namespace) -> int:
@@ -42,8 +40,6 @@ def show_diff(options: argparse.Namespace) -> int:
 
 
 def _show_prints(options: argparse.Namespace, last: LastReport) -> None:
-    from autograder.report.diff import render_prints
-    from autograder.report.glyphs import glyphs_for
 
     console = make_console(options)
     prints = last.result.prints
@@ -51,8 +47,6 @@ def _show_prints(options: argparse.Namespace, last: LastReport) -> None:
 
 
 def _show_evidence(options: argparse.Namespace, course: Course, exercise: Exercise, last: LastReport) -> None:
-    from autograder.report.diff import render_evidence
-    from autograder.report.glyphs import glyphs_for
 
     result = last.result
     check = result.first_failure

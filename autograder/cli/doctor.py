@@ -2,10 +2,10 @@
 
 import argparse
 
-from autograder.cli.screen import Screen
 from autograder.exits import ENVIRONMENT, PASS
-from autograder.learner.doctor import at_home, examine
-from autograder.learner.json_output import write_json
+from autograder.learner import at_home, examine, write_json
+
+from .screen import Screen
 
 
 def show_doctor(options: argparse.Namespace) -> int:

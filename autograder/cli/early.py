@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 def grade(options: argparse.Namespace) -> int:
     """Run the command. The sandbox starts first, if it will be used for sure."""
     with _sandbox(options):
-        from autograder.cli.grade import grade as run
+        from .grade import grade as run
 
         return run(options)
 
@@ -20,8 +20,7 @@ def _sandbox(options: argparse.Namespace) -> AbstractContextManager[None]:
         return nullcontext()
     if not options.folder.exists() or (options.out / "reports").exists():  # a second run may have nothing to grade
         return nullcontext()
-    from autograder.runner.sandbox.channels import prestarted_zygote
-    from autograder.runner.sandbox.launch import Launch
+    from autograder.sandbox import Launch, prestarted_zygote
 
     return prestarted_zygote(Launch(outer=True, libraries=_libraries(options)))
 

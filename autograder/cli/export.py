@@ -6,29 +6,26 @@ from dataclasses import fields, replace
 from datetime import datetime
 from pathlib import Path
 
-from autograder.cli.screen import say, warn
-from autograder.course import Course, find_course, read_course
-from autograder.course.author_files import require_texts
-from autograder.course.kit_files import refuse_kit
-from autograder.course.model import Assignment
-from autograder.course.names import UsageError
+from autograder.course import Assignment, Course, UsageError, find_course, read_course, refuse_kit, require_texts
 from autograder.exits import GRADER, PASS
-from autograder.instructor.gradebook.adjustments import FILE
-from autograder.instructor.gradebook.formats import (
-    OF_A_CLASS,
-    OF_A_COURSE,
-    OF_A_KIT,
-    ExportOptions,
-    ExportResult,
-    check_options,
-    write_text,
+from autograder.exports import OF_A_CLASS, OF_A_COURSE, OF_A_KIT, ExportOptions, ExportResult, check_options, write_text
+from autograder.instructor import (
+    FILE,
+    ROSTER_FILE,
+    Graded,
+    Roster,
+    is_term,
+    named,
+    of_class,
+    read_graded,
+    read_roster,
+    read_term,
+    term_csv,
+    without_effect,
 )
-from autograder.instructor.gradebook.graded import Graded, named, read_graded
-from autograder.instructor.gradebook.roster import ROSTER_FILE, Roster, read_roster
-from autograder.instructor.gradebook.term import is_term, read_term, term_csv
-from autograder.instructor.gradebook.time_rules import of_class, without_effect
-from autograder.report.exercise_summary import why_held
-from autograder.report.quantities import plural
+from autograder.report import plural, why_held
+
+from .screen import say, warn
 
 OF_A_TERM = ("scores", "feedback", "gradescope", "junit", "markdown")
 """The formats that a whole term can be exported to."""

@@ -6,35 +6,46 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from autograder import ending
-from autograder.authoring.handout import handout_of
-from autograder.cli.progress_line import GradingProgress
-from autograder.cli.screen import make_console, say, warn
-from autograder.course import Course, read_course
-from autograder.course.names import UsageError
+from autograder.authoring import handout_of
+from autograder.course import Course, UsageError, read_course
 from autograder.exits import ENVIRONMENT, GRADER, PASS
-from autograder.instructor.gradebook.adjustments import read_adjustments
-from autograder.instructor.gradebook.changes import Marks, changed_marks, marks_of
-from autograder.instructor.gradebook.graded import named
-from autograder.instructor.gradebook.policy import Policy, missing, policy_of
-from autograder.instructor.gradebook.roster import Roster, read_roster
-from autograder.instructor.gradebook.time_rules import times_to_look_at, without_effect
-from autograder.instructor.grading.accepted import read_accepted
-from autograder.instructor.grading.class_run import ClassRun, Interrupted, Outcome, RunOptions
-from autograder.instructor.grading.conditions import Conditions, conditions_of
-from autograder.instructor.grading.earlier_run import accepted_only, changed_ids, refuse_other_run
-from autograder.instructor.grading.out import Busy, Out
-from autograder.instructor.grading.reports import read_stored
-from autograder.instructor.grading.selection import (
+from autograder.instructor import (
+    Busy,
+    ClassRun,
+    Conditions,
+    Interrupted,
+    Marks,
+    Out,
+    Outcome,
+    Policy,
+    Roster,
+    RunOptions,
+    accepted_only,
+    changed_ids,
+    changed_marks,
     choose_students,
     chosen_facts,
+    conditions_of,
     course_of,
     grading_course,
     grading_seed,
+    marks_of,
+    missing,
+    named,
+    policy_of,
+    read_accepted,
+    read_adjustments,
+    read_roster,
+    read_stored,
+    refuse_other_run,
+    times_to_look_at,
+    without_effect,
 )
-from autograder.learner.checking import normalize_device
-from autograder.report.quantities import plural
-from autograder.submission.class_entry import Entry
-from autograder.submission.listing import list_submissions
+from autograder.learner import normalize_device
+from autograder.report import plural
+from autograder.submission import Entry, list_submissions
+
+from .screen import GradingProgress, make_console, say, warn
 
 MOST_ROWS = 60
 """A longer table is not read on a terminal; the summary below it is of every student."""
@@ -161,9 +172,7 @@ def _counts(counts: Counter[str]) -> str:
 
 def _show_class(options: argparse.Namespace, out: Out, outcome: Outcome, maximum: int) -> None:
     """Print the first students of the class, whose reports are read again, and the summary of everybody."""
-    from autograder.report.class_summary import summary_of
-    from autograder.report.glyphs import glyphs_for
-    from autograder.report.terminal import render_class
+    from autograder.report import glyphs_for, render_class, summary_of
 
     files = [out.report(str(summary.submission["student"])) for summary in outcome.reports[:MOST_ROWS]]
     reports = [stored.report for file in files if (stored := read_stored(file)) is not None]

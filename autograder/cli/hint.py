@@ -2,17 +2,22 @@
 
 import argparse
 
-from autograder.cli.screen import Screen, warn
-from autograder.course import Course, Exercise, find_course, read_course
-from autograder.course.names import resolve_exercise
+from autograder.course import Course, Exercise, find_course, read_course, resolve_exercise
 from autograder.exits import PASS
-from autograder.learner.hints import no_hint_reason, take_hint
-from autograder.learner.json_output import write_json
-from autograder.learner.next_commands import after_hint, after_start
-from autograder.learner.progress import read_progress
-from autograder.learner.progress.digests import digest_of
-from autograder.learner.start import StartHint, start_of_file
-from autograder.submission.own_work import own_source
+from autograder.learner import (
+    StartHint,
+    after_hint,
+    after_start,
+    digest_of,
+    no_hint_reason,
+    read_progress,
+    start_of_file,
+    take_hint,
+    write_json,
+)
+from autograder.submission import own_source
+
+from .screen import Screen, warn
 
 
 def show_hint(options: argparse.Namespace) -> int:

@@ -3,22 +3,27 @@
 import argparse
 from contextlib import closing
 
-from autograder.cli.key_progress import KeyProgress
-from autograder.cli.progress_line import show_programs, show_tested, show_tried
-from autograder.cli.screen import Screen, chosen, is_somebody_there, typed, warn
-from autograder.course import Course, find_course, read_course
-from autograder.course.misconceptions import describe
-from autograder.course.names import UsageError
+from autograder.course import Course, UsageError, describe, find_course, read_course
 from autograder.exits import FAIL, PASS
-from autograder.learner.checking import exercise_meant
-from autograder.learner.json_output import write_json
-from autograder.learner.practice import hunting
-from autograder.learner.practice.hunting import FOLDER, OpenHunt
-from autograder.learner.practice.programs import programs_for
-from autograder.learner.practice.testing import score_tests, write_template
-from autograder.learner.progress import read_progress
-from autograder.report.quantities import plural
+from autograder.learner import exercise_meant, read_progress, write_json
+from autograder.practice import (
+    HUNT_FOLDER,
+    OpenHunt,
+    answer,
+    draw,
+    finds_line,
+    finish,
+    judge,
+    open_hunt,
+    programs_for,
+    read_repair,
+    score_tests,
+    write_template,
+)
+from autograder.report import plural
 from autograder.results import ExerciseResult, Report
+
+from .screen import KeyProgress, Screen, chosen, is_somebody_there, show_programs, show_tested, show_tried, typed, warn
 
 
 def hunt(options: argparse.Namespace) -> int:
@@ -27,7 +32,7 @@ def hunt(options: argparse.Namespace) -> int:
     screen = Screen.of(options)
     if options.tests:
         return _tests(options, course, screen)
-    current = hunting.open_hunt(course)
+    current = open_hunt(course)
     answers = [options.predict, options.line, options.name]
     if current is None or options.new or (options.exercise and not options.check and not any(answers)):
         if options.check or options.answer or any(answers):
@@ -35,7 +40,7 @@ def hunt(options: argparse.Namespace) -> int:
         _refuse_to_replace(course, current, options)
         current = _new_hunt(options, course)
     elif options.answer:
-        hunting.finish(course, current)
+        finish(course, current)
         _show_answer(screen, course, current)
         return PASS
     elif options.check:
@@ -49,7 +54,7 @@ def hunt(options: argparse.Namespace) -> int:
         _show(screen, current)
         current = _ask(screen, course, current)
     screen.gap()
-    commands = [(f"edit {FOLDER}/", "repair the fault, then course hunt --check")]
+    commands = [(f"edit {HUNT_FOLDER}/", "repair the fault, then course hunt --check")]
     screen.next([*commands, ("course hunt --answer", "give up, and see the answer")])
     return PASS
 
@@ -87,11 +92,11 @@ def _refuse_to_replace(course: Course, current: OpenHunt | None, options: argpar
     """Raise `UsageError` if the learner has edited the programs of an open hunt, unless they want a new one."""
     if current is None or options.new:
         return
-    sources = hunting.read_repair(course, current).sources
+    sources = read_repair(course, current).sources
     edited = [file for file, source in sources.items() if source.decode("utf-8", "replace") != current.files[file]]
     if edited:
         raise UsageError(
-            f"you have edited {FOLDER}/{edited[0]} of an open hunt; `course hunt --check` checks it, and "
+            f"you have edited {HUNT_FOLDER}/{edited[0]} of an open hunt; `course hunt --check` checks it, and "
             "`course hunt --new` draws another one and replaces your edits"
         )
 
@@ -99,7 +104,7 @@ def _refuse_to_replace(course: Course, current: OpenHunt | None, options: argpar
 def _new_hunt(options: argparse.Namespace, course: Course) -> OpenHunt:
     exercise = exercise_meant(course, read_progress(course), options.exercise)
     with closing(KeyProgress(plain=options.plain)) as line:
-        return hunting.draw(
+        return draw(
             course,
             exercise,
             level=options.level,
@@ -111,8 +116,8 @@ def _new_hunt(options: argparse.Namespace, course: Course) -> OpenHunt:
 
 
 def _show(screen: Screen, hunt: OpenHunt) -> None:
-    files = [f"{FOLDER}/{file}" for file in hunt.files]
-    where = files[0] if len(files) == 1 else f"one of the {len(files)} files in {FOLDER}/"
+    files = [f"{HUNT_FOLDER}/{file}" for file in hunt.files]
+    where = files[0] if len(files) == 1 else f"one of the {len(files)} files in {HUNT_FOLDER}/"
     screen.text(f"There is one fault in {where}. It was written in another style than the solution.", indent=0)
 
 
@@ -137,8 +142,8 @@ def _ask(screen: Screen, course: Course, hunt: OpenHunt) -> OpenHunt:
 def _answered(screen: Screen, course: Course, hunt: OpenHunt, key: str, given: str, *, quiet: bool = False) -> OpenHunt:
     """Note an answer, and say whether it is right. Raises `UsageError` if it is none of the answers."""
     choice = {"predict": hunt.predict, "name": hunt.name}.get(key)
-    is_right = hunting.finds_line(hunt, given) if choice is None else chosen(given, choice.answers) == choice.right
-    hunt = hunting.answer(course, hunt, key, is_right)
+    is_right = finds_line(hunt, given) if choice is None else chosen(given, choice.answers) == choice.right
+    hunt = answer(course, hunt, key, is_right)
     if not quiet:
         wrong = f"It is {choice.right + 1}." if choice is not None else "The fault is on another line."
         screen.text("Right." if is_right else f"No. {wrong}", label=key, indent=0)
@@ -147,7 +152,7 @@ def _answered(screen: Screen, course: Course, hunt: OpenHunt, key: str, given: s
 
 def _check(options: argparse.Namespace, screen: Screen, course: Course, hunt: OpenHunt) -> int:
     with closing(KeyProgress(plain=screen.plain)) as line:
-        report = hunting.judge(course, hunt, hunting.read_repair(course, hunt), line.on_progress)
+        report = judge(course, hunt, read_repair(course, hunt), line.on_progress)
     is_repaired = report.statuses == {"pass"}
     if not write_json(options.json, {**_data(hunt), "repaired": is_repaired}):
         if is_repaired:
@@ -173,7 +178,7 @@ def show_not_yet(screen: Screen, result: ExerciseResult) -> None:
 
 def _show_answer(screen: Screen, course: Course, hunt: OpenHunt) -> None:
     known = describe(course, hunt.misconception)
-    screen.text(f"The fault was on line {hunt.lines[0]} of {FOLDER}/{hunt.faulty}.", indent=0)
+    screen.text(f"The fault was on line {hunt.lines[0]} of {HUNT_FOLDER}/{hunt.faulty}.", indent=0)
     text = hunt.files[hunt.faulty].splitlines()
     screen.text(text[hunt.lines[0] - 1].strip() if hunt.lines[0] <= len(text) else "")
     if known is not None:
@@ -189,7 +194,7 @@ def _data(hunt: OpenHunt) -> dict[str, object]:
     return {
         "hunt": hunt.id,
         "exercise": hunt.exercise,
-        "files": [f"{FOLDER}/{file}" for file in hunt.files],
+        "files": [f"{HUNT_FOLDER}/{file}" for file in hunt.files],
         "predict": {"question": hunt.predict.question, "answers": hunt.predict.answers},
         "name": {"question": hunt.name.question, "answers": hunt.name.answers},
         "answers": dict(hunt.answers),

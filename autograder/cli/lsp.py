@@ -5,10 +5,11 @@ import os
 import re
 from typing import BinaryIO, cast
 
-from autograder.cli.screen import warn
-from autograder.course.names import UsageError
+from autograder.course import UsageError
 from autograder.exits import PASS
-from autograder.report.printable import one_line
+from autograder.report import one_line
+
+from .screen import warn
 
 LENGTH = re.compile(rb"Content-Length: (\d{1,10})\r\n")
 MOST_LINE, MOST_MESSAGE = 4096, 64 << 20
@@ -23,7 +24,7 @@ def run_server(options: argparse.Namespace) -> int:  # noqa: ARG001 - every comm
         raise UsageError(
             "the language server needs pygls: install it with `pip install pygls`, or the extra `lsp` of this kit"
         ) from None
-    from autograder.learner.editor.server import serve
+    from autograder.editor import serve
 
     if os.isatty(0):
         warn("an editor starts this server and talks to it; docs/editors.md says how. Ctrl-C ends it")

@@ -2,18 +2,26 @@
 
 import argparse
 
-from autograder.cli.screen import say, warn
-from autograder.course import find_course, read_course
-from autograder.course.names import UsageError
+from autograder.course import UsageError, find_course, read_course
 from autograder.exits import ENVIRONMENT, GRADER, PASS
-from autograder.instructor.gradebook.adjustments import read_adjustments
-from autograder.instructor.gradebook.policy import final_of, policy_of
-from autograder.instructor.gradebook.roster import read_roster
-from autograder.instructor.gradebook.scores import scores_csv
-from autograder.instructor.gradebook.time_rules import times_to_look_at, without_effect
-from autograder.instructor.grading.merge import MergeError, handed_in_of, merge, read_shards
-from autograder.instructor.grading.out import Busy, Out
-from autograder.instructor.grading.selection import course_of_run
+from autograder.instructor import (
+    Busy,
+    MergeError,
+    Out,
+    course_of_run,
+    final_of,
+    handed_in_of,
+    merge,
+    policy_of,
+    read_adjustments,
+    read_roster,
+    read_shards,
+    scores_csv,
+    times_to_look_at,
+    without_effect,
+)
+
+from .screen import say, warn
 
 
 def merge_shards(options: argparse.Namespace) -> int:

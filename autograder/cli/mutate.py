@@ -7,25 +7,41 @@ import time
 from collections.abc import Sequence
 from functools import cache, partial
 
-from autograder.authoring.mutation.equivalents import add_equivalents, equivalents_file
-from autograder.authoring.mutation.kept import outcomes_of
-from autograder.authoring.mutation.mutants import Mutant, changed_lines, mutants_of, patch_of
-from autograder.authoring.mutation.record import to_json
-from autograder.authoring.mutation.running import ExerciseMutants, Options, Survivor, mutate_each
-from autograder.authoring.mutation.standard import add_defaults
-from autograder.authoring.mutation.texts import TEXTS
-from autograder.authoring.naming import append_entry, entry_of
-from autograder.cli.progress_line import show_count
-from autograder.cli.screen import Screen, say
-from autograder.course import Course, Exercise, find_course, read_course
-from autograder.course.author_files import require_texts
-from autograder.course.kit_files import refuse_kit
-from autograder.course.names import UsageError, resolve_exercise
-from autograder.course.suite import Suite, load_suite
+from autograder.authoring import (
+    TEXTS,
+    ExerciseMutants,
+    Mutant,
+    Options,
+    Survivor,
+    add_defaults,
+    add_equivalents,
+    append_entry,
+    changed_lines,
+    entry_of,
+    equivalents_file,
+    mutants_of,
+    mutate_each,
+    outcomes_of,
+    patch_of,
+    to_json,
+)
+from autograder.course import (
+    Course,
+    Exercise,
+    Suite,
+    UsageError,
+    find_course,
+    load_suite,
+    read_course,
+    refuse_kit,
+    require_texts,
+    resolve_exercise,
+)
 from autograder.exits import FAIL, PASS
-from autograder.learner.json_output import write_json
-from autograder.report.exercise_summary import number
-from autograder.report.quantities import plural
+from autograder.learner import write_json
+from autograder.report import number, plural
+
+from .screen import Screen, say, show_count
 
 SECONDS_OF_MINUTE = 60
 

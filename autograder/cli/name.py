@@ -2,10 +2,11 @@
 
 import argparse
 
-from autograder.cli.screen import say, warn
 from autograder.course import find_course, read_course
 from autograder.exits import PASS
-from autograder.instructor.dashboard.new_misconception import add_misconception
+from autograder.instructor import add_misconception
+
+from .screen import say, warn
 
 
 def name(options: argparse.Namespace) -> int:

@@ -2,11 +2,11 @@
 
 import argparse
 
-from autograder.authoring.new import new_exercise
-from autograder.cli.screen import say
-from autograder.course import Course, find_course, read_course
-from autograder.course.kit_files import refuse_kit
+from autograder.authoring import new_course, new_exercise
+from autograder.course import Course, find_course, read_course, refuse_kit, trust_folder
 from autograder.exits import PASS
+
+from .screen import say
 
 
 def new(options: argparse.Namespace) -> int:
@@ -31,3 +31,15 @@ def _part_of(course: Course) -> str:
     if course.grading and last.exercises and set(last.exercises) <= set(course.grading.bonus):
         words += ".\nThe other exercises of this part are bonus; if the new one is too, add it to bonus in [grading]"
     return words
+
+
+# `course init`: begin a course of your own.
+
+
+def init(options: argparse.Namespace) -> int:
+    """Run the command. The new course is trusted: all its code is the kit's."""
+    files = new_course(options.folder, tensors=options.torch, title=options.title)
+    trust_folder(options.folder)
+    say(f"made {len(files)} files in {options.folder}: a course with one exercise")
+    say(f"Next: cd {options.folder}, then `course build` and `course validate`. Its README.md goes on from there.")
+    return PASS

@@ -2,16 +2,22 @@
 
 import argparse
 
-from autograder.cli.screen import Screen, warn
-from autograder.course import Course, Exercise, find_course, read_course
-from autograder.course.names import resolve_exercise
+from autograder.course import Course, Exercise, find_course, read_course, resolve_exercise
 from autograder.exits import PASS
-from autograder.learner.json_output import write_json
-from autograder.learner.next_commands import edit_command
-from autograder.learner.next_exercise import following_exercise, lesson_paragraphs, move_to, unfinished_exercise
-from autograder.learner.progress import Progress, read_progress
-from autograder.report.quantities import plural, points
-from autograder.submission.own_work import is_missing, missing_sentence, stub_command
+from autograder.learner import (
+    Progress,
+    edit_command,
+    following_exercise,
+    lesson_paragraphs,
+    move_to,
+    read_progress,
+    unfinished_exercise,
+    write_json,
+)
+from autograder.report import plural, points
+from autograder.submission import is_missing, missing_sentence, stub_command
+
+from .screen import Screen, warn
 
 
 def show_next(options: argparse.Namespace) -> int:

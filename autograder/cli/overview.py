@@ -4,13 +4,12 @@ import argparse
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from autograder.cli.screen import Screen
-from autograder.course import Course, Exercise, find_course, read_course
-from autograder.course.assignments import due_sentences
+from autograder.authoring import MOST_KEY_BYTES, known_sizes, of_budget
+from autograder.course import Course, Exercise, due_sentences, find_course, read_course, require_texts
 from autograder.exits import PASS
-from autograder.learner.json_output import write_json
-from autograder.learner.overview import (
+from autograder.learner import (
     ExerciseRow,
+    Progress,
     count_passed,
     effort,
     first_failure,
@@ -19,13 +18,15 @@ from autograder.learner.overview import (
     overview_json,
     part_sentences,
     parts_written,
+    read_progress,
     rows_of,
     select_rows,
     texts_above,
+    write_json,
 )
-from autograder.learner.progress import Progress, read_progress
-from autograder.report.printable import cells, cut, padded
-from autograder.report.quantities import points
+from autograder.report import cells, cut, kilobytes, padded, points
+
+from .screen import Screen
 
 
 def show_overview(options: argparse.Namespace) -> int:
@@ -44,8 +45,6 @@ def show_list(options: argparse.Namespace) -> int:
     course, progress, every = _read()
     rows = select_rows(every, options.only)
     if options.author:
-        from autograder.cli.key_sizes import show_key_sizes  # it needs NumPy, which learners need not wait for
-
         return show_key_sizes(course, [row.exercise for row in rows], options)
     if write_json(options.json, overview_json(course, progress, rows)):
         return PASS
@@ -136,3 +135,22 @@ def _show_table(
             (row.word.ljust(words), row.style),
             "".join(f"  {fact}" for fact in facts),
         )
+
+
+# `course list --author`: the size of each answer key in a kit.
+
+
+def show_key_sizes(course: Course, exercises: Sequence[Exercise], options: argparse.Namespace) -> int:
+    """Print the size of each answer key, as far as it was measured."""
+    require_texts(course, exercises)
+    sizes = known_sizes(course, exercises)
+    if write_json(options.json, {"schema": 1, "budget": MOST_KEY_BYTES, "key_bytes": sizes}):
+        return PASS
+    screen = Screen.of(options)
+    width = max(map(len, sizes), default=0)
+    for exercise in exercises:
+        size = sizes[exercise.id]
+        measured = of_budget(size) if size is not None else f"not measured; run course validate {exercise.number}"
+        screen.line(f"{exercise.id.ljust(width)}  {measured}")
+    screen.line(f"all that are measured: {kilobytes(sum(filter(None, sizes.values())))}")
+    return PASS

@@ -1,29 +1,116 @@
 """Run one command, and turn every error into a sentence and an exit status."""
 
+import argparse
 import contextlib
 import gc
 import io
 import os
 import sys
+from argparse import SUPPRESS, Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
-from autograder import ending
-from autograder.cli.parser import parse
-from autograder.cli.screen import warn
-from autograder.course import CourseError, storage, trust
-from autograder.course.names import UsageError
-from autograder.exits import ENVIRONMENT, GRADER, INTERRUPTED, USAGE
+from autograder import __version__, ending
+from autograder.course import (
+    VARIABLE,
+    CourseError,
+    Untrusted,
+    UsageError,
+    ask,
+    distrust,
+    find_course,
+    new_notes,
+    notes,
+    read_course,
+    trust_folder,
+)
+from autograder.exits import ENVIRONMENT, GRADER, INTERRUPTED, PASS, USAGE
+
+from .commands import (
+    Commands,
+    HelpFormatter,
+    Parser,
+    add_instructor_commands,
+    add_json,
+    add_learner_commands,
+    add_rendering,
+    command,
+)
+from .screen import say, warn
+
+# The parser of the command line.
+
+USAGE_TEXT = "course [--plain] [--no-color] [--json FILE] [COMMAND ...]"
+INTRODUCTION = """
+{title}: write the exercises, and have each one checked.
+
+Without a command it shows where you are and what to do next.
+`course COMMAND --help` explains a command.
+"""
+
+
+def parse(arguments: Sequence[str]) -> Namespace:
+    """Return the options; call `command` with them. Raises `UsageError` if they make no sense."""
+    typed = next((word for word in arguments if not word.startswith("-")), None)
+    if typed is None or _HELP & set(arguments):
+        return _parsed(arguments, None)
+    try:
+        return _parsed(arguments, typed)
+    except UsageError:  # the word is an argument of an option, or no command: the whole program says what is wrong
+        return _parsed(arguments, None)
+
+
+_HELP = {"-h", "--help"}
+
+
+def _parsed(arguments: Sequence[str], only: str | None) -> Namespace:
+    """Return the options, read by a parser of all commands, or of one."""
+    parser = Parser(prog="course", usage=USAGE_TEXT, formatter_class=HelpFormatter)
+    parser.add_argument("--version", action="version", version=f"course {__version__}")
+    add_rendering(parser)
+    add_json(parser)
+    parser.set_defaults(
+        plain=bool(os.environ.get("ACCESSIBLE")),
+        no_color=False,
+        json=None,
+        has_keys=False,
+        command=command("overview.show_overview"),
+    )
+    subparsers = parser.add_subparsers(metavar="COMMAND", dest="name_of_command", prog="course", help=SUPPRESS)
+    title, names = _course() if _HELP & set(arguments) else ("", [])
+    commands = Commands(subparsers, names, only)
+    add_learner_commands(commands)
+    add_instructor_commands(commands)
+    parser.description = f"{INTRODUCTION.format(title=title)}\n{commands.listing()}"
+    options, others = parser.parse_known_args(arguments)
+    options.others = others
+    if others and not hasattr(options, "activity"):  # those of an activity are in course.toml
+        subparsers.choices.get(options.name_of_command, parser).refuse(others)
+    return options
+
+
+def _course() -> tuple[str, list[str]]:
+    """Return the title of the course around the working folder, and what its first exercise can be called.
+
+    They are for the help. Without a course the title is a general one, and there are no names.
+    """
+    from autograder.course import CourseError, find_course, names_of, read_course
+
+    try:
+        course = read_course(find_course())
+    except CourseError:
+        return "A course", []
+    return course.title, names_of(course.exercises[0])
 
 
 def run_command(arguments: Sequence[str]) -> int:
     """Run one command, and return its exit status."""
     gc.set_threshold(10_000)  # a command makes hardly any cycles, and looking for them takes time
     _open_streams()
-    trust.ask[:] = [_ask]
-    storage.notes.clear()
+    ask[:] = [_ask]
+    notes.clear()
     status = _status_of(arguments)
-    for note in storage.new_notes():
+    for note in new_notes():
         warn(note)
     return status
 
@@ -35,7 +122,7 @@ def _status_of(arguments: Sequence[str]) -> int:
         sys.stdout.flush()
     except (UsageError, CourseError) as error:
         return _fail(USAGE, str(error))
-    except trust.Untrusted as error:
+    except Untrusted as error:
         return _fail(ENVIRONMENT, str(error))
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -64,7 +151,6 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 def _ask(root: Path) -> bool:
-    from autograder.cli.trust import ask_on_terminal
 
     return ask_on_terminal(root)
 
@@ -80,10 +166,9 @@ def _open_streams() -> None:
 
 
 def _report_engine_error(error: Exception) -> int:
-    from autograder.answer_key.catalogue import CatalogueError
-    from autograder.course.stubs import StubError
-    from autograder.course.suite import SuiteError
-    from autograder.runner.runner import CourseProblem, EnvironmentProblem, GraderProblem
+    from autograder.answer_key import CatalogueError
+    from autograder.course import StubError, SuiteError
+    from autograder.runner import CourseProblem, EnvironmentProblem, GraderProblem
     from autograder.submission import SubmissionError
 
     if isinstance(error, SubmissionError):
@@ -104,3 +189,30 @@ def _fail(status: int, sentence: str) -> int:
     ending.hold()
     warn(sentence)
     return status
+
+
+# `course trust`: allow the code of a course to run on this machine with your rights.
+
+
+def trust_course(options: argparse.Namespace) -> int:
+    """Run the command."""
+    root = read_course(find_course(options.folder)).root.resolve()
+    if options.undo:
+        say(f"No longer trusted: {root}" if distrust(root) else f"It was not trusted: {root}")
+        return PASS
+    file = trust_folder(root)
+    if file is None:
+        warn(f"the list of trusted folders cannot be written; set {VARIABLE}={root} instead")
+        return ENVIRONMENT
+    say(f"Trusted: {root}, until `course trust --undo`. The list is in {file}")
+    return PASS
+
+
+def ask_on_terminal(root: Path) -> bool:
+    """Ask whether to trust a folder. Without a terminal the answer is no."""
+    if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr)):
+        return False
+    say(f"You have not used the course in {root} before.", stream=sys.stderr)
+    say("Its checks, exercises and solutions are programs, and they run with your rights.", stream=sys.stderr)
+    say("Do you trust this folder? Type yes:", end=" ", stream=sys.stderr)
+    return sys.stdin.readline().strip().lower() == "yes"

@@ -4,20 +4,25 @@ import argparse
 import os
 from collections.abc import Sequence
 
-from autograder.authoring.leaks import Leak
-from autograder.authoring.releasing import examine_kit, release_kit, require_folder, seed_warning
-from autograder.authoring.unfinished import unfinished_texts
-from autograder.cli.progress_line import show_keys, show_programs
-from autograder.cli.screen import say, warn
-from autograder.course import find_course, read_course
-from autograder.course.assignments import find_assignment, too_early, up_to
-from autograder.course.author_files import require_texts
-from autograder.course.kit_files import refuse_kit
-from autograder.course.names import UsageError, resolve_exercise
-from autograder.course.taking import resolve_take, taking
+from autograder.authoring import Leak, examine_kit, release_kit, require_folder, seed_warning, unfinished_texts
+from autograder.course import (
+    UsageError,
+    find_assignment,
+    find_course,
+    read_course,
+    refuse_kit,
+    require_texts,
+    resolve_exercise,
+    resolve_take,
+    taking,
+    too_early,
+    up_to,
+)
 from autograder.exits import FAIL, PASS
-from autograder.learner.practice.programs import programs_for
-from autograder.report.quantities import plural
+from autograder.practice import programs_for
+from autograder.report import plural
+
+from .screen import say, show_keys, show_programs, warn
 
 MOST_SHOWN = 20
 """More leaks have one cause, mostly: a solution in the wrong folder."""

@@ -2,14 +2,11 @@
 
 import argparse
 
-from autograder.cli.screen import Screen, say
-from autograder.course import find_course, read_course
-from autograder.course.storage import write_atomically
+from autograder.course import find_course, read_course, write_atomically
 from autograder.exits import PASS
-from autograder.learner.json_output import write_json
-from autograder.learner.overview import rows_of
-from autograder.learner.progress import read_progress
-from autograder.learner.progress_report import ProgressLine, report_json, summary
+from autograder.learner import ProgressLine, progress_page, read_progress, report_json, rows_of, summary, write_json
+
+from .screen import Screen, say
 
 
 def show_report(options: argparse.Namespace) -> int:
@@ -18,8 +15,6 @@ def show_report(options: argparse.Namespace) -> int:
     progress = read_progress(course)
     lines = [ProgressLine(row) for row in rows_of(course, progress)]
     if options.html is not None:
-        from autograder.learner.progress_page import progress_page
-
         write_atomically(options.html, progress_page(course, progress, lines))
         say(f"Your progress is in {options.html}")
         return PASS

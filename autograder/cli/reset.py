@@ -2,12 +2,11 @@
 
 import argparse
 
-from autograder.cli.screen import Screen, confirmed, say, warn
-from autograder.course import find_course, read_course
-from autograder.course.names import resolve_exercise
+from autograder.course import find_course, read_course, resolve_exercise
 from autograder.exits import FAIL, PASS
-from autograder.learner.next_commands import edit_command
-from autograder.learner.reset import read_stub, read_work, reset_exercise
+from autograder.learner import edit_command, read_stub, read_work, reset_exercise
+
+from .screen import Screen, confirmed, say, warn
 
 
 def reset(options: argparse.Namespace) -> int:

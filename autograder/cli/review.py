@@ -3,14 +3,13 @@
 import argparse
 from datetime import UTC, datetime
 
-from autograder.cli.screen import Screen, chosen, is_somebody_there, typed
-from autograder.course import Course, find_course, read_course
-from autograder.course.names import UsageError
+from autograder.course import Course, UsageError, find_course, read_course
 from autograder.exits import PASS
-from autograder.learner.json_output import write_json
-from autograder.learner.practice.reviewing import LONG_AGO, ReviewQuestion, due_questions, next_due, rate, to_json
-from autograder.learner.progress import read_progress
-from autograder.report.quantities import plural
+from autograder.learner import read_progress, write_json
+from autograder.practice import LONG_AGO, ReviewQuestion, due_questions, next_due, rate, to_json
+from autograder.report import plural
+
+from .screen import Screen, chosen, is_somebody_there, typed
 
 
 def review(options: argparse.Namespace) -> int:

@@ -1,24 +1,32 @@
 """What commands print: lines on stdout without a library to load, warnings on stderr, and a question."""
 
 import argparse
+import contextlib
 import os
 import sys
+import threading
+import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TextIO, TypeAlias
 
-from autograder.course import storage
-from autograder.course.names import UsageError
-from autograder.report.glyphs import ASCII, Glyphs, glyphs_for
-from autograder.report.printable import (
+from autograder.course import UsageError, new_notes, notes
+from autograder.report import (
+    ASCII,
     NARROWEST,
     USUAL,
+    Glyphs,
     cells,
     columns_of,
+    cut,
     ended,
     folded,
     folds,
+    glyphs_for,
     hang_of,
     next_rows,
+    number,
+    padded,
+    plural,
     printable,
     wrapped,
 )
@@ -26,7 +34,11 @@ from autograder.report.printable import (
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from autograder.learner.next_commands import Command
+    from autograder.checks import Check
+    from autograder.instructor import Rate
+    from autograder.learner import Command
+    from autograder.results import Status
+
 
 WIDEST = 100
 """Columns. Longer lines of prose are hard to read."""
@@ -97,8 +109,8 @@ class Screen:
     def choices(self, question: str, answers: Sequence[str]) -> None:
         """Print a question, and the answers to choose from."""
         self.text(question, indent=0, style="bold")
-        for number, answer in enumerate(answers, 1):
-            self.text(answer, label=str(number))
+        for at, answer in enumerate(answers, 1):
+            self.text(answer, label=str(at))
 
     def gap(self) -> None:
         """Print an empty line; plain output has none."""
@@ -173,12 +185,197 @@ def confirmed(question: str) -> bool:
 def warn(sentence: str) -> None:
     """Print a sentence to stderr; nothing if it is empty. On a terminal no word is broken at the end of a line."""
     if sentence and sys.stderr is not None:
-        storage.notes.update((note, True) for note in storage.new_notes() if note in sentence)
+        notes.update((note, True) for note in new_notes() if note in sentence)
         say(printable(f"course: {sentence}"), stream=sys.stderr)
 
 
 def make_console(options: argparse.Namespace) -> "Console":
     """Return the rich console for the options of a command."""
-    from autograder.report import console
+    from autograder.report import report_console
 
-    return console.make_console(plain=options.plain, color=False if options.no_color else None)
+    return report_console(plain=options.plain, color=False if options.no_color else None)
+
+
+# A line that counts on stderr: redrawn on a terminal, and a new line now and then in a log.
+
+LOG_SECONDS = 10.0
+"""A log, of a batch job say, gets at most one line in this time, and none of work that is done sooner."""
+
+_last_line = [time.monotonic()]
+
+
+def is_due() -> bool:
+    """Return whether a log may get a line now; if so, the next one has to wait."""
+    now = time.monotonic()
+    if now - _last_line[0] < LOG_SECONDS:
+        return False
+    _last_line[0] = now
+    return True
+
+
+def show_count(text: str, *, last: bool) -> None:
+    """Redraw a line on a terminal; elsewhere print one now and then."""
+    if sys.stderr is None:
+        return
+    if sys.stderr.isatty():
+        room = (columns_of(sys.stderr) or USUAL) - 1  # in the last column, a terminal may begin a new line
+        print(f"\r{padded(cut(text, room), min(room, 60))}", end="\n" if last else "", file=sys.stderr, flush=True)
+    elif not last and is_due():
+        say(text, stream=sys.stderr)
+
+
+def show_keys(done: int, total: int) -> None:
+    """Show how many answer keys of a course are there."""
+    show_count(f"{done} of {total} answer keys, made once", last=done == total)
+
+
+def show_programs(done: int, total: int) -> None:
+    """Show how many programs to practise on were run, while they are made."""
+    show_count(f"making programs to practise on, once per exercise: {done} of {total}", last=done == total)
+
+
+def show_tried(number: int, is_found: bool) -> None:
+    """Show how many programs were run while one to hunt in is looked for."""
+    show_count(f"looking for a program with one fault: {plural(number, 'program')} run", last=is_found)
+
+
+def show_tested(done: int, total: int) -> None:
+    """Show on how many programs a learner's tests were run."""
+    show_count(f"running your tests on programs: {done} of {total}", last=done == total)
+
+
+class GradingProgress:
+    """Prints on stderr how far the grading of a class is."""
+
+    def notify(self, sentence: str) -> None:
+        """Print a sentence."""
+        warn(sentence)
+
+    def on_keys(self, found: int, total: int) -> None:
+        """Show how many answer keys are there."""
+        show_count(f"answer keys for this seed: {found} of {total}, made once", last=found == total)
+
+    def on_graded(self, rate: "Rate") -> None:
+        """Show how many submissions are graded, how fast, and how long the rest takes."""
+        show_count(str(rate), last=rate.done == rate.total)
+
+
+# Progress of a check: its first run on an exercise runs every misconception of the catalogue once.
+#
+# That may take minutes, and only names the mistakes. Which checks pass and fail is shown before.
+
+QUIET_SECONDS = 2.0
+"""A sentence cannot be taken back, so `--plain` prints it only if the wait is noticeable."""
+
+EVERY_SECONDS = 0.1
+"""A line that changes more often is unreadable."""
+
+
+MOST_NAMED = 8
+"""Checks that are listed by name."""
+
+LOG_WIDTH = 100
+"""Columns of a log."""
+
+
+class KeyProgress:
+    """A line on a terminal's stderr that disappears at the end; a sentence now and then in a log, and with `plain`."""
+
+    def __init__(self, *, plain: bool) -> None:
+        self.plain = plain
+        self._lock = threading.Lock()
+        self._started = time.monotonic()
+        self._last_shown = 0.0
+        self._width = 0
+        self._has_printed = not plain
+        self._closed = False
+        self._moved_on = threading.Event()
+        self._outcomes: dict[str, Sequence[tuple[Check, Status]]] = {}
+
+    def start(self, exercises: Sequence[str]) -> None:
+        """Show on a terminal that the checks of some exercises run."""
+        with self._lock:
+            if not self.plain and _is_terminal():
+                which = f"{number(exercises[0])} " if len(exercises) == 1 else ""
+                self._redraw(f"{which}running the checks")
+                threading.Thread(target=self._count, args=(f"{which}running the checks",), daemon=True).start()
+
+    def _count(self, text: str) -> None:
+        """Redraw a line with the seconds that passed, until there is another line."""
+        while not self._moved_on.wait(1.0):
+            with self._lock:
+                if not self._moved_on.is_set():
+                    self._redraw(f"{text}: {time.monotonic() - self._started:.0f} s")
+
+    def on_outcomes(self, exercise: str, statuses: "Sequence[tuple[Check, Status]]") -> None:
+        """Note which checks pass and fail. They are shown if their mistakes have to wait for a name."""
+        with self._lock:
+            self._outcomes.setdefault(exercise, statuses)
+
+    def on_progress(self, exercise: str, done: int, total: int) -> None:
+        """Show how far an answer key is. Any thread may call this."""
+        with self._lock:
+            if self._closed or sys.stderr is None:
+                return
+            if self.plain or not _is_terminal():
+                self._print(exercise, done, total)
+                return
+            self._moved_on.set()
+            if self._outcomes.get(exercise):
+                self._clear()
+                _write("".join(f"{line}\n" for line in self._verdict(exercise, columns_of(sys.stderr) or USUAL)))
+            if done == total or time.monotonic() - self._last_shown > EVERY_SECONDS:
+                self._redraw(f"{number(exercise)} comparing with known mistakes: {done} of {total}, once per exercise")
+
+    def close(self) -> None:
+        """Clear the line and stop reporting."""
+        with self._lock:
+            self._closed = True
+            self._moved_on.set()
+            self._clear()
+
+    def _redraw(self, text: str) -> None:
+        text = cut(text, (columns_of(sys.stderr) or USUAL) - 1)
+        _write(f"\r{padded(text, self._width)}")
+        self._width, self._last_shown = cells(text), time.monotonic()
+
+    def _clear(self) -> None:
+        if self._width:
+            _write(f"\r{' ' * self._width}\r")
+        self._width = 0
+
+    def _verdict(self, exercise: str, width: int) -> list[str]:
+        """Return lines, once for each exercise, that say which checks fail."""
+        statuses, self._outcomes[exercise] = self._outcomes.get(exercise, ()), ()
+        failing = [check.title for check, status in statuses if status == "fail"]
+        if not failing:
+            return []
+        glyphs = glyphs_for(getattr(sys.stderr, "encoding", None) or "ascii")
+        passed = sum(status == "pass" for _, status in statuses)
+        fail = "1 fails" if len(failing) == 1 else f"{len(failing)} fail"
+        head = f"Exercise {number(exercise)}: {passed} of {len(statuses)} checks pass, {fail}:"
+        more = [f"  and {len(failing) - MOST_NAMED} more"] if len(failing) > MOST_NAMED else []
+        named = [f"  {glyphs.failed} {glyphs.spell(title)}" for title in failing[:MOST_NAMED]]
+        return [line for text in [head, *named, *more] for line in folded(text, width)]
+
+    def _print(self, exercise: str, done: int, total: int) -> None:
+        if not self._has_printed and time.monotonic() - self._started > QUIET_SECONDS:
+            self._print_verdict(exercise)
+            _write(f"Exercise {number(exercise)}: comparing with {total} known mistakes, once per exercise.\n")
+            self._has_printed = True
+        elif self._has_printed and is_due():
+            self._print_verdict(exercise)
+            _write(f"Exercise {number(exercise)}: {done} of {total} known mistakes compared.\n")
+
+    def _print_verdict(self, exercise: str) -> None:
+        _write("".join(f"{line}\n" for line in self._verdict(exercise, LOG_WIDTH)))
+
+
+def _is_terminal() -> bool:
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
+def _write(text: str) -> None:
+    """Write to stderr. A reader that went away must not stop the work on a key."""
+    with contextlib.suppress(OSError, ValueError):
+        print(text, end="", file=sys.stderr, flush=True)

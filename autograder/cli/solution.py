@@ -4,13 +4,11 @@ import argparse
 import shutil
 import sys
 
-from autograder.cli.screen import Screen, confirmed, say, warn
-from autograder.course import find_course, read_course
-from autograder.course.names import resolve_exercise
+from autograder.course import find_course, read_course, resolve_exercise
 from autograder.exits import FAIL, PASS
-from autograder.learner.progress import read_progress, save_events
-from autograder.learner.progress.events import Event, now
-from autograder.learner.solution import code_lines, read_solution, require_attempt
+from autograder.learner import Event, code_lines, now, read_progress, read_solution, require_attempt, save_events
+
+from .screen import Screen, confirmed, say, warn
 
 
 def show_solution(options: argparse.Namespace) -> int:

@@ -3,12 +3,12 @@
 import argparse
 import os
 
-from autograder.cli.screen import Screen
 from autograder.course import Course, find_course, read_course
 from autograder.exits import FAIL, PASS
-from autograder.learner.json_output import write_json
-from autograder.learner.submission_zip import SubmissionZip, pack_work
-from autograder.report.quantities import plural
+from autograder.learner import SubmissionZip, pack_work, write_json
+from autograder.report import plural
+
+from .screen import Screen
 
 
 def submit(options: argparse.Namespace) -> int:

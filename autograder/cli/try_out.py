@@ -3,17 +3,21 @@
 import argparse
 from collections.abc import Sequence
 
-from autograder.cli.screen import Part, Screen, warn
 from autograder.course import Course, find_course, read_course
 from autograder.exits import PASS
-from autograder.judge.steps import StepResult
-from autograder.learner.checking import confinement_warning, exercise_meant
-from autograder.learner.json_output import write_json
-from autograder.learner.next_commands import Command
-from autograder.learner.progress import read_progress
-from autograder.learner.trying import TriedExample, try_example
-from autograder.messages.steps import Grid
-from autograder.report.quantities import listed, plural
+from autograder.judge import Grid, StepResult
+from autograder.learner import (
+    Command,
+    TriedExample,
+    confinement_warning,
+    exercise_meant,
+    read_progress,
+    try_example,
+    write_json,
+)
+from autograder.report import listed, plural
+
+from .screen import Part, Screen, warn
 
 WITHOUT_NUMBERS = {
     "unwritten": "not written yet",

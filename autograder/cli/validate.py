@@ -8,28 +8,45 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from autograder.authoring.once import Losses, prove_once
-from autograder.authoring.page import page
-from autograder.authoring.programs import WHOLE
-from autograder.authoring.styles import Sample, calibrate, cells, misconceptions, ported, tables, wrong_programs
-from autograder.authoring.validate import ExerciseProof, Validation, validate
-from autograder.cli.progress_line import show_count, show_keys
-from autograder.cli.screen import make_console, say
-from autograder.course import find_course, read_course, with_sizes
-from autograder.course.author_files import require_texts
-from autograder.course.kit_files import refuse_kit
-from autograder.course.names import UsageError, resolve_exercise
-from autograder.course.storage import write_atomically
-from autograder.course.suite import Suite, load_suite, with_steps
+from autograder.authoring import (
+    WHOLE,
+    ExerciseProof,
+    Losses,
+    Sample,
+    Validation,
+    calibrate,
+    cells,
+    misconceptions,
+    page,
+    ported,
+    prove_once,
+    tables,
+    validate,
+    wrong_programs,
+)
+from autograder.course import (
+    Suite,
+    UsageError,
+    find_course,
+    load_suite,
+    read_course,
+    refuse_kit,
+    require_texts,
+    resolve_exercise,
+    with_sizes,
+    with_steps,
+    write_atomically,
+)
 from autograder.exits import FAIL, PASS
-from autograder.judge.budget import SELF_CHECK
-from autograder.learner.checking import normalize_device
-from autograder.learner.json_output import write_json
-from autograder.report.exercise_summary import number
-from autograder.report.quantities import kilobytes, plural
+from autograder.judge import SELF_CHECK
+from autograder.learner import normalize_device, write_json
+from autograder.report import kilobytes, number, plural
+
+from .screen import make_console, say, show_count, show_keys
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
 
 COLUMNS = ("exercise", "checks", "caught", "named", "accepted", "idle", "key kB")
 
@@ -161,7 +178,7 @@ def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
 def _show(result: Validation, options: argparse.Namespace) -> None:
     from rich.text import Text
 
-    from autograder.report.layout import show_sentence
+    from autograder.report import show_sentence
 
     console = make_console(options)
     lines = [Text(line) for line in _empty_programs(result, plain=options.plain)]

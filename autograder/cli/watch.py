@@ -6,24 +6,29 @@ import sys
 from collections.abc import Mapping
 
 from autograder import ending
-from autograder.cli.parser import parse
-from autograder.cli.screen import make_console, warn
-from autograder.course import Course, CourseError, find_course, read_course
-from autograder.course.names import UsageError
-from autograder.course.suite import load_suite
+from autograder.course import Course, CourseError, UsageError, find_course, load_suite, read_course
 from autograder.exits import PASS
-from autograder.judge.budget import SELF_CHECK
-from autograder.judge.grader import Grader
-from autograder.learner.checking import exercise_meant, normalize_device
-from autograder.learner.progress import Progress, read_progress
-from autograder.learner.progress.record import record
-from autograder.learner.watch.cockpit import Cockpit, is_large_enough
-from autograder.learner.watch.keyboard import Keyboard, keyboard
-from autograder.learner.watch.screen import Screen
-from autograder.learner.watch.session import RunCommand, Session
+from autograder.judge import SELF_CHECK, Grader
+from autograder.learner import (
+    Cockpit,
+    Keyboard,
+    Progress,
+    RunCommand,
+    Screen,
+    Session,
+    exercise_meant,
+    is_large_enough,
+    keyboard,
+    normalize_device,
+    read_progress,
+    record,
+)
 from autograder.results import Report
-from autograder.runner.runner import EnvironmentProblem, GraderProblem
+from autograder.runner import EnvironmentProblem, GraderProblem
 from autograder.submission import SubmissionError
+
+from .program import parse
+from .screen import make_console, warn
 
 SIGNAL_STATUS = 128
 """What a shell adds to the number of the signal that ended a program."""

@@ -3,13 +3,12 @@
 import argparse
 from dataclasses import asdict
 
-from autograder.cli.screen import make_console
 from autograder.course import find_course, read_course
 from autograder.exits import PASS
-from autograder.learner.json_output import write_json
-from autograder.learner.misconception_page import find_page
-from autograder.learner.next_commands import after_explanation
-from autograder.learner.progress import read_progress
+from autograder.learner import after_explanation, find_page, read_progress, write_json
+from autograder.report import WhyPage, glyphs_for, render_why
+
+from .screen import make_console
 
 
 def show_why(options: argparse.Namespace) -> int:
@@ -19,9 +18,6 @@ def show_why(options: argparse.Namespace) -> int:
     page, exercise = find_page(course, progress, options.id)
     if write_json(options.json, asdict(page)):
         return PASS
-
-    from autograder.report.glyphs import glyphs_for
-    from autograder.report.why import WhyPage, render_why
 
     console = make_console(options)
     lesson = f"{course.exercises_dir.name}/{exercise.file}" if exercise else ""

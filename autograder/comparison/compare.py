@@ -4,6 +4,7 @@ Plain values that are right need neither NumPy nor facts, and loading both takes
 they are imported where arrays are compared, and where something differs.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,17 +12,51 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from autograder.checks import Dropout, Judge, Like, Raises, Same
-from autograder.comparison.tolerances import TOLERANCES, is_close
-from autograder.messages import Fact
 from autograder.protocol import Array, Opaque, Value
-from autograder.runner.outcomes import Observed, Outcome
-from autograder.runner.run import CourseProblem
+from autograder.results import Fact
+from autograder.runner import CourseProblem, Observed, Outcome
+
+from .facts import (
+    CustomJudgement,
+    Incomparable,
+    LengthDiffers,
+    MessageLacks,
+    NoExceptionObserved,
+    NothingRaised,
+    OtherRaised,
+    PartUnexpected,
+)
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from autograder.comparison.arrays import Numbers
+    from .arrays import Numbers
+
+
+# How far numbers may be from the expected ones: a tolerance for every dtype.
+
+TOLERANCES = {"float64": 1e-6, "float32": 3e-5, "float16": 1e-2, "bfloat16": 4e-2}
+"""The largest difference from the reference that is still rounding, relative to the largest expected value.
+
+Right programs stay below 3e-7 in float32, 1e-3 in float16 and 6e-3 in bfloat16; wrong ones differ by 1e-3 and more in
+float32. In float64 there is room for a constant that was made in float32.
+"""
+
+SMALLEST_SCALE = 1e-3
+"""Where everything expected is smaller, differences are taken relative to this."""
+
+
+def is_floating(array: Array) -> bool:
+    """Whether the array holds floating-point numbers."""
+    return array.dtype in TOLERANCES
+
+
+def is_close(yours: float, expected: float, tolerance: float) -> bool:
+    """Whether a number is right up to rounding, as `arrays.wrong` judges an array; this takes no NumPy."""
+    size = abs(expected) if math.isfinite(expected) else 0.0
+    same = yours == expected or (math.isnan(yours) and math.isnan(expected))
+    return same or abs(yours - expected) <= tolerance * max(size, SMALLEST_SCALE)
 
 
 @dataclass(frozen=True)
@@ -67,7 +102,7 @@ def judge_observation(yours: Value, expected: Expected, judge: Judge) -> Differe
         case Raises():
             return _raises(yours, expected, judge)
         case Dropout():
-            from autograder.comparison.tensors import judge_dropout
+            from .arrays import judge_dropout
 
             return judge_dropout(yours, expected, judge)
     return _custom(judge, yours, expected)
@@ -106,12 +141,12 @@ def _compare_arrays(yours: Value, nominal: Any, exact: Any, judge: Same | Like, 
     """Compare an array, or two ways to the same numbers."""
     if yours == nominal:  # to the last bit
         return None
-    from autograder.comparison import tensors
+    from .arrays import compare_arrays, compare_ways
 
     if isinstance(nominal, Array):
-        return tensors.compare_arrays(yours, nominal, exact, judge, name)
+        return compare_arrays(yours, nominal, exact, judge, name)
     assert isinstance(judge, Like)
-    return tensors.compare_ways(yours, nominal, exact, judge, name)
+    return compare_ways(yours, nominal, exact, judge, name)
 
 
 def _are_ways(value: Value) -> bool:
@@ -127,13 +162,11 @@ def _has_two(value: Value) -> bool:
 
 
 def _unexpected(key: str, name: str) -> Difference:
-    from autograder.messages.comparisons import PartUnexpected
 
     return Difference(PartUnexpected(key), name)
 
 
 def _of_another_length(yours: list[Value], nominal: list[Value], name: str) -> Difference:
-    from autograder.messages.comparisons import LengthDiffers
 
     lists = (str(yours), str(nominal)) if _are_short(yours, nominal) else None
     return Difference(LengthDiffers(len(yours), len(nominal), lists), name)
@@ -158,7 +191,7 @@ def _compare_plain(yours: Value, nominal: Value, exact: Value, judge: Same | Lik
             return None
     elif type(yours) is type(nominal) and yours == nominal:
         return None
-    from autograder.comparison.tensors import plain_difference
+    from .arrays import plain_difference
 
     return plain_difference(yours, nominal, exact, name)
 
@@ -170,15 +203,14 @@ def _raises(yours: Value, expected: Expected, judge: Raises) -> Difference | Non
     missing = tuple(word for word in expected.nominal["mentions"] if word not in text) if is_wanted else ()
     if raised and is_wanted and (not missing or raised[0] == "AssertionError"):
         return None
-    from autograder.messages import comparisons as facts
 
     if raised is None:
-        return Difference(facts.NoExceptionObserved(yours, wanted), "")
+        return Difference(NoExceptionObserved(yours, wanted), "")
     if not raised:
-        return Difference(facts.NothingRaised(wanted, text), "")
+        return Difference(NothingRaised(wanted, text), "")
     if not is_wanted:
-        return Difference(facts.OtherRaised(wanted, raised[0], text), "")
-    return Difference(facts.MessageLacks(wanted, missing), "")
+        return Difference(OtherRaised(wanted, raised[0], text), "")
+    return Difference(MessageLacks(wanted, missing), "")
 
 
 def _raised(yours: Value) -> list[str] | None:
@@ -199,14 +231,12 @@ def _custom(judge: Callable[[Any, Any], str | None], yours: Value, expected: Exp
             judge(right, right)
         except Exception as always:
             raise CourseProblem(_judge_raised(judge, always)) from always
-        from autograder.messages import comparisons as facts
 
-        return Difference(facts.Incomparable(yours, expected.nominal), "")
+        return Difference(Incomparable(yours, expected.nominal), "")
     if not text:
         return None
-    from autograder.messages import comparisons as facts
 
-    return Difference(facts.CustomJudgement(str(text)), "")
+    return Difference(CustomJudgement(str(text)), "")
 
 
 def _has_form_of(yours: Value, expected: Value) -> bool:
@@ -236,7 +266,7 @@ def _judge_raised(judge: Callable[[Any, Any], str | None], error: Exception) -> 
 def plain(value: Value) -> Any:
     """Return a value with its arrays as NumPy arrays, for a judge of the course's own."""
     if isinstance(value, Array):
-        from autograder.comparison.arrays import numbers
+        from .arrays import numbers
 
         return numbers(value)
     if isinstance(value, list | tuple):

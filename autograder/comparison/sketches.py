@@ -16,12 +16,11 @@ from typing import Any
 import numpy as np
 
 from autograder.checks import Dropout, Judge, Like, Raises, Same
-from autograder.comparison.arrays import Numbers, allowed, numbers, special, wrong
-from autograder.comparison.compare import Expected, judge_observation
-from autograder.comparison.dropout import shared_axes
-from autograder.comparison.tolerances import TOLERANCES, is_floating
 from autograder.protocol import Array, Value
-from autograder.runner.outcomes import Fault, Observed, Outcome
+from autograder.runner import Fault, Observed, Outcome
+
+from .arrays import Numbers, allowed, numbers, shared_axes, special, wrong
+from .compare import TOLERANCES, Expected, is_floating, judge_observation
 
 SUMS = 16
 """The sums of an array; with so few numbers or fewer, they are the numbers themselves."""

@@ -1,6 +1,93 @@
 """The course as data: course.toml, read into frozen types."""
 
-from autograder.course.model import Course, Exercise, Grading, Limits
-from autograder.course.reader import CourseError, find_course, read_course, with_sizes
+from typing import TYPE_CHECKING
 
-__all__ = ["Course", "CourseError", "Exercise", "Grading", "Limits", "find_course", "read_course", "with_sizes"]
+from autograder.faces import face
+
+if TYPE_CHECKING:
+    from .files import (
+        BEGIN,
+        END,
+        HUNTS,
+        KEY_FOLDER,
+        MANIFEST,
+        STUBS,
+        Example,
+        Grid,
+        Hunt,
+        HuntFile,
+        StubError,
+        is_kit,
+        key_file,
+        kit_hunts,
+        make_stub,
+        nothing_to_hunt,
+        outline_of_stub,
+        read_hunts,
+        refuse_kit,
+        require_texts,
+        stale_stubs,
+        stub_text,
+        stubs_dir,
+        todo_comment,
+    )
+    from .grading import assigned, due_sentences, find_assignment, resolve_take, taking, too_early, up_to
+    from .misconceptions import CATALOGUE, Described, catalogue, describe, entries_of, named_in, nearest_ids
+    from .model import (
+        STEPS_PREFIX,
+        TENSORS,
+        Activity,
+        Assignment,
+        Columns,
+        Course,
+        Exercise,
+        Grading,
+        Limits,
+        UsageError,
+        Value,
+        is_number,
+        names_of,
+        resolve_exercise,
+    )
+    from .reader import EXTRAS, ID, find_course, read_course, versions_of, with_sizes
+    from .storage import (
+        FOLDER,
+        VARIABLE,
+        Untrusted,
+        ask,
+        distrust,
+        exists,
+        folder_lock,
+        is_trusted,
+        make_folder,
+        new_notes,
+        notes,
+        open_plain,
+        read_plain,
+        read_text,
+        remove,
+        replacing,
+        require,
+        set_aside,
+        state_folder,
+        trust_folder,
+        trust_here,
+        try_lock,
+        write_atomically,
+        write_over,
+    )
+    from .suite import (
+        Suite,
+        SuiteError,
+        digest_of_parts,
+        engine_digest,
+        files_of_rooms,
+        load_suite,
+        parts_of_others,
+        suite_digest,
+        suite_files,
+        with_steps,
+    )
+    from .toml import COURSE_FILE, CourseError, nearest, shortened, suggestion, unknown
+
+__getattr__ = face(__name__)

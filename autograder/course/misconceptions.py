@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from autograder.course.model import Course, Exercise
-from autograder.course.storage import read_text
+from .model import Course, Exercise
+from .storage import read_text
 
 CATALOGUE = "misconceptions.json"
 """A file beside the checks of a kit without solutions: the texts of every misconception by its id, and no code."""

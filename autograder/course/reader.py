@@ -1,26 +1,602 @@
 """Read course.toml into frozen types, and report every mistake in it at once."""
 
+import builtins
 import re
+import sys
 import tomllib
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from decimal import Decimal
+from itertools import combinations
 from pathlib import Path
 
-from autograder.course.assignments import read_assignments
-from autograder.course.exercises import read_exercises
-from autograder.course.grading import read_grading
-from autograder.course.libraries import read_libraries
-from autograder.course.model import Columns, Course, Limits
-from autograder.course.parts import read_other_sizes
-from autograder.course.play import read_play
-from autograder.course.problems import COURSE_FILE, Collector, CourseError, Problem
-from autograder.course.section import Section, as_flag, as_integer, as_positive, as_text
-from autograder.course.sizes import read_sizes
-from autograder.course.storage import read_plain
-from autograder.course.taking import read_take, taking
-from autograder.course.words import read_words
 from autograder.formats import COURSE
+from autograder.protocol import PACKAGE, PREFIX, SYNTAX, is_package, is_syntax
+
+from .grading import read_assignments, read_grading, read_take, taking
+from .model import Activity, Choice, Columns, Course, Exercise, Limits, Part, Value, Words
+from .storage import read_plain
+from .toml import (
+    COURSE_FILE,
+    Collector,
+    CourseError,
+    Problem,
+    Section,
+    Tables,
+    as_flag,
+    as_integer,
+    as_line,
+    as_number,
+    as_positive,
+    as_positives,
+    as_table,
+    as_tables,
+    as_text,
+    as_texts,
+    nearest,
+    quoted,
+    suggestion,
+)
+
+# Read the [[play]] of course.toml: programs that use the finished exercises, each a module of the course's play/.
+
+PLAY_KEYS = ("id", "title", "needs", "options")
+"""The keys of an activity in course.toml."""
+
+COMMON = ("device", "seed", "steps", "say", "fresh", "anyway", "submission", "json", "plain", "no-color", "help")
+"""The names of the options that every activity has."""
+
+
+def read_play(top: Section, exercises: Sequence[str]) -> tuple[Activity, ...]:
+    """Read the activities in their order; `exercises` are the ids they may need."""
+    activities: list[Activity] = []
+    for section in top.tables("play", "[[play]] tables", _as_tables):
+        section.expect_keys(*PLAY_KEYS)
+        activity = Activity(
+            id=section.value("id", "a name in lower case, like write", _play_id) or "",
+            title=section.value("title", "a line that says what it does", as_line) or "",
+            needs=_play_needs(section, exercises),
+            choices=_choices(section.section("options")),
+        )
+        if activity.id in [earlier.id for earlier in activities if earlier.id]:
+            section.note("id", f"an earlier activity already has the id {activity.id}, choose another")
+        activities.append(activity)
+    return tuple(activities)
+
+
+def _as_tables(value: object) -> Tables | None:
+    return value if isinstance(value, list) and all(isinstance(table, dict) for table in value) else None
+
+
+def _play_id(value: object) -> str | None:
+    return value if isinstance(value, str) and re.fullmatch(r"[a-z][a-z0-9_]*", value) else None
+
+
+def _play_needs(section: Section, exercises: Sequence[str]) -> tuple[str, ...]:
+    needs = section.value("needs", "a list of exercise ids", as_texts) or ()
+    section.expect_names("needs", needs, exercises, "not an exercise", "expected ids of exercises")
+    return needs
+
+
+def _choices(section: Section) -> tuple[Choice, ...]:
+    """Return the options of one activity, each `name = [default, "what it does"]`."""
+    choices = []
+    for name in section.table:
+        choice = section.value(name, 'a default and a help text, like [0.8, "how daring"]', _as_choice)
+        if name in COMMON:
+            section.note(name, f"{name} is an option of every activity, choose another name")
+        elif not re.fullmatch(r"[a-z][a-z0-9-]*", name):
+            section.note(name, f"{name} cannot be the name of an option, expected lower-case letters, digits and -")
+        elif choice is not None:
+            choices.append(Choice(name, *choice))
+    return tuple(choices)
+
+
+def _as_choice(value: object) -> tuple[Value, str] | None:
+    if not isinstance(value, list) or len(value) != 2 or not isinstance(value[1], str) or not value[1].strip():
+        return None
+    default = float(value[0]) if isinstance(value[0], Decimal) else value[0]
+    return (default, value[1]) if isinstance(default, str | int | float) else None
+
+
+# Read what an exercise forbids: dotted names, modules, builtins, methods of builtin types, and kinds of syntax.
+
+NAME = re.compile(r"[^\W\d]\w*(\.(\w|\*)+)*")
+"""A name, or a dotted one; after its first part, `*` matches anything."""
+
+EXPECTED = "expected a builtin like sorted, a module like bisect, a dotted name like math.factorial, or syntax:for"
+
+Groups = Mapping[str, Sequence[str]]
+
+
+def read_forbidden(section: Section, groups: Groups, libraries: Sequence[str]) -> tuple[str, ...]:
+    """Return what an exercise forbids, with the entries of the groups that it lists."""
+    listed = section.value("forbidden", "a list of names and groups", as_texts, required=False) or ()
+    for name in listed:
+        if name not in groups and (problem := _problem(name, libraries, list(groups))):
+            section.note("forbidden", f"forbidden lists {quoted(name)}, {problem}")
+    return tuple(dict.fromkeys(entry for name in listed for entry in groups.get(name, (name,))))
+
+
+def read_groups(top: Section, libraries: Sequence[str]) -> dict[str, Sequence[str]]:
+    """Return the groups of forbidden names, by the name under which exercises list them."""
+    table = top.section("forbidden_groups")
+    groups: dict[str, Sequence[str]] = {}
+    for group in table.table:
+        groups[group] = table.value(group, "a list of names", as_texts) or ()
+        for name in groups[group]:
+            if problem := _problem(name, libraries, ()):
+                table.note(group, f"{group} lists {quoted(name)}, {problem}")
+    return groups
+
+
+def _problem(name: str, libraries: Sequence[str], groups: Sequence[str]) -> str:
+    """Return why an entry cannot be decided, or an empty text."""
+    if is_syntax(name):
+        return _syntax_problem(name.removeprefix(PREFIX))
+    if is_package(name):
+        return "" if name.removeprefix(PACKAGE).isidentifier() else "expected the name of a package after it"
+    if not NAME.fullmatch(name):
+        return EXPECTED
+    owner, _, rest = name.partition(".")
+    if rest and isinstance(kind := vars(builtins).get(owner), type):
+        return _method_problem(kind, rest)
+    if rest and owner in vars(builtins):
+        return f"but {owner} is a function and has no parts; forbid {owner}"
+    if rest or owner in vars(builtins) or owner in sys.stdlib_module_names or owner in libraries:
+        return ""
+    if (near := nearest(name, groups)) is not None:
+        return f"did you mean the group {near}?"
+    known = (*groups, *dir(builtins), *sys.stdlib_module_names, *libraries)
+    near = nearest(name, (word for word in known if not word.startswith("_")))
+    package = f"or a package that Python does not bring along, as {PACKAGE}{name}"
+    return f"did you mean {near}, {package}?" if near is not None else f"{EXPECTED}, {package}"
+
+
+def _syntax_problem(kind: str) -> str:
+    if kind in SYNTAX:
+        return ""
+    near = nearest(kind, list(SYNTAX))
+    return f"did you mean {PREFIX}{near}?" if near is not None else f"expected one of {', '.join(SYNTAX)} after it"
+
+
+def _method_problem(kind: type, method: str) -> str:
+    """Return why a method cannot be refused: it does not exist, or Python calls it for an operator."""
+    if method.startswith("__"):
+        return f"but an operator calls it without its name; forbid the operator, like {PREFIX}power"
+    if "*" in method or hasattr(kind, method):
+        return "" if "*" not in method else f"expected one method of {kind.__name__}, without *"
+    near = nearest(method, dir(kind))
+    return f"did you mean {kind.__name__}.{near}?" if near is not None else f"but {kind.__name__} has no such method"
+
+
+# Read the `sizes` of course.toml: the columns of axis sizes that the trials of checks use.
+
+
+def read_sizes(owner: Section) -> Columns:
+    """Return one mapping from axis to size for each column of the `sizes` of a course or of a part."""
+    table = owner.value("sizes", "a table of axes, like T = [7, 9]", lambda value: as_table(value) or None) or {}
+    section = Section(table, (*owner.path, "sizes"), f"{owner.label} sizes".strip(), owner.problems)
+    read = {name: section.value(name, "a list of integers above 0", as_positives) for name in table}
+    axes = {name: sizes for name, sizes in read.items() if sizes}
+    columns = Counter(map(len, axes.values())).most_common(1)[0][0] if axes else 0
+    for name, sizes in axes.items():
+        if len(sizes) != columns:
+            section.note(name, f"{name} has {_columns(len(sizes))}, expected {columns} as most axes have")
+        elif columns < 2:
+            section.note(name, f"{name} has one column, expected at least two, since each check runs on two")
+    _note_equal_sizes(section, axes)
+    return tuple(
+        {name: sizes[column] for name, sizes in axes.items() if column < len(sizes)} for column in range(columns)
+    )
+
+
+def _columns(count: int) -> str:
+    return f"{count} column{'' if count == 1 else 's'}"
+
+
+def _note_equal_sizes(section: Section, axes: Mapping[str, tuple[int, ...]]) -> None:
+    """Record axes of equal size in one column: a program that confuses them would have the right shapes."""
+    for (one, ones), (other, others) in combinations(axes.items(), 2):
+        for column, (size, same) in enumerate(zip(ones, others, strict=False), start=1):
+            if size == same:
+                section.note(other, f"{one} and {other} are both {size} in column {column}, expected different sizes")
+
+
+# Read the `words` of course.toml, with which messages to students name what each axis counts.
+
+LONGEST = 24  # characters, so that a sentence with two of them still fits on a line
+_EXPECTED = "a word, or a list of words of which the first unused one is taken"
+
+
+def read_words(section: Section, sized: Section) -> Words:
+    """Return the optional words of a course, a part or an exercise; `sized` has the sizes that they may name."""
+    table = section.section("words")
+    sizes = as_table(sized.table.get("sizes")) or {}
+    read = {}
+    for symbol in table.table:
+        words = table.value(symbol, _EXPECTED, _as_words)
+        if words is None:
+            continue
+        read[symbol] = words
+        if symbol not in sizes:
+            hint = suggestion(symbol, sizes, f"expected one of {', '.join(sizes)}")
+            table.note(symbol, f"{symbol} is not in [sizes]; {hint}")
+        if len(set(words)) < len(words):
+            table.note(symbol, f"{symbol} lists a word twice, expected different words")
+        for word in words:
+            if len(word) > LONGEST:
+                table.note(symbol, f"{symbol} has {quoted(word)}, expected at most {LONGEST} characters")
+    return read
+
+
+def _as_words(value: object) -> tuple[str, ...] | None:
+    words = (value,) if isinstance(value, str) else as_texts(value)
+    return words if words and all(as_text(word) and word.isprintable() for word in words) else None
+
+
+# Read the [[parts]] of course.toml: which exercises each part has, its points, and sizes and words of its own.
+
+PART_KEYS = ("id", "title", "points", "exercises", "sizes", "words")
+"""The keys of a part in course.toml."""
+
+
+def part_sections(top: Section) -> list[Section]:
+    """Return the table of each part; there need not be any."""
+    return top.tables("parts", "at least one [[parts]] table", as_tables)
+
+
+def listed(section: Section) -> tuple[str, ...]:
+    """Return the exercises that a part lists; none where the list is not valid, which `read_parts` records."""
+    return as_texts(section.table.get("exercises")) or ()
+
+
+def read_parts(top: Section, sections: Sequence[Section], exercises: Sequence[Section]) -> tuple[Part, ...]:
+    """Return the parts of a course in their order. Each of the exercises must belong to exactly one."""
+    ids = [str(exercise.table.get("id")) for exercise in exercises]
+    if sections and "points" in top.table:
+        top.note("points", "points has no effect beside [[parts]], each of which has points of its own; remove it")
+    parts: list[Part] = []
+    seen: dict[str, str] = {}
+    for section in sections:
+        part = _part(top, section)
+        if part.id and part.id in [earlier.id for earlier in parts]:
+            section.note("id", f"an earlier part already has the id {part.id}, choose another")
+        _note_exercises(section, part, ids, seen)
+        parts.append(part)
+    for exercise, id_ in zip(exercises, ids, strict=True):
+        if sections and id_ not in seen and "id" in exercise.table:
+            exercise.note("id", "the exercise is in no part; add it to the exercises of one of the [[parts]]")
+    return tuple(parts)
+
+
+def _part(top: Section, section: Section) -> Part:
+    section.expect_keys(*PART_KEYS)
+    return Part(
+        id=section.value("id", "a name in lower case, like two", _as_id) or "",
+        title=section.value("title", "one line that names the part", as_line) or "",
+        exercises=section.value("exercises", "a list of exercise ids", as_texts) or (),
+        sizes=read_sizes(section) if "sizes" in section.table else (),
+        words=read_words(section, section if "sizes" in section.table else top),
+    )
+
+
+def _note_exercises(section: Section, part: Part, ids: Sequence[str], seen: dict[str, str]) -> None:
+    """Record exercises that do not exist, that have a part already, or that are not in the order of the course."""
+    for exercise in part.exercises:
+        if exercise in seen:
+            section.note("exercises", f"exercises lists {exercise}, which part {seen[exercise]} already has")
+            continue
+        if exercise not in ids:
+            section.expect_names("exercises", [exercise], ids, "not an exercise", "expected the id of an exercise")
+            continue
+        late = next((other for other in seen if ids.index(other) > ids.index(exercise)), None)
+        if late is not None:
+            found = f"exercises lists {exercise} after {late}"
+            section.note("exercises", f"{found}, expected the order of the [[exercises]]")
+        seen[exercise] = part.id
+
+
+def _as_id(value: object) -> str | None:
+    return value if isinstance(value, str) and re.fullmatch(r"(?!ex\d)[a-z][a-z0-9_]*", value) else None
+
+
+def owner_of(exercise: str, sections: Sequence[Section], top: Section, key: str = "exercises") -> Section:
+    """Return the table of the part that lists an exercise, if that has the key, else the table of the course."""
+    return next((section for section in sections if exercise in listed(section) and key in section.table), top)
+
+
+def read_other_sizes(top: Section, parts: Sequence[Part]) -> tuple[Part, ...]:
+    """Return the parts with the sizes of another file, which must have some for each part with sizes of its own."""
+    sizes = {}
+    for section in part_sections(top):
+        section.expect_keys("id", "sizes")
+        known = [part.id for part in parts if part.sizes]
+        id_ = section.value("id", f"a part with sizes of its own: {', '.join(known) or 'there is none'}", _as_id)
+        if id_ is not None and id_ not in known:
+            section.note("id", f"id is {quoted(id_)}, which is not a part with sizes of its own")
+        sizes[id_] = read_sizes(section)
+    for part in parts:
+        if part.sizes and part.id not in sizes:
+            top.note("parts", f'part {part.id} has sizes of its own; add [[parts]] with id = "{part.id}" and its sizes')
+    return tuple(replace(part, sizes=sizes.get(part.id, part.sizes)) for part in parts)
+
+
+# The points of the exercises: shares of a total, in whole hundredths that add up to it.
+
+TOTAL = Decimal(100)
+"""The points of a course that does not say how many it has."""
+
+MOST = Decimal(10_000)
+"""The largest total: more digits than a gradebook shows."""
+
+LARGEST_SHARE = Decimal(1_000_000)
+"""The largest number of points that an exercise may name; only the ratio to the other exercises counts."""
+
+
+def read_points(top: Section, sections: Sequence[Section]) -> list[int]:
+    """Return the hundredths of a point that each exercise is worth; 0 for each if one of them is not valid.
+
+    The numbers in course.toml are shares: they are scaled so that all together are the total of the course.
+    """
+    total = _total(top)
+    shares = [_share(section) for section in sections]
+    valid = [share for share in shares if share is not None]
+    if total is None or len(valid) < len(shares):
+        return [0] * len(shares)
+    points = split(int(total * 100), valid)
+    for section, worth in zip(sections, points, strict=True):
+        if not worth:
+            found = f"points is {quoted(section.table['points'])}, which is less than 0.01 of {total}"
+            section.note("points", f"{found} when all points are scaled to that total; use a larger number")
+    return points
+
+
+def split(total: int, shares: Sequence[Decimal] | Sequence[float]) -> list[int]:
+    """Return whole numbers in the ratio of the shares that add up to the total.
+
+    Rounding loses nothing: the largest remainders get one more.
+    """
+    whole_of = sum(shares)
+    exact = [total * share / whole_of for share in shares]  # type: ignore[operator]
+    whole = [int(number) for number in exact]
+    by_remainder = sorted(range(len(whole)), key=lambda place: whole[place] - exact[place])
+    for place in by_remainder[: total - sum(whole)]:
+        whole[place] += 1
+    return whole
+
+
+def _total(top: Section) -> Decimal | None:
+    """Return the points of the course, None if they are not valid."""
+    if "points" not in top.table:
+        return TOTAL
+    total = top.value("points", f"a number above 0 and at most {MOST}", _as_total)
+    if total is not None and total != total.quantize(Decimal("0.01")):
+        top.note("points", f"points is {quoted(total)}, expected at most two decimals")
+        return None
+    return total
+
+
+def _share(section: Section) -> Decimal | None:
+    share = section.value("points", "a number above 0", as_number)
+    if share is not None and share > LARGEST_SHARE:
+        section.note("points", f"points is {quoted(share)}, expected at most {LARGEST_SHARE}")
+        return None
+    return share
+
+
+def _as_total(value: object) -> Decimal | None:
+    total = as_number(value)
+    return total if total is not None and total <= MOST else None
+
+
+# Read the [[exercises]] of course.toml: their ids, points, needs, hints and forbidden names.
+
+EXERCISE_KEYS = ("id", "title", "points", "needs", "hints", "forbidden", "words", "built", "start", "minutes")
+"""The keys of an exercise in course.toml."""
+
+ID = re.compile(r"ex[0-9]{2}_[a-z][a-z0-9_]*")
+"""The id of an exercise: the names of its files begin with it."""
+
+HINT_LENGTH = 200
+"""Characters of a hint: about 40 words, three lines of a terminal."""
+
+TODO_NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)?")
+"""The name of a TODO: a function, or a method with its class."""
+
+MOST_STARTS = 3
+"""Texts on how to begin one TODO: as many as there are hints."""
+
+BUILT_LENGTH = 110
+"""Characters of `built`, which is one line of a report."""
+
+Hints = Mapping[str, tuple[str, str, str]]
+
+
+def read_exercises(
+    top: Section, libraries: Sequence[str] = (), *, required: bool = True
+) -> tuple[tuple[Exercise, ...], tuple[Part, ...]]:
+    """Read the exercises in their order, and their parts; each exercise may need only earlier ones.
+
+    There may be none, if not `required`.
+    """
+    expected = "at least one [[exercises]] table; `course new NAME` adds one"
+    sections = top.tables("exercises", expected, as_tables, required=required)
+    ids = [_id(section) for section in sections]
+    for index, section in enumerate(sections):
+        _note_earlier(section, ids[index], ids[:index])
+    owners = part_sections(top)
+    parts = read_parts(top, owners, sections)
+    points = _points(top, owners, sections, ids)
+    groups = read_groups(top, libraries)
+    exercises = [
+        _exercise(
+            section,
+            owner_of(ids[index], owners, top, "sizes"),
+            ids,
+            index,
+            points[index],
+            read_forbidden(section, groups, libraries),
+        )
+        for index, section in enumerate(sections)
+    ]
+    return tuple(exercises), parts
+
+
+def _points(top: Section, owners: Sequence[Section], sections: Sequence[Section], ids: Sequence[str]) -> list[int]:
+    """Return the hundredths of a point of each exercise: its share of its part, or of a course without parts."""
+    points = [0] * len(sections)
+    for owner in owners or [top]:
+        own = [index for index, id_ in enumerate(ids) if owner_of(id_, owners, top) is owner]
+        for index, worth in zip(own, read_points(owner, [sections[index] for index in own]), strict=True):
+            points[index] = worth
+    return points
+
+
+def _exercise(
+    section: Section, sized: Section, ids: Sequence[str], index: int, points: int, forbidden: tuple[str, ...]
+) -> Exercise:
+    """Return an exercise; `sized` is the table with the sizes that its words may name."""
+    section.expect_keys(*EXERCISE_KEYS)
+    return Exercise(
+        id=ids[index],
+        title=section.value("title", "a string", as_text) or "",
+        points=points,
+        needs=_needs(section, ids, index),
+        hints=_hints(section),
+        forbidden=forbidden,
+        words=read_words(section, sized),
+        built=_built(section),
+        start=_start(section),
+        minutes=section.value("minutes", "a whole number of minutes above 0", as_positive, required=False),
+    )
+
+
+def _id(section: Section) -> str:
+    def accept(value: object) -> str | None:
+        return value if isinstance(value, str) and ID.fullmatch(value) else None
+
+    return section.value("id", "exNN_name in lower case, like ex05_attention", accept) or ""
+
+
+def _note_earlier(section: Section, id_: str, earlier: Sequence[str]) -> None:
+    """Record an id that an earlier exercise has, or whose number one has: commands name an exercise by its number."""
+    if id_ and id_ in earlier:
+        section.note("id", f"an earlier exercise already has the id {id_}, choose another")
+    elif same := next((other for other in earlier if id_ and other[:4] == id_[:4]), None):
+        number = f"the number {id_[2:4]}, which {same} has already"
+        section.note("id", f"id has {number}, expected another number; rename this exercise and its files")
+
+
+def _needs(section: Section, ids: Sequence[str], index: int) -> tuple[str, ...]:
+    needs = section.value("needs", "a list of exercise ids", as_texts, required=False) or ()
+    for need in needs:
+        if need in ids[:index]:
+            continue
+        if need == ids[index]:
+            section.note("needs", f"needs lists {need}, the exercise itself, expected earlier exercises only")
+        elif need in ids:
+            section.note("needs", f"needs lists {need}, a later exercise, expected earlier exercises only")
+        else:
+            otherwise = "expected the id of an earlier exercise"
+            section.expect_names("needs", [need], ids[:index], "not an exercise", otherwise)
+    return needs
+
+
+def _hints(section: Section) -> Hints:
+    """Return the three hints of each check."""
+    table = section.section("hints")
+    hints: dict[str, tuple[str, str, str]] = {}
+    for check in table.table:
+        texts = table.value(check, "a list of three strings", as_texts)
+        if texts is None:
+            continue
+        if len(texts) != 3:
+            table.note(check, f"{check} has {len(texts)} hints, expected three: a question, the principle, the step")
+            continue
+        hints[check] = (texts[0], texts[1], texts[2])
+        for number, text in enumerate(texts, start=1):
+            _note_text(table, check, f"hint {number}", text)
+    return hints
+
+
+def _start(section: Section) -> dict[str, tuple[str, ...]]:
+    """Return the texts that say how to begin each TODO, by its name."""
+    table = section.section("start")
+    starts: dict[str, tuple[str, ...]] = {}
+    for todo in table.table:
+        if isinstance(table.table[todo], dict):
+            table.note(todo, f'{todo} is a table, expected a list; put a name with a dot in quotes: "{todo}.__init__"')
+            continue
+        texts = table.value(todo, "a list of one to three strings", as_texts)
+        if texts is None:
+            continue
+        if not TODO_NAME.fullmatch(todo):
+            table.note(todo, f"{quoted(todo)} names no TODO, expected a function, or a method as Class.method")
+        if not 1 <= len(texts) <= MOST_STARTS:
+            table.note(todo, f"{todo} has {len(texts)} texts, expected one to three")
+        for number, text in enumerate(texts, start=1):
+            _note_text(table, todo, f"text {number}", text)
+        starts[todo] = texts
+    return starts
+
+
+def _note_text(table: Section, key: str, name: str, text: str) -> None:
+    """Record a hint, or a text on how to begin, that is empty or too long."""
+    if not text.strip():
+        table.note(key, f"{name} of {key} is empty, expected a sentence")
+    elif len(text) > HINT_LENGTH:
+        table.note(key, f"{name} of {key} has {len(text)} characters, expected at most {HINT_LENGTH}")
+
+
+def _built(section: Section) -> str | None:
+    built = section.value("built", "one line that says what was built", as_line, required=False)
+    if built is not None and len(built) > BUILT_LENGTH:
+        section.note("built", f"built has {len(built)} characters, expected at most {BUILT_LENGTH}")
+    return built
+
+
+# Read the `libraries` of course.toml: the modules that the programs of a course may use beside Python's own.
+
+MODULE = re.compile(r"[^\W\d]\w*")
+
+
+def read_libraries(top: Section) -> tuple[str, ...]:
+    """Return the libraries of a course; none if it needs only Python."""
+    expected = 'a list of modules, like ["torch"] or ["numpy"]'
+    libraries = top.value("libraries", expected, as_texts, required=False) or ()
+    for name in libraries:
+        if not MODULE.fullmatch(name):
+            top.note("libraries", f"libraries lists {quoted(name)}, expected the name that `import` takes, like numpy")
+        elif name in sys.stdlib_module_names:
+            top.note("libraries", f"libraries lists {name}, which is a part of Python; remove it")
+        elif libraries.count(name) > 1:
+            top.note("libraries", f"libraries lists {name} twice; remove one")
+    return tuple(dict.fromkeys(libraries))
+
+
+def versions_of(libraries: Iterable[str]) -> dict[str, str]:
+    """Return the versions of some libraries and of NumPy, on which numbers depend; "none" of one without a version."""
+    return {name: _version(name) for name in dict.fromkeys([*libraries, "numpy"])}
+
+
+def _version(name: str) -> str:
+    for folder in sys.path:
+        for found in Path(folder).glob(f"{name}-*.dist-info"):
+            return found.name.removeprefix(f"{name}-").removesuffix(".dist-info")
+    from importlib import metadata  # which takes longer to load than the name of a folder takes to read
+
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        distributions = metadata.packages_distributions().get(name, [])
+        return metadata.version(distributions[0]) if distributions else "none"
+
+
+EXTRAS = frozenset({"torch"})
+"""The libraries that the engine's distribution installs as an extra of that name, in a version that it supports."""
+
 
 __all__ = ["CourseError", "Problem", "find_course", "read_course"]
 

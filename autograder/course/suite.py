@@ -16,28 +16,27 @@ from autograder.checks import (
     Check,
     DeclarationError,
     Drawing,
+    Key,
     Step,
     checks_in,
     declaration_problems,
     pictures_in,
     steps_in,
 )
-from autograder.checks.trials import Key
-from autograder.course import Course, Exercise
-from autograder.course.model import STEPS_PREFIX
-from autograder.course.nearest import suggestion
-from autograder.course.points import split
-from autograder.course.storage import read_plain
-from autograder.course.stubs import outline_of_stub
-from autograder.course.trust import require
 from autograder.formats import REFERENCE_PART
-from autograder.protocol.functions import Outline
+from autograder.protocol import Outline
+
+from .files import outline_of_stub
+from .model import STEPS_PREFIX, Course, Exercise
+from .reader import split
+from .storage import read_plain, require
+from .toml import suggestion
 
 JUDGES = (
-    *("checks/*.py", "protocol/*.py", "worker/*.py", "runner/**/*.py", "comparison/*.py", "answer_key/*.py"),
-    *("messages/*.py", "diagnosis/**/*.py", "judge/*.py", "course/suite.py"),
+    *("checks", "protocol", "edits", "worker", "sandbox", "runner", "comparison", "answer_key", "results"),
+    *("diagnosis", "judge", "course/suite.py"),
 )
-"""The engine's code that makes and judges observations: verdicts depend on it, so it is part of every digest."""
+"""The rooms that make and judge observations: verdicts depend on their code, so it is part of every digest."""
 
 
 class SuiteError(Exception):
@@ -108,13 +107,17 @@ def suite_digest(course: Course) -> str:
     return f"sha256:{digest.hexdigest()}"
 
 
-def engine_digest(*patterns: str) -> bytes:
-    """Return the digest of the engine's code in `JUDGES`, or in other patterns."""
+def files_of_rooms(*rooms: str) -> list[Path]:
+    """Return the engine's files in these rooms or modules, or in `JUDGES`."""
     package = Path(__file__).parents[1]
-    digest = hashlib.sha256()
-    for file in sorted(file for pattern in patterns or JUDGES for file in package.glob(pattern)):
-        digest.update(read_plain(file))
-    return digest.digest()
+    found = [[package / room] if room.endswith(".py") else (package / room).rglob("*.py") for room in rooms or JUDGES]
+    return [file for files in found for file in files]
+
+
+def engine_digest(*rooms: str) -> bytes:
+    """Return the digest of the engine's code in these rooms, or in `JUDGES`. No path is part of it."""
+    contents = sorted(hashlib.sha256(file.read_bytes()).digest() for file in files_of_rooms(*rooms))
+    return hashlib.sha256(b"".join(contents)).digest()
 
 
 def load_suite(course: Course, exercises: Iterable[Exercise] | None = None) -> Suite:
@@ -278,3 +281,14 @@ def _required(known: Mapping[str, Check], name: str) -> set[str]:
             required.add(check)
             left += known[check].requires_any
     return required
+
+
+# A digest of several pieces of data.
+
+
+def digest_of_parts(parts: Iterable[bytes]) -> str:
+    """Return the SHA-256 in hexadecimal digits of some parts, each preceded by its length."""
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(len(part).to_bytes(8, "big") + part)
+    return digest.hexdigest()

@@ -1,1 +1,45 @@
 """Says why a check failed and where: patterns, fault location, evidence."""
+
+from typing import TYPE_CHECKING
+
+from autograder.faces import face
+
+if TYPE_CHECKING:
+    from .case import Axes
+    from .differences import Trial, of_difference
+    from .divergence import EXERCISE_SECONDS, SUBMISSION_SECONDS, Deadline
+    from .exceptions import (
+        AT_IMPORT,
+        AttributeLacking,
+        CallForbidden,
+        CountReturned,
+        MemoryExceeded,
+        NoneGiven,
+        Raised,
+        SignatureWrong,
+        StructureWrong,
+        attribute_lacked,
+        of_death,
+        of_fault,
+        values_expected,
+    )
+    from .findings import Source, finding_of
+    from .judgement import UNEXPLAINED, Diagnosis, Judgement, Location, Trials, Verdict, overall
+    from .locations import decides, place_in
+    from .locator import FindTraces, find_locations
+    from .statuses import (
+        CheckRequired,
+        CourseFileWrong,
+        EarlierUnwritten,
+        FileMissing,
+        FileUnread,
+        GraderFailed,
+        NothingRead,
+        WorkElsewhere,
+        advice,
+        explained,
+        line_of,
+        to_write,
+    )
+
+__getattr__ = face(__name__)

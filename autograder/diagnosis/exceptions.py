@@ -1,26 +1,600 @@
-"""Diagnoses what did not end with an observation: an exception, or a worker process that ended."""
+"""Exceptions in a learner's code, and calls that it must not make."""
 
+import importlib
 import re
-from collections.abc import Collection
-from dataclasses import replace
-from typing import overload
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
+from math import prod
+from typing import Literal, overload
 
-from autograder.diagnosis.causes import cause_of, self_not_taken, set_without_self
-from autograder.diagnosis.diagnosis import Diagnosis
-from autograder.messages import exceptions as facts
-from autograder.messages.library_errors import (
-    attribute_lacked,
-    part_lacked,
-    reason,
-    values_expected,
-    without_file,
-    without_suggestion,
+from autograder.checks import NEAR, nearest_name
+from autograder.protocol import in_words, lines_of
+from autograder.results import Evidence, Fact, Place, Wording, opened
+from autograder.runner import Fault, Survey, WorkerFailure
+
+from .judgement import Diagnosis
+from .locations import Line
+from .statuses import WorkerEnded
+
+TENSORS = "the tensors in that line's function"
+VALUES = "the values in that line's function"
+"""The titles of what stood in the code when it raised: tensors with their shapes, or plain values."""
+
+
+@dataclass(frozen=True)
+class Cause:
+    """Why an exception was raised, where the code shows it: its id, the name in the code, and a name beside it.
+
+    An attribute is unset in a class, another one has nearly its name, or `self.` is missing before it, where it is read
+    or where it is set. A function returns nothing, or has no `self`. A name is not imported: `beside` is the import.
+    """
+
+    id: Literal[
+        "unset_attribute",
+        "misspelt_attribute",
+        "without_self",
+        "set_without_self",
+        "self_not_taken",
+        "returns_nothing",
+        "not_imported",
+    ]
+    name: str
+    beside: str = ""
+
+    def words(self) -> str:
+        """Return the cause as a clause."""
+        return {
+            "unset_attribute": f"no line of {self.beside} sets `self.{self.name}`",
+            "misspelt_attribute": f"no line sets `self.{self.name}`, but one sets `self.{self.beside}`",
+            "without_self": f"`{self.name}` is an attribute of `self`: write `self.{self.name}`",
+            "set_without_self": f"you wrote `{self.name} = …` in `__init__`; `self.` is missing before it",
+            "self_not_taken": f"`self` is missing: write it as the first parameter of {self.name}()",
+            "not_imported": f"add `{self.beside}` at the top of the file",
+            "returns_nothing": f"{self.name}() returns nothing",
+        }[self.id]
+
+
+AT_IMPORT = " while it was imported"
+"""The words of an exception that costs the whole file."""
+
+
+class Raised(Fact):
+    """The code raised an exception, in a function or at import.
+
+    `file` is named where it is not the one shown, `line` where another line than that one is shown. `reason` says in
+    plain words why a library raises it, and `cause` why the code makes it do so.
+    """
+
+    type: str
+    at_import: bool
+    function: str | None = None
+    file: str | None = None
+    line: Line | None = None
+    reason: str = field(default="", compare=False)
+    cause: Cause | None = field(default=None, compare=False)
+
+    @property
+    def id(self) -> str:
+        return self.cause.id if self.cause is not None else self.type
+
+    def wording(self) -> Wording:
+        where = f" in {self.function}()" if self.function else ""
+        where += f" of {self.file}" if self.function and self.file else ""
+        where = AT_IMPORT if self.at_import else where
+        line = f", in {self.line}" if self.line else ""
+        why = self.cause.words() if self.cause is not None else self.reason
+        also = (why,) if why else ()
+        return Wording(f"Your code raised {self.type}{where}{line}", also, whole=True)
+
+
+class SyntaxInvalid(Fact):
+    """Python cannot read the file; `reason` is what Python says, with the lines that it speaks of as data."""
+
+    type: str
+    file: str
+    reason: tuple[str | Line, ...]
+
+    @property
+    def id(self) -> str:
+        return self.type
+
+    def wording(self) -> Wording:
+        return Wording(f"Python cannot read {self.file}: {''.join(map(str, self.reason))}", whole=True)
+
+
+class ExitCalled(Fact):
+    """The code ends the process, in a function or at import."""
+
+    at_import: bool = False
+
+    id = "SystemExit"
+
+    def wording(self) -> Wording:
+        if self.at_import:
+            return Wording(f"Your code calls exit(){AT_IMPORT}, so nothing below that line was run", whole=True)
+        return Wording("Your code calls exit() instead of returning", whole=True)
+
+
+class StructureWrong(Fact):
+    """A check refused what it got, in its own words: a sentence, and more of them."""
+
+    reason: str
+    more: tuple[str, ...] = ()
+
+    id = "structure"
+
+    def wording(self) -> Wording:
+        return Wording(opened(self.reason), self.more, whole=True)
+
+
+class DevicesMixed(Fact):
+    """A tensor stays on the CPU while the others are on another device; `tensor` is its name, if it has one."""
+
+    tensor: str | None
+
+    id = "device"
+
+    def wording(self) -> Wording:
+        says = f"{self.tensor or 'A tensor'} stays on the CPU while the others are on another device"
+        return Wording(says, ("make it, or keep it, where they are",), whole=True)
+
+
+class NoneGiven(Fact):
+    """A check got None where it needs a value."""
+
+    id = "none"
+
+    def wording(self) -> Wording:
+        return Wording("Your code returned None where a value is expected: is a return missing?", whole=True)
+
+
+class SignatureWrong(Fact):
+    """A check cannot call the code; `cause` says why, if the code shows it."""
+
+    cause: Cause | None = field(default=None, compare=False)
+
+    id = "signature"
+
+    def wording(self) -> Wording:
+        says = "Your code cannot be called as its stub says"
+        why = self.cause.words() if self.cause is not None else "compare its parameters with the stub's"
+        return Wording(says, (why,), whole=True)
+
+
+class ResultUnusable(Fact):
+    """A check cannot use what the code returned; `reason` says why, if the message of the exception is known."""
+
+    type: str
+    reason: str = ""
+
+    @property
+    def id(self) -> str:
+        return self.type
+
+    def wording(self) -> Wording:
+        if self.reason:
+            return Wording(f"The check fails on what your code returned: {self.reason}", whole=True)
+        says = f"What your code returned cannot be used ({self.type}): does it have the type that the stub names?"
+        return Wording(says, whole=True)
+
+
+class CountReturned(Fact):
+    """The code returned another number of values than a check takes apart."""
+
+    expected: int
+    more: bool
+
+    id = "count"
+
+    def wording(self) -> Wording:
+        count = f"one value or more than {self.expected}" if self.more else f"fewer than {self.expected} values"
+        says = f"Your code returned {count}, where {self.expected} are expected"
+        return Wording(says, ("return what the stub names, in its order",), whole=True)
+
+
+class AttributeLacking(Fact):
+    """A check got an object of a type that lacks what the check reads."""
+
+    type: str
+    attribute: str
+
+    id = "type"
+
+    def wording(self) -> Wording:
+        says = f"Your code gives a {self.type} where an object with `{self.attribute}` is needed"
+        return Wording(says, ("return the type that the stub names",), whole=True)
+
+
+class MemoryExceeded(Fact):
+    """The code asked for more memory (MiB) than there is."""
+
+    type: str
+    limit: int
+
+    @property
+    def id(self) -> str:
+        return self.type
+
+    def wording(self) -> Wording:
+        return Wording(f"Your code asked for more than the {self.limit} MiB of memory there are", whole=True)
+
+
+class CallForbidden(Fact):
+    """A call would skip the exercise."""
+
+    name: str
+
+    @property
+    def id(self) -> str:
+        return self.name
+
+    def wording(self) -> Wording:
+        if (syntax := in_words(self.name)) is not None:
+            return Wording(f"This exercise asks you to do without {syntax}", whole=True)
+        return Wording(f"This exercise asks you to write it yourself: {self.name} must not be used here", whole=True)
+
+
+# The imports that programs of learners often lack, by the name that Python then does not know.
+
+_MODULES: Mapping[str, str] = {
+    "F": "import torch.nn.functional as F",
+    "nn": "from torch import nn",
+    "np": "import numpy as np",
+    "numpy": "import numpy",
+    "optim": "from torch import optim",
+    "plt": "import matplotlib.pyplot as plt",
+    "torch": "import torch",
+}
+_STANDARD = frozenset(
+    [
+        *("bisect", "collections", "copy", "csv", "datetime", "functools", "heapq", "inspect", "io", "itertools"),
+        *("json", "math", "operator", "os", "pathlib", "random", "re", "statistics", "string", "struct", "sys"),
+        *("time", "typing", "unicodedata", "warnings"),
+    ]
 )
-from autograder.messages.locations import Line
-from autograder.messages.statuses import WorkerEnded
-from autograder.protocol.source_text import lines_of
-from autograder.results import Evidence, Place
-from autograder.runner.outcomes import Fault, Survey, WorkerFailure
+_NAMES: Mapping[str, str] = {
+    "torch": "Tensor",
+    "torch.nn": "Embedding Linear Module ModuleList Parameter Sequential",
+    "typing": "Any Dict Final List Literal NamedTuple Optional Set Tuple TypeVar Union",
+    "collections.abc": "Callable Iterable Iterator Mapping Sequence",
+    "collections": "Counter OrderedDict defaultdict deque namedtuple",
+    "dataclasses": "dataclass",
+    "functools": "lru_cache partial reduce",
+    "math": "ceil floor inf pi sqrt",
+    "pathlib": "Path",
+}
+_BY_NAME = {name: f"from {module} import {name}" for module, names in _NAMES.items() for name in names.split()}
+
+
+def import_of(name: str, line: str, libraries: Collection[str]) -> str | None:
+    """Return the import that a line lacks which reads an unknown name, if it reads it as one that is well known.
+
+    `libraries` are those that programs of the course use. A module is read before a dot, so a variable is none.
+    """
+    found = _BY_NAME.get(name)
+    read = re.findall(rf"(?<![\w.]){re.escape(name)}\.(\w+)", line)
+    if name in _MODULES and read:
+        found = _MODULES[name]
+    elif name in _STANDARD and any(hasattr(importlib.import_module(name), attribute) for attribute in read):
+        found = f"import {name}"
+    needs_torch = found is not None and found.split()[1].split(".")[0] == "torch"
+    return None if needs_torch and "torch" not in libraries else found
+
+
+# Common exceptions of PyTorch in plain words: what was combined, with which sizes, and why that is refused.
+#
+# The library's own text is always shown too. A message that is not known here gets no words.
+
+Words = str | Callable[[re.Match[str]], str]
+
+
+def _view(found: re.Match[str]) -> str:
+    sizes = [int(size) for size in re.findall(r"-?\d+", found[1])]
+    if -1 in sizes:
+        return f"the {found[2]} elements of the tensor do not fill the shape [{found[1]}]"
+    return f"the shape [{found[1]}] has {prod(sizes)} elements, the tensor has {found[2]}"
+
+
+def _product(found: re.Match[str]) -> str:
+    return f"a matrix of {found[1]} cannot be multiplied by one of {found[2]}: the inner sizes differ"
+
+
+def _too_many(found: re.Match[str]) -> str:
+    more = int(found[2]) - int(found[1])
+    return f"a call passes {more} {'argument' if more == 1 else 'arguments'} too many"
+
+
+def _not_there(found: re.Match[str]) -> str:
+    other = import_of(found[1], "", ("torch",))
+    elsewhere = f"; write `{other}`" if other is not None and f"from {found[2]} " not in other else ""
+    return f"the module `{found[2]}` has no name `{found[1]}`{elsewhere}"
+
+
+_REASONS: tuple[tuple[str, Words], ...] = (
+    (r"mat1 and mat2 shapes cannot be multiplied \((\d+x\d+) and (\d+x\d+)\)", _product),
+    (
+        r"The size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at non-singleton dimension (\d+)",
+        r"on axis \3, one tensor has size \1 and the other \2, so they cannot be combined",
+    ),
+    (
+        r"Expected size for first two dimensions of batch2 tensor to be: \[(.+?)\] but got: \[(.+?)\]",
+        r"a batched matrix product needs a second tensor that begins with [\1], and gets [\2]",
+    ),
+    (r"shape '\[(.+?)\]' is invalid for input of size (\d+)", _view),
+    (
+        r"view size is not compatible with input tensor's size and stride",
+        "`view` needs the numbers in memory in their order, and a transpose changes that order; `reshape` does not",
+    ),
+    (
+        r"[Ee]xpected (?:object of )?scalar type (\w+) but (?:found|got) (?:scalar type )?(\w+)",
+        r"two tensors of different dtypes are combined: \1 and \2",
+    ),
+    (
+        r"mat1 and mat2 must have the same dtype, but got (\w+) and (\w+)",
+        r"two tensors of different dtypes are combined: \1 and \2",
+    ),
+    (
+        r"value cannot be converted to type \S+ without overflow",
+        "a number is too large for the dtype of the tensor that it is put into",
+    ),
+    (r"index out of range in self", "an id is looked up that has no row in the table"),
+    (
+        r"Dimension out of range \(expected to be in range of \[(-?\d+), (-?\d+)\], but got (-?\d+)\)",
+        r"axis \3 does not exist: the tensor has axes \1 to \2",
+    ),
+    (
+        r"Boolean value of Tensor with more than one value is ambiguous",
+        "`and`, `or` and `if` need one truth value; `&` and `|` combine tensors element by element",
+    ),
+    (
+        r"a leaf Variable that requires grad is being used in an in-place operation",
+        "a parameter is changed in place while its gradient is recorded",
+    ),
+    (
+        r"modified by an inplace operation",
+        "a value that the backward pass needs was changed in place",
+    ),
+    (
+        r"element 0 of tensors does not require grad",
+        "`backward` starts from a value that no gradient flows to",
+    ),
+    (
+        r"a Tensor with (\d+) elements cannot be converted to Scalar",
+        r"`.item()` needs a tensor of one number, and this one has \1",
+    ),
+    (
+        r"probability tensor contains either `inf`, `nan` or element < 0",
+        "the probabilities to sample from contain NaN, an infinity or a negative number",
+    ),
+    (
+        r"index (-?\d+) is out of bounds for dimension (\d+) with size (\d+)",
+        r"index \1 does not exist on axis \2, which has size \3",
+    ),
+    (r"selected index k out of range", "`topk` is asked for more numbers than the axis has"),
+    (
+        r"PyTorch is not linked with support for (\w+) devices",
+        r"the code names the device `\1`, and the machine that checks it has none",
+    ),
+    (
+        r"No module named 'google(?:\.colab)?'|/content/drive",
+        "Colab's own modules and drive exist only there: delete the lines that use them",
+    ),
+    (r"0\.0 cannot be raised to a negative power", "0 is raised to a negative power"),
+    (
+        r"(\w+)\(\) got an unexpected keyword argument '(\w+)'",
+        r"a call passes `\2`, and \1() has no such parameter",
+    ),
+    (
+        r"(\w+)\(\) missing \d+ required positional arguments?: (.+)",
+        r"a call of \1() does not pass \2",
+    ),
+    (r"'NoneType'|\bnot NoneType", "a value is None where an object is needed"),
+    (
+        r"unsupported operand type\(s\) for (\S+): '(\w+)' and '(\w+)'",
+        r"`\1` cannot combine a value of type \2 and one of type \3",
+    ),
+    (r"'(\w+)' object is not callable", r"a value of type \1 is called like a function"),
+    (r"'(\w+)' object is not subscriptable", r"a value of type \1 has no elements to choose with `[ ]`"),
+    (r"cannot access local variable '(\w+)'", r"`\1` is read before a line of this function gives it a value"),
+    (
+        r"'super' object has no attribute '_\w+__init'",
+        "write `super().__init__()`, with two underscores behind `init` too",
+    ),
+    (r"maximum recursion depth exceeded", "functions call each other, or one calls itself, without an end"),
+    (r"(list|tuple|string|deque) index out of range", r"the index is beyond the end of the \1"),
+    (r"No module named '([\w.]+)'", r"no module `\1` is installed where your code runs"),
+    (r"cannot import name '(\w+)' from '([\w.]+)'", _not_there),
+    (r"takes (?:from \d+ to )?(\d+) positional arguments? but (\d+) (?:was|were) given", _too_many),
+    (r"cannot assign \w+ before Module\.__init__\(\) call", "`super().__init__()` has to be called before that line"),
+    (r'Module \[(\w+)\] is missing the required "forward" function', r"the class \1 has no method forward"),
+    (
+        r"not enough values to unpack \(expected (\d+), got (\d+)\)",
+        r"\1 values are unpacked, and there are \2",
+    ),
+    (r"too many values to unpack \(expected (\d+)", r"\1 values are unpacked, and there are more"),
+)
+
+
+def reason(message: str, type_: str = "") -> str:
+    """Return in a clause why a library raised an exception of a type with this message; "" if that is not known."""
+    if type_ == "KeyError":  # its message is the key alone
+        return "a key is looked up that is not there"
+    for pattern, words in _REASONS:
+        if (found := re.search(pattern, message)) is not None:
+            return words(found) if callable(words) else found.expand(words)
+    return ""
+
+
+_UNPACKED = re.compile(r"(?:too many|not enough) values to unpack \(expected (\d+)")
+
+
+def values_expected(message: str) -> int | None:
+    """Return how many values a result should have had, if Python says that it has another number of them."""
+    found = _UNPACKED.match(message)
+    return int(found[1]) if found else None
+
+
+_UNKNOWN = re.compile(r"name '(\w+)' is not defined")
+
+
+def name_unknown(message: str) -> str | None:
+    """Return the name that Python does not know, if it says so."""
+    found = _UNKNOWN.match(message)
+    return found[1] if found else None
+
+
+_SUGGESTION = re.compile(r"\. Did you mean: .*")
+
+
+def without_suggestion(message: str) -> str:
+    """Return a message without the name that Python suggests."""
+    return _SUGGESTION.sub("", message)
+
+
+_FILE = re.compile(r" \((?:/|[A-Z]:\\)[^()]*\)$")
+
+
+def without_file(message: str) -> str:
+    """Return a message without the file of the library that an import names at its end."""
+    return _FILE.sub("", message)
+
+
+_MISCOUNTED = re.compile(r"(?:[\w.<>]+\.)?(\w+\.\w+)\(\) takes (?:from \d+ to )?(\d+) positional arguments? but (\d+) ")
+
+
+def miscounted(message: str) -> str | None:
+    """Return the method, with its class, that gets one argument too many, if Python says so."""
+    found = _MISCOUNTED.match(message)
+    return found[1] if found is not None and int(found[3]) == int(found[2]) + 1 else None
+
+
+_PART = re.compile(r"(\w+) has no (?:parameter|attribute) (\w+)")
+
+
+def part_lacked(sentence: str) -> tuple[str, str] | None:
+    """Return the class, and the attribute that it lacks, if a check says so."""
+    found = _PART.match(sentence)
+    return (found[1], found[2]) if found else None
+
+
+_LACKED = re.compile(r"'([\w.]+)' object has no attribute '(\w+)'")
+_NONE = re.compile(r"'NoneType'|\bnot NoneType")
+
+
+def attribute_lacked(message: str) -> tuple[str, str] | None:
+    """Return the type of the object and the attribute that Python did not find in it, if it says so."""
+    found = _LACKED.match(message)
+    return (found[1], found[2]) if found else None
+
+
+def is_about_none(message: str) -> bool:
+    """Whether Python says that a value is None where an object is needed."""
+    return _NONE.search(message) is not None
+
+
+# Causes of an exception that the code shows: an attribute that no line sets, a missing import, a missing `return`.
+
+
+def cause_of(
+    fault: Fault, place: Place | None, file: str, source: bytes, survey: Survey | None, libraries: Collection[str] = ()
+) -> Cause | None:
+    """Return the cause of an exception at a place in the exercise's own file; None if its code does not show one.
+
+    `libraries` are those that programs of the course use.
+    """
+    if place is None or place.file != file:
+        return None
+    unknown = name_unknown(fault.message)
+    lacks_self = _lacks_self(unknown, place, survey) if unknown is not None and survey is not None else None
+    if unknown is not None:
+        lines = lines_of(source)
+        line = lines[place.line - 1] if 0 < place.line <= len(lines) else ""
+        missing = import_of(unknown, line, libraries)
+        return lacks_self or (Cause("not_imported", unknown, missing) if missing is not None else None)
+    if survey is None:
+        return None
+    if is_about_none(fault.message):
+        return _returns_nothing(place, source, survey)
+    if (without := self_not_taken(fault.message, source, survey)) is not None:
+        return without[0]
+    lacked = attribute_lacked(fault.message)
+    return _is_unset(*lacked, source, survey) if lacked is not None else None
+
+
+def self_not_taken(message: str, source: bytes, survey: Survey) -> tuple[Cause, int] | None:
+    """Return that a method which gets an argument too many has no `self`, and the line of its definition.
+
+    A file without any `self` has another name for it.
+    """
+    method = miscounted(message)
+    line = next((function.line for function in survey.functions if function.name == method), None)
+    lines = lines_of(source)
+    if method is None or line is None or not 0 < line <= len(lines):
+        return None
+    name = method.rpartition(".")[2]
+    text = " ".join(lines[line - 1 : line + 1])  # the first parameter may be on the next line
+    first = re.match(rf"\s*def\s+{re.escape(name)}\s*\(\s*(\w*)\s*[,):=]", text)
+    is_static = line > 1 and lines[line - 2].lstrip().startswith("@")
+    if first is None or is_static or first[1] in ("self", "cls") or not re.search(rb"\bself\b", source):
+        return None
+    return Cause("self_not_taken", name), line
+
+
+def set_without_self(owner: str, name: str, survey: Survey) -> int | None:
+    """Return the line on which `__init__` of a class gives a value to a variable of this name, where it is one line."""
+    lines = [line for of, variable, line in survey.assignments if (of, variable) == (f"{owner}.__init__", name)]
+    return lines[0] if len(lines) == 1 else None
+
+
+def _is_unset(owner: str, name: str, source: bytes, survey: Survey) -> Cause | None:
+    """Return that no line of a class sets an attribute; None if some line may, or if the class is not the learner's."""
+    own = [attribute.removeprefix("self.") for of, attribute, _ in survey.assignments if of == owner]
+    methods = [function.name for function in survey.functions if function.name.startswith(f"{owner}.")]
+    # A name in quotes may be a buffer, a parameter or a module that a call registers.
+    if (
+        not methods
+        or name in own
+        or f"{owner}.{name}" in methods
+        or re.search(rb"[\"']%b[\"']" % name.encode(), source)
+    ):
+        return None
+    if set_without_self(owner, name, survey) is not None:
+        return Cause("set_without_self", name)
+    near = nearest_name(name, own, NEAR)
+    if near is not None:
+        return Cause("misspelt_attribute", name, near)
+    return Cause("unset_attribute", name, owner)
+
+
+def _lacks_self(name: str, place: Place, survey: Survey) -> Cause | None:
+    """Return that a method names an attribute or a method of its own class without `self.`."""
+    owner, _, method = (place.function or "").rpartition(".")
+    has_attribute = any(of == owner and attribute == f"self.{name}" for of, attribute, _ in survey.assignments)
+    has_method = any(function.name == f"{owner}.{name}" for function in survey.functions)
+    return Cause("without_self", name) if owner and method and (has_attribute or has_method) else None
+
+
+def _returns_nothing(place: Place, source: bytes, survey: Survey) -> Cause | None:
+    """Return which function of the file, called where it was raised, has no `return`; None if that may be several."""
+    around = next((one for one in survey.functions if one.line <= place.line <= one.end), None)
+    if around is None:
+        return None
+    text = "\n".join(lines_of(source)[around.line : around.end])  # without its own definition
+    silent = {
+        function.name.rpartition(".")[2]
+        for function in survey.functions
+        if len(survey.places.get(function.name, ())) == 1 and not function.name.endswith("__") and function != around
+    }
+    # A call that is a whole line is made for what it does: nothing reads its result.
+    read = [
+        re.compile(rf"^(?!\s*(?:self\.)?{re.escape(name)}\([^()]*\)\s*(?:#|$)).*\b{re.escape(name)}\(", re.M)
+        for name in sorted(silent)
+    ]
+    called = [name for name, pattern in zip(sorted(silent), read, strict=True) if pattern.search(text)]
+    return Cause("returns_nothing", called[0]) if len(called) == 1 else None
+
+
+# Diagnoses what did not end with an observation: an exception, or a worker process that ended.
 
 
 def of_fault(
@@ -38,16 +612,16 @@ def of_fault(
         first, *more = fault.message.split(". ")  # the worker sends its sentences as one text
         return _of_structure(first, more, place, file, survey)
     if fault.kind == "device":
-        return Diagnosis("device", facts.DevicesMixed(fault.tensor), quoted=fault.message, place=place)
+        return Diagnosis("device", DevicesMixed(fault.tensor), quoted=fault.message, place=place)
     if not fault.frames and not fault.at_import:
         return _of_misfit(fault, file, source, survey)
     if "SyntaxError" in fault.bases and place:
-        fact = facts.SyntaxInvalid(fault.type, place.file, _with_lines(fault.message + _dotted_import(place, source)))
+        fact = SyntaxInvalid(fault.type, place.file, _with_lines(fault.message + _dotted_import(place, source)))
         return Diagnosis("exception", fact, place=place)
     if fault.type == "SystemExit":
-        return Diagnosis("exception", facts.ExitCalled(fault.at_import), place=place)
+        return Diagnosis("exception", ExitCalled(fault.at_import), place=place)
     rows = tuple((name, "", value) for of, name, value in fault.values if place is not None and of == place.file)
-    title = facts.TENSORS if all(value.startswith("(") for _, _, value in rows) else facts.VALUES  # a shape and a dtype
+    title = TENSORS if all(value.startswith("(") for _, _, value in rows) else VALUES  # a shape and a dtype
     evidence = Evidence(title, rows=rows) if rows else None
     raised = _raised(fault, deepest, place)
     quoted = without_file(fault.message)
@@ -62,8 +636,8 @@ def _of_structure(first: str, more: list[str], place: Place | None, file: str, s
     line = set_without_self(*lacked, survey) if lacked is not None and survey is not None else None
     if lacked is not None and line is not None and place is None:
         place = Place(file, line, f"{lacked[0]}.__init__")
-        more = [facts.Cause("set_without_self", lacked[1]).words(), *more]
-    return Diagnosis("structure", facts.StructureWrong(first, tuple(more)), place=place)
+        more = [Cause("set_without_self", lacked[1]).words(), *more]
+    return Diagnosis("structure", StructureWrong(first, tuple(more)), place=place)
 
 
 _DOTTED = re.compile(r"\s*from\s+([\w.]+)\s+import\s+(?:\w+\s*,\s*)*((?:\w+\.)+)(\w+)")
@@ -85,13 +659,13 @@ def _with_lines(text: str) -> tuple[str | Line, ...]:
     return tuple(Line(int(part)) if at % 2 else part for at, part in enumerate(parts))
 
 
-def _raised(fault: Fault, deepest: Place | None, place: Place | None) -> facts.Raised:
+def _raised(fault: Fault, deepest: Place | None, place: Place | None) -> Raised:
     """Return what was raised in which function, and in which file where that is not the one shown."""
     why = reason(fault.message, fault.type)
     if fault.at_import or deepest is None:
-        return facts.Raised(fault.type, fault.at_import, reason=why)
+        return Raised(fault.type, fault.at_import, reason=why)
     other = deepest.file if place is not None and place.file != deepest.file else None
-    return facts.Raised(fault.type, False, deepest.function, other, reason=why)
+    return Raised(fault.type, False, deepest.function, other, reason=why)
 
 
 def in_characters(place: Place, source: bytes) -> Place:
@@ -119,17 +693,17 @@ def _whole_line(place: Place | None) -> Place | None:
 def _of_misfit(fault: Fault, file: str, source: bytes, survey: Survey | None) -> Diagnosis:
     """Diagnose an exception outside the student's code: the check could not use what it got."""
     if "NoneType" in fault.message:
-        return Diagnosis("structure", facts.NoneGiven(), quoted=fault.message)
+        return Diagnosis("structure", NoneGiven(), quoted=fault.message)
     if (count := values_expected(fault.message)) is not None:
-        fact = facts.CountReturned(count, fault.message.startswith("too many"))
+        fact = CountReturned(count, fault.message.startswith("too many"))
         return Diagnosis("structure", fact, quoted=fault.message)
     if fault.type == "TypeError":
         without = self_not_taken(fault.message, source, survey) if survey is not None else None
         cause, place = (without[0], Place(file, without[1])) if without is not None else (None, None)
-        return Diagnosis("structure", facts.SignatureWrong(cause), quoted=fault.message, place=place)
+        return Diagnosis("structure", SignatureWrong(cause), quoted=fault.message, place=place)
     if (lacked := attribute_lacked(fault.message)) is not None:
-        return Diagnosis("structure", facts.AttributeLacking(*lacked), quoted=fault.message)
-    return Diagnosis("exception", facts.ResultUnusable(fault.type, reason(fault.message)), quoted=fault.message)
+        return Diagnosis("structure", AttributeLacking(*lacked), quoted=fault.message)
+    return Diagnosis("exception", ResultUnusable(fault.type, reason(fault.message)), quoted=fault.message)
 
 
 def of_death(died: WorkerFailure) -> Diagnosis:

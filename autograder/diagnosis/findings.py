@@ -3,21 +3,19 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from autograder.answer_key.model import Misconception
-from autograder.diagnosis.cells import line_in, name_of, place_in, within
-from autograder.diagnosis.diagnosis import UNEXPLAINED, Diagnosis, Location
-from autograder.diagnosis.differences import BESIDE_A_NAME
-from autograder.messages import Fact, constants, headline, message, misconceptions
-from autograder.messages.comparisons import ONLY_SOME_SIZES
-from autograder.messages.exceptions import Raised, StructureWrong, SyntaxInvalid
-from autograder.messages.locations import Decides, Diverges, Line, State, label, origin_label
-from autograder.messages.statuses import EarlierUnwritten
-from autograder.messages.values import Scaled
-from autograder.messages.wording import LARGEST
-from autograder.protocol.source_text import lines_of
-from autograder.results import Evidence, Finding, Place
-from autograder.results.model import FindingKind
-from autograder.submission.notebook import Cells
+from autograder.answer_key import Misconception
+from autograder.comparison import ONLY_SOME_SIZES
+from autograder.protocol import lines_of
+from autograder.results import LARGEST, Evidence, Fact, Finding, FindingKind, Place, headline, message
+from autograder.submission import Cells
+
+from .case import question, reason
+from .differences import BESIDE_A_NAME
+from .exceptions import Raised, StructureWrong, SyntaxInvalid
+from .judgement import UNEXPLAINED, Diagnosis, Location
+from .locations import Decides, Diverges, Line, State, label, line_in, name_of, origin_label, place_in, within
+from .statuses import MORE, EarlierUnwritten, explained, more, named
+from .values import Scaled
 
 CONTEXT = 2
 _LONGEST_LINE = 200
@@ -89,12 +87,12 @@ def finding_of(diagnosis: Diagnosis, source: Source, location: Location | None =
 
 def _named(known: Misconception, diagnosis: Diagnosis, source: Source) -> _Text:
     """Name the misconception; what is wrong with structure or device stands below."""
-    detail = misconceptions.explained(known.explanation, known.convention)
+    detail = explained(known.explanation, known.convention)
     if diagnosis.kind in BESIDE_A_NAME:
         detail += f"\n{headline(diagnosis.subject, diagnosis.fact.wording())}"
     if diagnosis.more:
-        detail += f"\n{misconceptions.more(known.convention)}"
-    name = misconceptions.named(known.name, source.functions)
+        detail += f"\n{more(known.convention)}"
+    name = named(known.name, source.functions)
     return _Text(_kind(known), known.id, name, known.name, detail, diagnosis.evidence)
 
 
@@ -114,19 +112,19 @@ def _without_chance(diagnosis: Diagnosis, location: Location | None) -> Diagnosi
 
 def _first_of_several(known: Misconception, source: Source) -> _Text:
     """Name a misconception that does not explain everything; the evidence would show the other mistake."""
-    explanation = misconceptions.explained(known.explanation, known.convention)
-    detail = f"{explanation}\n{misconceptions.more(known.convention)}"
-    name = misconceptions.named(known.name, source.functions)
+    explanation = explained(known.explanation, known.convention)
+    detail = f"{explanation}\n{more(known.convention)}"
+    name = named(known.name, source.functions)
     return _Text(_kind(known), known.id, name, known.name, detail, None)
 
 
 def _unnamed(diagnosis: Diagnosis, source: Source, location: Location | None) -> _Text:
     """Say what is known of a mistake without a name; where that is only its line, say so first."""
     fact = _in_notebook(_with_line(diagnosis, source, location), diagnosis.place, source)
-    more = misconceptions.MORE if diagnosis.more and diagnosis.quoted is not None else ""  # a quote is the library's
+    more = MORE if diagnosis.more and diagnosis.quoted is not None else ""  # a quote is the library's
     text, detail = message(diagnosis.subject, fact.wording(), _reason(diagnosis), more), _detail(diagnosis, fact)
     if diagnosis.more and not more:
-        detail = "\n".join(filter(None, (detail, misconceptions.MORE)))
+        detail = "\n".join(filter(None, (detail, MORE)))
     is_unexplained = diagnosis.kind == "pattern" and fact.id in UNEXPLAINED
     if is_unexplained and location is not None and location.proved:
         decides = Decides(line_in(source.cells, location.place, location.place.line))
@@ -141,7 +139,7 @@ def _unnamed(diagnosis: Diagnosis, source: Source, location: Location | None) ->
 
 
 def _reason(diagnosis: Diagnosis) -> str:
-    return constants.reason(diagnosis.coefficient) if diagnosis.coefficient is not None else ""
+    return reason(diagnosis.coefficient) if diagnosis.coefficient is not None else ""
 
 
 def _detail(diagnosis: Diagnosis, fact: Fact) -> str | None:
@@ -149,7 +147,7 @@ def _detail(diagnosis: Diagnosis, fact: Fact) -> str | None:
     if diagnosis.quoted is not None:
         return diagnosis.quoted
     names = diagnosis.coefficient.names if diagnosis.coefficient is not None else ()
-    asks = fact.wording().asks or constants.question(names, diagnosis.words)
+    asks = fact.wording().asks or question(names, diagnosis.words)
     return " ".join(filter(None, (asks, ONLY_SOME_SIZES if diagnosis.only_some_sizes else ""))) or None
 
 

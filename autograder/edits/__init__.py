@@ -1,1 +1,12 @@
 """Edits of a program, one node at a time: those that make it wrong, and those that may mend it."""
+
+from typing import TYPE_CHECKING
+
+from autograder.faces import face
+
+if TYPE_CHECKING:
+    from .operators import AXIS_CALLS, AXIS_WORDS, MAKERS, Variant, variants
+    from .program import Edit, Slot, name_of, pairs, slots
+    from .search import LONGEST, Clues, fix_of, repairs
+
+__getattr__ = face(__name__)

@@ -7,25 +7,92 @@ import ast
 from collections.abc import Collection, Iterator
 from copy import copy
 
-from autograder.edits.replacements import (
-    ARITHMETIC,
-    AT_THE_END,
-    AXIS_CALLS,
-    AXIS_WORDS,
-    BUILT_IN,
-    COMPARISONS,
-    DTYPES,
-    IN_PLACE,
-    IN_PLACE_METHODS,
-    MAKERS,
-    MASKED,
-    NAMES,
-    ONE_WAY,
-    SYMMETRIC,
-    TRANSPOSES,
-    TURNED,
-)
-from autograder.edits.slots import Slot, is_negative
+from .program import Slot, is_negative, name_of
+
+# The tables of the operators: what each operator, name, dtype and method is replaced by.
+
+COMPARISONS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
+    ast.Eq: (ast.NotEq, ast.LtE, ast.GtE),
+    ast.NotEq: (ast.Eq, ast.Lt, ast.Gt),
+    ast.Lt: (ast.LtE, ast.GtE),
+    ast.LtE: (ast.Lt, ast.Gt),
+    ast.Gt: (ast.GtE, ast.LtE),
+    ast.GtE: (ast.Gt, ast.Lt),
+    ast.Is: (ast.IsNot,),
+    ast.IsNot: (ast.Is,),
+    ast.In: (ast.NotIn,),
+    ast.NotIn: (ast.In,),
+}
+ARITHMETIC: dict[type[ast.operator], tuple[type[ast.operator], ...]] = {
+    ast.Add: (ast.Sub, ast.Mult),
+    ast.Sub: (ast.Add,),
+    ast.Mult: (ast.Div, ast.Add),
+    ast.Div: (ast.Mult,),
+    ast.Pow: (ast.Mult,),
+    ast.FloorDiv: (ast.Mod, ast.Div),
+    ast.Mod: (ast.FloorDiv,),
+    ast.BitAnd: (ast.BitOr,),
+    ast.BitOr: (ast.BitAnd,),
+}
+IN_PLACE = {ast.Add: "add_", ast.Sub: "sub_", ast.Mult: "mul_", ast.Div: "div_", ast.BitAnd: "bitwise_and_"}
+IN_PLACE_METHODS = {"masked_fill", "clamp", "exp", "relu", "sqrt", "tanh", "sigmoid", "neg", "transpose", "unsqueeze"}
+ONE_WAY = (ast.Sub, ast.Div, ast.Pow, ast.FloorDiv, ast.Mod, ast.MatMult)
+TRANSPOSES = {"transpose", "permute", "swapaxes", "swapdims", "movedim", "moveaxis"}
+TURNED = {"T", "mT", "H", "mH"}
+MASKED = {"masked_fill", "masked_fill_", "masked_select", "where"}
+NAMES = {
+    "sin": "cos",
+    "cos": "sin",
+    "amax": "amin",
+    "argmax": "argmin",
+    "sum": "mean",
+    "mean": "sum",
+    "ones": "zeros",
+    "zeros": "ones",
+    "ones_like": "zeros_like",
+    "zeros_like": "ones_like",
+    "full_like": "zeros_like",
+    "tril": "triu",
+    "triu": "tril",
+    "softmax": "log_softmax",
+    "log_softmax": "softmax",
+    "all": "any",
+    "any": "all",
+    "min": "max",
+    "max": "min",
+    "eval": "train",
+    "exp": "sigmoid",
+    "sqrt": "exp",
+    "relu": "tanh",
+    "var": "std",
+    "append": "extend",
+    "popleft": "pop",
+    "floor": "ceil",
+    "ceil": "floor",
+}
+DTYPES = {
+    "float64": "float32",
+    "float32": "float64",
+    "float16": "float32",
+    "int64": "int32",
+    "long": "int",
+    "double": "float",
+    "half": "float",
+}
+BUILT_IN = {"min": "max", "max": "min", "all": "any", "any": "all", "sum": "len"}
+SYMMETRIC = {"max", "min", "maximum", "minimum", "hypot", "gcd", "isclose", "allclose"}
+"""Functions whose result does not depend on the order of the arguments."""
+
+MAKERS = {"zeros", "ones", "full", "arange", "tensor", "empty", "zeros_like", "ones_like", "full_like", "empty_like"}
+AXIS_WORDS = {"dim", "axis", "dims", "axes", "dim0", "dim1", "start_dim", "end_dim"}
+AXIS_CALLS = {
+    *TRANSPOSES,
+    *("size", "unsqueeze", "squeeze", "flatten", "unflatten", "sum", "mean", "var", "std", "amax", "amin", "argmax"),
+    *("argmin", "softmax", "log_softmax", "cumsum", "gather", "select", "narrow", "chunk", "split"),
+}
+AT_THE_END = {"detach": "gradient", "float": "dtype", "cpu": "device"}
+"""The last call on a result: it cuts the graph, fixes the dtype, or fixes the device."""
+
 
 Variant = tuple[str, ast.AST]
 """The name of an operator, and the node that it makes."""
@@ -277,3 +344,75 @@ def _call(name: str, argument: ast.expr) -> ast.Call:
 
 def _method(value: ast.expr, name: str, *arguments: ast.expr) -> ast.Call:
     return ast.Call(ast.Attribute(value, name, ast.Load()), list(arguments), [])
+
+
+# Expressions with one part changed: a comparison, the axis of a sum, an end of a slice, what a list repeats.
+
+Ranked = tuple[float, str]
+"""An addition, and how much later it is tried than the likeliest ones."""
+
+COMPARED = ("==", "!=", "<", "<=", ">", ">=")
+SIGNS = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
+COUNTING = ("range", "arange")
+REDUCTIONS = {name: name for name in ("sum", "mean", "std", "var", "prod", "norm", "logsumexp", "amax", "amin")} | {
+    "max": "amax",
+    "min": "amin",
+}
+"""Calls that reduce an axis, and the call that takes one axis and returns one tensor."""
+
+KEPT_RANK = -3.0
+"""The rank of a value that is made anew in each call: that is often forgotten."""
+
+
+def changed_parts(node: ast.expr) -> Iterator[Ranked]:
+    """Yield the texts of an expression with one part of it changed."""
+    match node:
+        case ast.Compare(left, [op], [right]) if type(op) in SIGNS:
+            yield from ((1, f"({ast.unparse(left)} {sign} {ast.unparse(right)})") for sign in COMPARED)
+        case ast.Compare(ast.Attribute(value=ast.Name(id="self")), [ast.Is() | ast.IsNot() as op], [_]):
+            yield KEPT_RANK, str(isinstance(op, ast.Is))
+        case ast.Attribute(value, "data"):
+            yield 0, ast.unparse(value)
+        case ast.Call(func=ast.Attribute(value, "cumsum" | "cumprod" as name)):
+            yield 0, f"({ast.unparse(node)} {'-' if name == 'cumsum' else '/'} {ast.unparse(value)})"
+        case ast.Call(ast.Attribute(value, name), arguments, keywords) if name in REDUCTIONS:
+            yield from _over_last_axis(value, REDUCTIONS[name], arguments, keywords)
+        case ast.Call(ast.Name("sum"), [values]):
+            yield 0, f"(lambda values: sum(values) / len(values))(list({ast.unparse(values)}))"
+        case ast.Subscript(value, ast.Constant(0) | ast.UnaryOp(ast.USub(), ast.Constant(1))):
+            yield 2, f"(sum({ast.unparse(value)}) / len({ast.unparse(value)}))"
+        case ast.Call(func, [ast.Constant(first), ast.BinOp(count, ast.Add(), ast.Constant(last)), *rest]) if (
+            first == last and name_of(func) in COUNTING
+        ):
+            node = ast.Call(func, [count, *rest], node.keywords)
+            yield 0, ast.unparse(ast.fix_missing_locations(node))
+        case ast.Call(func, [count]) if name_of(func) in COUNTING:
+            node = ast.Call(func, [ast.Constant(1), ast.BinOp(count, ast.Add(), ast.Constant(1))], node.keywords)
+            yield 1, ast.unparse(ast.fix_missing_locations(node))
+        case ast.Subscript(value, ast.Slice(lower, upper, None)):
+            yield from _other_ends(f"{ast.unparse(value)}[", lower, upper)
+        case ast.Subscript(value, ast.Tuple([*first, ast.Slice(lower, upper, None)])):
+            before = ", ".join(ast.unparse(part) for part in first)
+            yield from _other_ends(f"{ast.unparse(value)}[{before}, ", lower, upper)
+        case ast.BinOp(left=ast.List(elts=[item]), op=ast.Mult(), right=count):
+            yield 0, f'[__import__("copy").deepcopy({ast.unparse(item)}) for _ in range({ast.unparse(count)})]'
+
+
+def _over_last_axis(
+    value: ast.expr, name: str, arguments: list[ast.expr], keywords: list[ast.keyword]
+) -> Iterator[Ranked]:
+    """Yield a reduction over the last axis that keeps it, if it kept none: two words that belong together."""
+    if any(keyword.arg == "keepdim" for keyword in keywords):
+        return
+    kept = [ast.unparse(argument) for argument in arguments if not isinstance(argument, ast.Constant | ast.UnaryOp)]
+    kept += [ast.unparse(keyword) for keyword in keywords if keyword.arg not in AXIS_WORDS]
+    yield 0, f"{ast.unparse(value)}.{name}({', '.join([*kept, 'dim=-1', 'keepdim=True'])})"
+
+
+def _other_ends(begun: str, lower: ast.expr | None, upper: ast.expr | None) -> Iterator[Ranked]:
+    """Yield the other end of a sequence."""
+    first, last = (ast.unparse(end) if end is not None else "" for end in (lower, upper))
+    if last and not first:
+        yield from ((1, f"{begun}{other}]") for other in (f"-{last}:", f"{last}:", f":-{last}"))
+    if first and not last:
+        yield from ((1, f"{begun}{other}]") for other in (f":{first}", f"-{first}:", f":-{first}"))

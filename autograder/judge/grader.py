@@ -8,25 +8,22 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from autograder.answer_key.keys import Keys
-from autograder.answer_key.model import AnswerKey
-from autograder.answer_key.released import open_keys
-from autograder.checks import Check
-from autograder.checks.trials import Key
-from autograder.course import Exercise
-from autograder.course.suite import Suite
-from autograder.judge.marking import Marking, Remembered
-from autograder.judge.verdict import OnOutcomes, Verdicts
+from autograder.answer_key import AnswerKey, Keys, open_keys
+from autograder.checks import Check, Key
+from autograder.course import Exercise, Suite
 from autograder.results import ExerciseResult, Report, Status
-from autograder.runner.runner import Cancelled, GraderProblem, Runner
-from autograder.runner.sandbox.isolation import Isolation, process_isolation
+from autograder.runner import Cancelled, GraderProblem, Runner, Trace
+from autograder.sandbox import Isolation, process_isolation
 from autograder.submission import Submission
 
+from .marking import Marking, Remembered
+from .verdict import OnOutcomes, Verdicts
+
 if TYPE_CHECKING:
-    from autograder.diagnosis.location.locator import FindTraces
-    from autograder.judge.budget import Budget
-    from autograder.judge.shapes import Shapes
-    from autograder.runner.traces import Trace
+    from autograder.diagnosis import FindTraces
+
+    from .proving import Budget
+
 
 LOG_KEPT = 4000
 _ENDED: frozenset[Status] = frozenset({"pass", "fail", "error", "waits", "not_started"})
@@ -221,7 +218,7 @@ class Grader:
             return report
         if on_verdict is not None:
             on_verdict(report)
-        from autograder.judge.proved import proved
+        from .proving import proved
 
         at = wanted.index(failing)
         return self._report(
@@ -233,7 +230,6 @@ class Grader:
 
         There are none for a program that did not end by itself, or that is not written.
         """
-        from autograder.judge.shapes import last_shapes
 
         statuses = {check.status for check in result.checks}
         exercise = self.suite.course.exercise(result.id)
@@ -291,3 +287,26 @@ def _result(found: "Future[Found]") -> Found:
         return found.result()
     except CancelledError:
         raise Cancelled from None
+
+
+# The shapes that a student's lines made, read from traces.
+
+Shapes = Mapping[int, tuple[str, tuple[int, ...]]]
+"""The check that ran a line, and the shape of the last tensor made there or in a call there, by the line's number."""
+
+
+def last_shapes(traces: Mapping[Key, Trace], file: str) -> dict[int, tuple[str, tuple[int, ...]]]:
+    """Return the shapes by line of a file; a line that several checks run has that of the first of them.
+
+    Constructors are left out: the last tensor made there is a parameter of a part, not the value of the line.
+    """
+    found: dict[int, tuple[str, tuple[int, ...]]] = {}
+    for (check, _), trace in traces.items():
+        own = {
+            place.line: (check, step.shape)
+            for step in trace.steps
+            for place in step.stack
+            if place.file == file and not (place.function or "").endswith("__init__")
+        }
+        found = {**own, **found}
+    return found

@@ -7,26 +7,33 @@ from collections.abc import Callable, Collection, Iterable, Mapping, MutableMapp
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from autograder.checks.trials import Key
-from autograder.course import Exercise
-from autograder.course.suite import Suite
-from autograder.diagnosis.judgement import Judgement
-from autograder.diagnosis.location.deadline import EXERCISE_SECONDS, SUBMISSION_SECONDS, Deadline
-from autograder.judge.pictures import pictures_of, plan_of
-from autograder.judge.result import result_of, with_left_out
-from autograder.judge.verdict import Verdicts
+from autograder.checks import Key
+from autograder.course import Exercise, Suite
+from autograder.diagnosis import EXERCISE_SECONDS, SUBMISSION_SECONDS, Deadline, Judgement
 from autograder.results import ExerciseResult, Status
-from autograder.runner.outcomes import Fault, Outcome, WorkerFailure
-from autograder.runner.run import Parts
-from autograder.runner.runner import CourseProblem, EnvironmentProblem, GraderProblem, Plan, Run, Runner
-from autograder.runner.timeouts import Timeouts, of_edited
-from autograder.submission import Submission
-from autograder.submission.submission import digest
+from autograder.runner import (
+    CourseProblem,
+    EnvironmentProblem,
+    Fault,
+    GraderProblem,
+    Outcome,
+    Parts,
+    Plan,
+    Run,
+    Runner,
+    Timeouts,
+    WorkerFailure,
+    of_edited,
+)
+from autograder.submission import Submission, digest
+
+from .pictures import pictures_of, plan_of
+from .verdict import Verdicts, result_of, with_left_out
 
 if TYPE_CHECKING:
-    from autograder.diagnosis.diagnosis import Location
-    from autograder.diagnosis.location.locator import FindTraces
-    from autograder.runner.traces import Trace
+    from autograder.diagnosis import FindTraces, Location
+    from autograder.runner import Trace
+
 
 FindVerdicts = Callable[[Exercise], Verdicts]
 
@@ -240,7 +247,7 @@ class Marking:
         can_run = exercise.file in self.submission.sources and not self._hangs_in_help
         if not judgement.ran_to_a_mistake or not can_run:
             return {}
-        from autograder.diagnosis.location.locator import find_locations
+        from autograder.diagnosis import find_locations
 
         def traced(keys: Sequence[Key]) -> "Mapping[Key, Trace]":
             return self.traced(exercise, keys, judgement.stood_in)

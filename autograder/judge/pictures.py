@@ -4,13 +4,11 @@ import math
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 
-from autograder.checks import Drawing
-from autograder.checks.trials import Key
+from autograder.checks import Drawing, Key
 from autograder.course import Exercise
 from autograder.protocol import Array, Value
-from autograder.results.model import Picture
-from autograder.runner.outcomes import Fault, Observed, Outcome, WorkerFailure
-from autograder.runner.runner import Plan
+from autograder.results import Picture
+from autograder.runner import Fault, Observed, Outcome, Plan, WorkerFailure
 
 MOST_ROWS, MOST_COLUMNS = 64, 200
 LONGEST_LABEL = 24
@@ -100,7 +98,7 @@ _CODES = {
 def _numbers(array: Array) -> list[float]:
     """Return the elements. NumPy would take longer to load than a whole check of plain Python."""
     if array.dtype not in _CODES:
-        from autograder.comparison.arrays import numbers
+        from autograder.comparison import numbers
 
         return [float(value) for value in numbers(array).ravel()]
     count = math.prod(array.shape)

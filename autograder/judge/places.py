@@ -8,10 +8,10 @@ import re
 from collections.abc import Sequence
 
 from autograder.checks import Check, Raises
-from autograder.messages.library_errors import attribute_lacked, values_expected
-from autograder.protocol.source_text import lines_of
+from autograder.diagnosis import attribute_lacked, values_expected
+from autograder.protocol import lines_of
 from autograder.results import Place
-from autograder.runner.outcomes import Fault, Observed, Outcome, Survey
+from autograder.runner import Fault, Observed, Outcome, Survey
 
 
 def place_of(

@@ -5,17 +5,21 @@ The edit is never shown, and never stored: it would be the answer. Only its line
 
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
-from autograder.answer_key.model import Misconception
-from autograder.checks import Check
-from autograder.checks.trials import Key
-from autograder.diagnosis.diagnosis import Location
-from autograder.diagnosis.judgement import Judgement, Verdict
-from autograder.edits.text import Edit
-from autograder.messages.statuses import EarlierUnwritten
-from autograder.results.first_failure import first_failing
+from autograder.answer_key import Misconception
+from autograder.checks import Check, Key, SameInputs
+from autograder.comparison import passes
+from autograder.course import Exercise
+from autograder.diagnosis import EarlierUnwritten, Judgement, Location, Raised, Verdict
+from autograder.edits import Clues, Edit
+from autograder.protocol import name_hash
+from autograder.results import ExerciseResult, Place, first_failing
+from autograder.runner import EnvironmentProblem, GraderProblem, WorkerFailure
+
+from .marking import Marking
+from .places import function_at
 
 FAILED = ("fail", "error")
 MORE = 40
@@ -276,3 +280,165 @@ def _only(judgement: Judgement) -> Misconception | None:
 def named(judgement: Judgement) -> set[str]:
     """Return the checks that a known mistake explains."""
     return {verdict.check.id for verdict in judgement.verdicts if verdict.mistake is not None}
+
+
+# Where a mistake may be, and what its repair may look like, by what the judge found.
+
+
+def suspected_lines(judgement: Judgement, locations: Mapping[str, Location]) -> list[int]:
+    """Return the lines that the diagnoses point to, those of the first failure first."""
+    first = judgement.first_failure
+    verdicts = sorted(judgement.verdicts, key=lambda verdict: verdict is not first)
+    found: list[int] = []
+    for verdict in verdicts:
+        location, diagnosis = locations.get(verdict.check.id), verdict.diagnosis
+        for place in (location.place if location else None, diagnosis.place if diagnosis else None):
+            if place is not None and place.file == judgement.exercise.file:
+                found.append(place.line)
+    survey = judgement.trials.survey if judgement.trials is not None else None
+    if not found and first is not None and survey is not None:
+        found = list(survey.places.get(first.check.of or "", ()))  # a function, and its returns
+        owners = {owner for verdict in verdicts for owner in _owners(verdict)}
+        found += [
+            line for name, lines in survey.places.items() if name_hash(name.split(".")[0]) in owners for line in lines
+        ]
+    return list(dict.fromkeys(found))
+
+
+def _owners(verdict: Verdict) -> tuple[str, ...]:
+    """Return the functions and classes that the misconception of a verdict changes, as hashes."""
+    known = verdict.diagnosis.misconception if verdict.diagnosis is not None else None
+    return known.owners if known is not None else ()
+
+
+def clues_of(judgement: Judgement) -> Clues:
+    """Return the fixes of the misconceptions that explain failures, else those of all, and what is checked first."""
+    first = judgement.first_failure
+    of = first.check.of if first is not None else None
+    writes = first is not None and isinstance(first.check.judge, SameInputs)
+    diagnosed = (verdict.diagnosis for verdict in judgement.verdicts if verdict.diagnosis is not None)
+    named = {known.id: known.fix for diagnosis in diagnosed if (known := diagnosis.misconception) and known.fix}
+    if named:
+        return Clues(tuple(named.values()), is_named=True, of=of, writes=writes)
+    key = judgement.trials.key if judgement.trials is not None else None
+    fixes = tuple(known.fix for known in key.misconceptions if known.fix) if key is not None else ()
+    return Clues(fixes, of=of, writes=writes)
+
+
+def plain_text(source: bytes) -> str:
+    """Return the text of a file with line ends as Python counts them; raises UnicodeDecodeError if it is not UTF-8."""
+    return source.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+
+
+# How long the search for a proof may take. It stands alone because most checks need no search.
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How many edits a search may try, and for how many seconds."""
+
+    edits: int
+    seconds: float
+
+
+SELF_CHECK = Budget(240, 4.0)
+"""An edit takes 5 to 10 ms on a warm worker, so that a learner hardly notices the search after the verdict.
+
+The number of edits ends it, so that the same program gets the same answer. The time ends it on a slow machine, and
+where the edits are tried once more, on other checks.
+"""
+
+
+# Runs the search for a proof on a submission, and puts what it finds into the result.
+
+
+def proved(marking: Marking, exercise: Exercise, result: ExerciseResult, budget: Budget) -> ExerciseResult:
+    """Return the result with the lines that are proved to decide a mistake, as far as a search finds them.
+
+    Ask for it when the verdict is known: it only helps.
+    """
+    settled = marking.settled(exercise)
+    if settled is None or not can_be_proved(*settled):
+        return result
+    try:
+        source = plain_text(marking.submission.sources[exercise.file])
+        proofs = Search(source, settled, _Trying(marking, settled, budget.edits), budget.seconds).proofs()
+    except (UnicodeDecodeError, EnvironmentProblem, GraderProblem):
+        return result
+    return marking.relocated(exercise, with_proofs(*settled, proofs)) if proofs else result
+
+
+def with_proofs(
+    judgement: Judgement, locations: Mapping[str, Location], proofs: Sequence[Proof]
+) -> dict[str, Location]:
+    """Return the locations, with those that are proved in place of what was only likely.
+
+    A line that was found in another way stays where it is proved too, with all that is known of it. A known mistake
+    gives what is observed alone, so an edit that mends that check is more than a divergence of values.
+    """
+    survey = judgement.trials.survey if judgement.trials is not None else None
+    several = len({proof.line for proof in proofs}) > 1
+    apart = len({function_at(survey, proof.line) for proof in proofs}) > 1
+    raising = {verdict.check.id for verdict in judgement.verdicts if several and verdict.status == "error"}
+    diagnosed = {verdict.check.id: verdict.diagnosis.place for verdict in judgement.verdicts if verdict.diagnosis}
+    mistakes, found = named(judgement), dict(locations)
+    unset = {verdict.check.id for verdict in judgement.verdicts if _is_unset(verdict)}
+    for proof, check in [(one, check) for one in proofs for check in one.checks if check not in unset]:
+        known, own, first = found.get(check), diagnosed.get(check), proof.known
+        one_of_several = several
+        if check in raising:  # the exception is a fact, and the second edit may only restore what the first one removed
+            raised = known.place if known is not None else own
+            if raised is None or raised.line != proof.line:
+                continue
+            first, one_of_several = None, apart
+        if known is not None and known.place.line == proof.line:
+            is_proved = proof.is_whole or known.proved
+            mistake = first or known.first_mistake
+            found[check] = replace(known, proved=is_proved, first_mistake=mistake, is_one_of_several=one_of_several)
+        elif known is None or (not known.is_known and (proof.is_whole or check in mistakes)):
+            there = Place(judgement.exercise.file, proof.line, function_at(survey, proof.line))
+            is_same = own is not None and (own.file, own.line) == (there.file, there.line)
+            found[check] = Location(
+                own if own is not None and is_same else there,
+                first_mistake=first,
+                proved=proof.is_whole,
+                is_likely=not proof.is_whole,
+                is_one_of_several=one_of_several,
+            )
+    return found
+
+
+def _is_unset(verdict: Verdict) -> bool:
+    """Whether no line sets the attribute or imports the name that a check needs.
+
+    An edit where it is read only works around that.
+    """
+    fact = verdict.diagnosis.fact if verdict.diagnosis is not None else None
+    return isinstance(fact, Raised) and fact.id in ("unset_attribute", "set_without_self", "not_imported")
+
+
+@dataclass(frozen=True)
+class _Trying:
+    """Tries edited programs in the worker of a marking."""
+
+    marking: Marking
+    settled: Judged
+    most: int
+
+    def repairs(self, source: str, judged: Judged) -> Sequence[Edit]:
+        lines, clues = suspected_lines(*judged), clues_of(judged[0])
+        return self.marking.runner.repairs(source, lines, self.most, clues)
+
+    def passing(self, source: str, keys: Sequence[Key]) -> list[Key]:
+        like, _ = self.settled
+        assert like.trials is not None
+        expected = like.trials.key.reference
+        judges = {verdict.check.id: verdict.check.judge for verdict in like.verdicts}
+        outcomes = self.marking.edited(like, source, keys).outcomes(like, keys)
+        if any(isinstance(outcome, WorkerFailure) for outcome in outcomes.values()):
+            raise Hung
+        return [key for key in keys if key in outcomes and passes(outcomes[key], expected[key], judges[key[0]])]
+
+    def judged(self, source: str) -> Judged:
+        like, _ = self.settled
+        return self.marking.edited(like, source).judged_like(like)

@@ -5,20 +5,76 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from autograder.checks import Step
-from autograder.checks.trials import Key
-from autograder.comparison.arrays import numbers
+from autograder.checks import Key, Step
+from autograder.comparison import array, numbers
 from autograder.course import Exercise
-from autograder.diagnosis.diagnosis import Diagnosis
-from autograder.diagnosis.exceptions import of_death, of_fault
-from autograder.diagnosis.findings import Source, finding_of
-from autograder.messages.exceptions import MemoryExceeded
-from autograder.messages.statuses import EarlierUnwritten
-from autograder.messages.steps import NOT_RUN, Grid, StepDiffers, StepUnwritten, described, grid_shape
+from autograder.diagnosis import Diagnosis, EarlierUnwritten, MemoryExceeded, Source, finding_of, of_death, of_fault
 from autograder.protocol import Array, Opaque, Value
-from autograder.results import Finding
-from autograder.runner.outcomes import Fault, Observed, Outcome, WorkerFailure, is_out_of_memory
-from autograder.runner.runner import Plan
+from autograder.results import Fact, Finding, Wording
+from autograder.runner import Fault, Observed, Outcome, Plan, WorkerFailure, is_out_of_memory
+
+# Steps of a worked example that are not written yet, or differ from the numbers on paper.
+
+Grid = tuple[tuple[str, ...], ...]
+"""Rows of numbers, as they are written."""
+
+NOT_RUN = "this step was not run"
+
+
+class StepUnwritten(Fact):
+    """A step needs code that is not written yet."""
+
+    id = "todo"
+
+    def wording(self) -> Wording:
+        return Wording("This TODO is not written yet", whole=True)
+
+
+class StepDiffers(Fact):
+    """A step has other numbers than the paper, or another shape: what was found, and what is on paper."""
+
+    title: str
+    found: str = ""
+    paper: str = ""
+
+    id = "value"
+
+    def wording(self) -> Wording:
+        if self.found:
+            return Wording(f"{self.title}: your code returns {self.found}, on paper it is {self.paper}", whole=True)
+        return Wording(f"{self.title}: your numbers differ from those on paper", whole=True)
+
+
+def grid_shape(grid: Grid) -> str:
+    """Return how many rows and numbers there are, in words."""
+    lengths = sorted({len(row) for row in grid})
+    kind = "number" if all(_is_number(word) for row in grid for word in row) else "word"
+    if len(grid) == 1:
+        return f"one {kind}" if lengths == [1] else f"{lengths[0]} {kind}s"
+    return f"{len(grid)} rows of {' to '.join(str(length) for length in dict.fromkeys((lengths[0], lengths[-1])))}"
+
+
+def _is_number(word: str) -> bool:
+    """Whether a word is a number, or a mark of a mask."""
+    try:
+        float(word)
+    except ValueError:
+        return word in ("x", ".")
+    return True
+
+
+def described_result(value: Value) -> str:
+    """Return what a value is that has no rows of numbers, in words."""
+    if isinstance(value, Array):
+        return array(value)
+    if value is None:
+        return "None"
+    if isinstance(value, str):
+        return f"the text {value[:40]!r}"
+    if isinstance(value, Opaque):
+        return f"an object of type {value.type_name}"[:80]
+    return "something that is not a row of numbers"
+
 
 Mark = Literal["equal", "differs", "unseen", "unwritten", "failed"]
 
@@ -57,7 +113,7 @@ class StepResult:
     finding: Finding | None = None
 
 
-def plan_of(exercise: Exercise, steps: Sequence[Step]) -> Plan:
+def plan_of_steps(exercise: Exercise, steps: Sequence[Step]) -> Plan:
     """Return the plan of the steps of an exercise."""
     return {exercise.id: [(step.id, 0) for step in steps]}
 
@@ -115,7 +171,7 @@ def _compared(step: Step, paper: Grid, value: Value, source: Source) -> StepResu
         return StepResult(step.id, step.title, "unseen", paper)
     rows = _rows(value)
     if rows is None:
-        fact = StepDiffers(step.title, described(value), grid_shape(paper))
+        fact = StepDiffers(step.title, described_result(value), grid_shape(paper))
         return StepResult(step.id, step.title, "differs", paper, None, finding_of(Diagnosis("pattern", fact), source))
     if [len(row) for row in rows] != [len(row) for row in paper]:
         yours = tuple(tuple(_written(number, paper[0][0]) for number in row) for row in rows)

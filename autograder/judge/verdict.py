@@ -1,26 +1,199 @@
 """Judges the outcomes of an exercise with its answer key. What explains a failure is imported where there is one."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import TYPE_CHECKING
 
-from autograder.answer_key.model import AnswerKey
-from autograder.checks import Check, counted_checks
-from autograder.checks.trials import Key, sizes_of
-from autograder.comparison.compare import Difference, judge_observation
-from autograder.course import Exercise
-from autograder.course.suite import Suite
-from autograder.diagnosis.judgement import Judgement, Trials, Verdict, overall
-from autograder.judge.matching import Match, agreements, name
-from autograder.judge.places import misplaced, place_of
-from autograder.judge.result import result_of
-from autograder.judge.todos import is_unwritten, todos_in
-from autograder.results import ExerciseResult, Place, Status
-from autograder.runner.outcomes import Fault, Observed, Outcome, Survey, WorkerFailure, is_out_of_memory
+from autograder.answer_key import AnswerKey
+from autograder.checks import Check, Key, counted_checks, sizes_of
+from autograder.comparison import Difference, judge_observation
+from autograder.course import Exercise, Suite
+from autograder.diagnosis import (
+    AttributeLacking,
+    CallForbidden,
+    CheckRequired,
+    CountReturned,
+    CourseFileWrong,
+    Diagnosis,
+    EarlierUnwritten,
+    FileMissing,
+    FileUnread,
+    GraderFailed,
+    Judgement,
+    NoneGiven,
+    NothingRead,
+    SignatureWrong,
+    StructureWrong,
+    Trials,
+    Verdict,
+    WorkElsewhere,
+    overall,
+    place_in,
+)
+from autograder.results import CheckResult, ExerciseResult, Finding, Place, PrintOutput, Status, first_failing
+from autograder.runner import Fault, Observed, Outcome, Prints, Survey, WorkerFailure, is_out_of_memory
+from autograder.submission import Cells
+
+from .matching import Match, agreements, is_unwritten, name, todos_in
+from .places import misplaced, place_of
 
 if TYPE_CHECKING:
-    from autograder.diagnosis.diagnosis import Diagnosis
-    from autograder.messages import Fact
+    from autograder.diagnosis import Diagnosis, Location
+    from autograder.results import Fact
+
+
+# What a learner's code printed, made short: the same output of the trials of a check once, repeated lines counted.
+
+MOST_TEXT = 2_000
+"""Characters of one trial: 25 lines of 80 columns. A longer text is cut in its middle."""
+
+NEWLINE = "\n"
+
+MOST_OUTPUTS = 40
+MOST_IN_ALL = 20_000
+"""Characters of one exercise: more than anybody reads, and little in the file of the last report."""
+
+
+def outputs_of(prints: Prints, first_failure: str | None) -> tuple[PrintOutput, ...]:
+    """Return what an exercise printed: while it was imported, then in the first failing check, then in the others."""
+    in_order = sorted(prints.items(), key=lambda item: (item[0] is not None, item[0] and item[0][0] != first_failure))
+    outputs: list[PrintOutput] = []
+    room = MOST_IN_ALL
+    for (check, text), trials in _by_text(in_order).items():
+        if len(outputs) == MOST_OUTPUTS or len(text) > room:
+            break
+        room -= len(text)
+        outputs.append(PrintOutput(text, check, trials[0] + 1, len(trials)))
+    return tuple(outputs)
+
+
+def _by_text(prints: Iterable[tuple[Key | None, str]]) -> dict[tuple[str | None, str], list[int]]:
+    """Return the trials of each check that printed the same text."""
+    found: dict[tuple[str | None, str], list[int]] = {}
+    for key, text in prints:
+        if text.strip():
+            check, trial = key or (None, 0)
+            found.setdefault((check, _shortened(text)), []).append(trial)
+    return found
+
+
+def _shortened(text: str) -> str:
+    """Return a text with each run of equal lines as one line, and without its middle if it is long."""
+    lines = text.strip("\n").split("\n")
+    runs = ((line, len(list(run))) for line, run in groupby(lines))
+    short = "\n".join(line if count == 1 or not line.strip() else f"{line}  ({count} times)" for line, count in runs)
+    if len(short) <= MOST_TEXT:
+        return short
+    begin, end = short[: MOST_TEXT // 2], short[-MOST_TEXT // 2 :]
+    return f"{begin[: begin.rfind(NEWLINE) if NEWLINE in begin else None]}\n…\n{end[end.find(NEWLINE) + 1 :]}"
+
+
+# Makes the result of an exercise of its judgement: the last step, in which findings are put into words.
+#
+# The words are imported where there is a finding.
+
+
+def result_of(
+    judgement: Judgement,
+    locations: Mapping[str, "Location"] | None = None,
+    cells: Mapping[str, Cells] | None = None,
+) -> ExerciseResult:
+    """Return the complete result, with the location of each check's mistake where it was found.
+
+    `cells` say of each file that was made of a notebook where its lines come from.
+    """
+    exercise, trials = judgement.exercise, judgement.trials
+    survey = trials.survey if trials is not None else None
+    located, found = locations or {}, _findings(judgement, locations or {}, cells or {})
+    checks = tuple(
+        _check(judgement, verdict, found.get(verdict.check.id), located.get(verdict.check.id))
+        for verdict in judgement.verdicts
+    )
+    return ExerciseResult(
+        exercise.id,
+        exercise.title,
+        judgement.status,
+        judgement.score,
+        sum(verdict.max_score for verdict in judgement.verdicts),
+        checks,
+        "stand-in" if judgement.stood_in else "own",
+        judgement.stood_in,
+        prints=outputs_of(judgement.prints, first.id if (first := first_failing(checks)) else None),
+        todos=tuple(
+            replace(todo, place=place_in(cells or {}, todo.place)) for todo in (trials.todos if trials else ())
+        ),
+        helpers=survey.helpers if survey is not None else (),
+    )
+
+
+def with_left_out(result: ExerciseResult, sentences: Sequence[str]) -> ExerciseResult:
+    """Return a result in which every finding about a missing name says what of the file was left out."""
+    detail = " ".join(f"{sentence}." for sentence in sentences)
+    checks = tuple(
+        replace(check, finding=replace(check.finding, detail=detail))
+        if check.finding is not None and check.finding.id == "structure"
+        else check
+        for check in result.checks
+    )
+    return replace(result, checks=checks)
+
+
+def _findings(
+    judgement: Judgement, located: "Mapping[str, Location]", cells: Mapping[str, Cells]
+) -> Mapping[str, Finding]:
+    """Return the finding of each check that has a diagnosis."""
+    diagnoses = {verdict.check.id: verdict.diagnosis for verdict in judgement.verdicts if verdict.diagnosis is not None}
+    if not diagnoses:
+        return {}
+    from autograder.diagnosis import Source, finding_of
+
+    trials = judgement.trials
+    survey, data = (trials.survey, trials.source) if trials is not None else (None, b"")
+    functions = frozenset(part for name in (survey.places if survey else ()) for part in name.split("."))
+    source = Source(judgement.exercise.file, data, functions, cells)
+    return {check: finding_of(diagnosis, source, located.get(check)) for check, diagnosis in diagnoses.items()}
+
+
+def _check(judgement: Judgement, verdict: Verdict, finding: Finding | None, location: "Location | None") -> CheckResult:
+    return CheckResult(
+        verdict.check.id,
+        verdict.check.title,
+        verdict.status,
+        verdict.score,
+        verdict.max_score,
+        round(verdict.seconds, 6),
+        finding,
+        _hints(judgement, verdict, location),
+        verdict.bonus,
+        verdict.output,
+        verdict.of,
+    )
+
+
+def _hints(judgement: Judgement, verdict: Verdict, location: "Location | None") -> tuple[str, ...]:
+    """Return the hints of a check that fails, where they fit; a misconception has its own first one."""
+    diagnosis = verdict.diagnosis
+    hints = judgement.exercise.hints.get(verdict.check.id, verdict.check.hints)
+    known = diagnosis.misconception if diagnosis is not None else None
+    known = known or (location.first_mistake if location is not None else None)
+    if known is not None:
+        return (known.hint, *hints[1:])
+    return hints if verdict.status == "fail" and not _is_complete(diagnosis) else ()
+
+
+def _is_complete(diagnosis: "Diagnosis | None") -> bool:
+    """Whether the sentence about names and calls says what to change: a check's hints are about its numbers."""
+
+    complete = (
+        AttributeLacking,
+        CountReturned,
+        NoneGiven,
+        SignatureWrong,
+        StructureWrong,
+    )
+    return diagnosis is not None and (diagnosis.kind == "forbidden" or isinstance(diagnosis.fact, complete))
+
 
 OnOutcomes = Callable[[str, Sequence[tuple[Check, Status]]], None]
 """Gets the id of an exercise and the status of each of its checks, before mistakes are named."""
@@ -99,33 +272,27 @@ class Verdicts:
         if verdict.status != "pass":
             return verdict
         required = [self.checks[id_] for id_ in verdict.check.requires_any]
-        from autograder.messages.statuses import CheckRequired
 
         fact = CheckRequired(tuple((check.id, check.title) for check in required))
         return replace(verdict, status="waits", score=0, diagnosis=_of_structure(fact))
 
     def missing(self, unseen: str = "") -> Judgement:
         """Judge an exercise whose file was not found; `unseen` says what was not looked into."""
-        from autograder.messages.statuses import FileMissing
 
         return self._all_alike("missing", _of_structure(FileMissing(self.exercise.file, unseen)))
 
     def unread(self, why: str) -> Judgement:
         """Judge an exercise whose file is there and could not be read; `why` says what is wrong."""
-        from autograder.messages.statuses import FileUnread
 
         return self._all_alike("error", _of_structure(FileUnread(why)))
 
     def held(self, doubt: str = "") -> Judgement:
         """Hold back an exercise: nothing could be read, or there is a `doubt` about which file counts."""
-        from autograder.messages.statuses import NothingRead, WorkElsewhere
 
         return self._all_alike("held", _of_structure(WorkElsewhere(doubt) if doubt else NothingRead()))
 
     def grader_error(self, text: str, *, of_course: bool = False) -> Judgement:
         """Judge an exercise on which the kit itself failed, or a file `of_course`."""
-        from autograder.diagnosis.diagnosis import Diagnosis
-        from autograder.messages.statuses import CourseFileWrong, GraderFailed
 
         fact = CourseFileWrong(text) if of_course else GraderFailed(text)
         return self._all_alike("grader_error", Diagnosis("exception", fact))
@@ -183,15 +350,14 @@ class Verdicts:
         for outcome in _outcomes(check, trials):
             match outcome:
                 case WorkerFailure():
-                    from autograder.diagnosis.exceptions import of_death
+                    from autograder.diagnosis import of_death
 
                     return outcome.status, of_death(outcome)
                 case Fault():
                     return self._of_fault(outcome, trials)
         if not _fails(check, trials.failing):
             return "pass", None
-        from autograder.diagnosis.differences import Trial, of_difference
-        from autograder.diagnosis.patterns.axes import Axes
+        from autograder.diagnosis import Axes, Trial, of_difference
 
         words = self.suite.course.words_of(self.exercise)
         keys = [(check.id, trial) for trial in range(check.trials)]
@@ -209,12 +375,9 @@ class Verdicts:
         if fault.kind == "todo" and place is not None:
             if place.file == self.exercise.file:
                 return "not_started", None
-            from autograder.messages.statuses import EarlierUnwritten
 
             return "waits", _of_structure(EarlierUnwritten(self.exercise.file, place.file), place)
-        from autograder.diagnosis.diagnosis import Diagnosis
-        from autograder.diagnosis.exceptions import of_fault
-        from autograder.messages.exceptions import MemoryExceeded
+        from autograder.diagnosis import Diagnosis, MemoryExceeded, of_fault
 
         if is_out_of_memory(fault):
             exceeded = MemoryExceeded(fault.type, self.suite.course.limits.memory_mib)
@@ -250,7 +413,7 @@ class Verdicts:
         observed = [outcome.value for outcome in outcomes if isinstance(outcome, Observed)]
         if self.evidence or len(observed) < len(outcomes):
             return None
-        from autograder.comparison.fingerprint import fingerprint
+        from autograder.comparison import fingerprint
 
         return fingerprint((self.exercise.id, check.id), observed)
 
@@ -260,14 +423,11 @@ class Verdicts:
 
 
 def _of_structure(fact: "Fact", place: Place | None = None) -> "Diagnosis":
-    from autograder.diagnosis.diagnosis import Diagnosis
 
     return Diagnosis("structure", fact, place=place)
 
 
 def _of_forbidden(called: str, place: Place | None) -> "Diagnosis":
-    from autograder.diagnosis.diagnosis import Diagnosis
-    from autograder.messages.exceptions import CallForbidden
 
     return Diagnosis("forbidden", CallForbidden(called), place=place)
 

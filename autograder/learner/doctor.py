@@ -14,10 +14,18 @@ from importlib import metadata
 from pathlib import Path
 
 from autograder import __version__, ending
-from autograder.course import Course, CourseError, find_course, read_course
-from autograder.course.kit_files import KEY_FOLDER, is_kit, key_file
-from autograder.course.model import TENSORS
-from autograder.course.storage import FOLDER, state_folder
+from autograder.course import (
+    FOLDER,
+    KEY_FOLDER,
+    TENSORS,
+    Course,
+    CourseError,
+    find_course,
+    is_kit,
+    key_file,
+    read_course,
+    state_folder,
+)
 
 PACKAGES = {"torch": (2, 4), "numpy": (1, 26), "rich": (13, 7), "pytest": (8, 0)}
 """The packages that the kit needs, and the lowest version of each. torch is needed by courses that declare it."""
@@ -126,7 +134,7 @@ def _writing(course: Course) -> Fact:
 
 def _sandbox(course: Course) -> Fact:
     """Return how this machine confines submissions. It is no fault if it cannot: only `course grade` needs it."""
-    from autograder.runner.sandbox.isolation import IsolationError, open_isolation
+    from autograder.sandbox import IsolationError, open_isolation
 
     try:
         with open_isolation({"plan": [], "libraries": list(course.libraries)}, 1) as isolation:
@@ -168,10 +176,10 @@ def _terminal() -> Iterator[Fact]:
 
 def _colors() -> str:
     try:
-        from autograder.report.console import make_console
+        from autograder.report import report_console
     except ImportError:
         return "unknown, rich is missing"
-    return make_console().color_system or "none"
+    return report_console().color_system or "none"
 
 
 def at_home(text: str) -> str:

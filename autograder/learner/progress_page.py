@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from html import escape
 
 from autograder.course import Course
-from autograder.learner.progress import Progress
-from autograder.learner.progress.last import read_last
-from autograder.learner.progress_report import ProgressLine, summary
-from autograder.report.html_page import whole_page
-from autograder.report.html_style import style
+from autograder.report import style, whole_page
+
+from .events import Progress
+from .overview import ProgressLine, summary
+from .progress import read_last
 
 COLUMNS = ("exercise", "state", "checks", "points", "runs", "hints", "first passed", "worked on")
 
@@ -30,7 +30,7 @@ def progress_page(course: Course, progress: Progress, lines: Sequence[ProgressLi
 
 def _cards(course: Course, lines: Sequence[ProgressLine]) -> list[str]:
     """Return the cards of exercises that passed in their last check and have pictures."""
-    from autograder.report.html import exercise_card
+    from autograder.report import exercise_card
 
     cards = []
     for line in lines:

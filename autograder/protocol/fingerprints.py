@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from autograder.protocol.bounds import BEYOND
+from .values import BEYOND
 
 Fingerprints: TypeAlias = NDArray[np.float64]
 """Fingerprints, one per row."""
@@ -116,3 +116,20 @@ def _scale(one: Fingerprints, others: Fingerprints) -> Fingerprints:
 
 def _close(one: Fingerprints, others: Fingerprints, scale: Fingerprints, tolerance: float) -> NDArray[np.bool_]:
     return np.asarray((np.abs(others - one) <= tolerance * scale[:, None]).all(axis=1))
+
+
+# Properties of torch's operations that follow from their names, for the worker's traces and the judge.
+
+_IN_PLACE = frozenset({"__setitem__", "__iadd__", "__isub__", "__imul__", "__itruediv__"})
+
+
+def is_in_place(name: str) -> bool:
+    """Say whether an operation changes a tensor in place: torch ends the names of these with one underscore."""
+    return name in _IN_PLACE or (name.endswith("_") and not name.endswith("__"))
+
+
+KINDS = (
+    frozenset(["mul", "div", "true_divide", "truediv", "rmul", "rdiv", "rtruediv", "mul_", "div_", "imul", "itruediv"]),
+    frozenset(["add", "sub", "radd", "rsub", "iadd", "isub"]),
+)
+"""Groups of operations that learners write in place of one another."""

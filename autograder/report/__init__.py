@@ -1,1 +1,93 @@
 """Renders results: in the terminal, as plain text, as HTML and as pictures."""
+
+from typing import TYPE_CHECKING
+
+from autograder.faces import face
+
+if TYPE_CHECKING:
+    from .class_table import Facts, facts_of, summary_of
+    from .escaping import (
+        ASCII,
+        NARROWEST,
+        UNICODE,
+        USUAL,
+        Glyphs,
+        cells,
+        columns_of,
+        cut,
+        ended,
+        folded,
+        folds,
+        glyphs_for,
+        hang_of,
+        next_rows,
+        one_line,
+        padded,
+        printable,
+        wrapped,
+    )
+    from .failures import (
+        AGREES,
+        Command,
+        FailureView,
+        TodoItem,
+        count_of,
+        failure_text,
+        failure_view,
+        print_text,
+        todo_items,
+        todo_view,
+    )
+    from .html import (
+        DARK,
+        LIGHT,
+        NAME,
+        SIGNS,
+        code,
+        exercise_card,
+        failure_parts,
+        grid_svg,
+        hint_card,
+        note_card,
+        page_themes,
+        style,
+        table,
+        table_card,
+        text,
+        whole_page,
+        why_card,
+    )
+    from .layout import SECONDARY, Page, apart, beside, breadth, indented, packed, report_console, show_sentence
+    from .pictures import full_blocks, shades
+    from .plain import evidence_sentences, exercise_sentences, fact, lines_of, next_sentences, show
+    from .states import (
+        COURSE_PROBLEM,
+        DECIDED,
+        IN_PROGRESS,
+        NOT_RUN,
+        STATES,
+        State,
+        check_state,
+        checks_pass,
+        duration,
+        held_sentence,
+        kilobytes,
+        listed,
+        message_of,
+        notes,
+        number,
+        passing,
+        plural,
+        points,
+        points_of,
+        seconds,
+        shown_first,
+        spoken,
+        state_of,
+        why_held,
+    )
+    from .terminal import render_class, render_exercise, render_report
+    from .terminal_failure import render_evidence, render_prints
+    from .why import WhyPage, render_why, sentences_of_page
+
+__getattr__ = face(__name__)

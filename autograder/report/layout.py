@@ -1,5 +1,7 @@
 """Lines of styled text whose number and width are known before they are printed."""
 
+import io
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -9,9 +11,7 @@ from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
-from autograder.report.glyphs import Glyphs
-from autograder.report.printable import NARROWEST as NARROWEST
-from autograder.report.printable import columns_of, folds, hang_of, next_rows, printable, with_whole_code
+from .escaping import NARROWEST, USUAL, Glyphs, columns_of, folds, hang_of, next_rows, printable, with_whole_code
 
 WIDEST = 100
 SECONDARY = "bright_black"
@@ -157,3 +157,26 @@ def next_lines(page: Page, next_commands: Sequence[tuple[str, str]]) -> list[Tex
         line.rstrip()
         lines.append(line)
     return lines
+
+
+# The console that reports are shown on.
+
+
+def report_console(*, plain: bool = False, color: bool | None = None) -> Console:
+    """Return the console on stdout, which never raises for a character it cannot show.
+
+    `color` forces colour on or off; without it the terminal, NO_COLOR and FORCE_COLOR decide.
+    """
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
+    console = Console(
+        no_color=True if plain else None if color is None else not color,
+        force_terminal=False if plain else (color or None),
+        color_system=None if plain else "standard" if color else "auto",
+        markup=False,
+        highlight=False,
+        emoji=False,
+    )
+    if console.is_dumb_terminal or console.width < 1:  # rich takes 80 columns there, and COLUMNS=0 as it is
+        console.width = columns_of(sys.stdout) or USUAL
+    return console

@@ -5,31 +5,42 @@ from collections.abc import Iterable, Sequence
 from rich.console import Console
 from rich.text import Text
 
-from autograder.report.class_summary import ClassSummary
-from autograder.report.exercise_summary import (
+from autograder.results import NOT_JUDGED, ExerciseResult, Report
+
+from .class_table import ClassSummary
+from .escaping import ASCII, ended, one_line, printable
+from .failures import (
+    MOST_LINES,
+    Command,
+    FailureView,
+    Location,
+    PrintPart,
+    TodoView,
+    count_of,
+    failure_view,
+    fitting_parts,
+    have_run,
+    print_parts,
+    todo_view,
+)
+from .layout import show_sentence
+from .pictures import MOST_PICTURES, in_words
+from .states import (
     achieved,
     bonus_left,
     checks_pass,
+    listed,
     notes,
     number,
+    plural,
+    points_of,
     reference_parts,
     shown_first,
     spoken,
+    state_of,
     student,
     total_of,
 )
-from autograder.report.failure_view import Command, FailureView, count_of, failure_view, have_run
-from autograder.report.glyphs import ASCII
-from autograder.report.layout import show_sentence
-from autograder.report.location import Location
-from autograder.report.passing import MOST_PICTURES
-from autograder.report.picture_words import in_words
-from autograder.report.printable import ended, one_line, printable
-from autograder.report.prints import MOST_LINES, PrintPart, fitting_parts, print_parts
-from autograder.report.quantities import listed, plural, points_of
-from autograder.report.states import state_of
-from autograder.report.todo_view import TodoView, todo_view
-from autograder.results.model import NOT_JUDGED, ExerciseResult, Report
 
 _MOST_UNUSED = 3
 _TODO_WORDS = {"passed": "Passes", "failed": "Fails", "waiting": "Written"}

@@ -1,9 +1,13 @@
 """How each status is shown: its word, its mark, its colour and its meaning."""
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from autograder.results.model import NOT_JUDGED, CheckResult, ExerciseResult, Finding, Status
+from autograder.results import NOT_JUDGED, CheckResult, ExerciseResult, Finding, Report, Status
+
+from .escaping import one_line
 
 Mark = Literal["passed", "failed", "waiting", "problem"]
 
@@ -86,3 +90,163 @@ def state_of(exercise: ExerciseResult) -> State:
     first = exercise.checks[0] if exercise.checks else None
     not_judged = first is not None and exercise.status == first.status and exercise.status in NOT_JUDGED
     return check_state(first) if not_judged and first is not None else STATES[exercise.status]
+
+
+# Counts, points, times and lists in words.
+
+
+def points(hundredths: int) -> str:
+    """Return whole hundredths as points: 2350 as `23.5`."""
+    return f"{hundredths / 100:.2f}".rstrip("0").rstrip(".")
+
+
+def points_of(score: int, max_score: int) -> str:
+    """Return `3 of 8 points`, or `3 points` if there is no maximum, as for a bonus."""
+    of = f" of {points(max_score)}" if max_score else ""
+    return f"{points(score)}{of} {'point' if (max_score or score) == 100 else 'points'}"
+
+
+def plural(count: int, word: str) -> str:
+    """Return `1 check`, `7 checks`."""
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"
+
+
+def ordinal(count: int) -> str:
+    """Return `1st`, `2nd`, `11th`."""
+    ending = "th" if count // 10 % 10 == 1 else {1: "st", 2: "nd", 3: "rd"}.get(count % 10, "th")
+    return f"{count}{ending}"
+
+
+def seconds(duration: float) -> str:
+    """Return a measured time with as many digits as are worth reading."""
+    return f"{duration:.0f} s" if duration >= 10 else f"{duration:.1f} s" if duration >= 1 else f"{duration:.2f} s"
+
+
+def duration(seconds: float) -> str:
+    """Return a time as people say it: `45 s`, `4 min`, `2 h 7 min`."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    hours, minutes = divmod(round(seconds / 60), 60)
+    return " ".join(filter(None, (f"{hours} h" if hours else "", f"{minutes} min" if minutes else "")))
+
+
+def kilobytes(size: int) -> str:
+    """Return a number of bytes in thousands: `92 kB`; a kilobyte that has begun counts."""
+    return f"{-(-size // 1000)} kB"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return `a`, `a and b`, `a, b and c`."""
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
+# An exercise, a check and a report in a few words: numbers, titles, and how many checks pass.
+
+_MOST_CHARACTERS = 1000  # of a message: more than any renderer shows, and quick to lay out
+
+
+def number(exercise_id: str) -> str:
+    """Return `05` of `ex05_attention`; an id of another form is its own number."""
+    match = re.match(r"ex(\d+)_", exercise_id)
+    return match[1] if match else one_line(exercise_id)
+
+
+def spoken(identifier: str) -> str:
+    """Return an id as words: `split_heads` as `split heads`."""
+    return one_line(identifier).replace("_", " ")
+
+
+def message_of(status: Status, finding: Finding | None) -> str:
+    """Return the message of a failure. A problem of the grader never blames the student."""
+    if finding is None or status == "grader_error" or not finding.message:
+        return shown_as(status, finding).meaning
+    return one_line(finding.message[:_MOST_CHARACTERS])
+
+
+def passing(checks: Sequence[CheckResult]) -> int:
+    """Return how many checks pass."""
+    return sum(check.status == "pass" for check in checks)
+
+
+def checks_pass(checks: Sequence[CheckResult]) -> str:
+    """Return `3 of 7 checks pass`, or nothing if there are no checks."""
+    if not checks:
+        return ""
+    return f"{passing(checks)} of {plural(len(checks), 'check')} {'passes' if len(checks) == 1 else 'pass'}"
+
+
+def reference_parts(exercise: ExerciseResult) -> str:
+    """Return which of the student's parts were replaced by reference parts, or nothing."""
+    if exercise.parts == "own":
+        return ""
+    names = listed([f"exercise {number(exercise_id)}" for exercise_id in exercise.stood_in])
+    if not names:
+        return "What it builds on does not pass yet. Reference parts took its place, so its mistakes cost nothing here."
+    one = len(exercise.stood_in) == 1
+    place = "A reference part took its place" if one else "Reference parts took their place"
+    begin = f"Your {names} {'does' if one else 'do'} not pass yet. {place}"
+    if exercise.helpers and exercise.status != "pass":
+        parted = (name.partition(".") for name in exercise.helpers)
+        helpers = listed([f"{helper} of {module}.py" for module, _, helper in parted])
+        return f"{begin}. {'It does' if one else 'They do'} not replace {helpers}, which your code also uses."
+    return f"{begin}, so {'its' if one else 'their'} mistakes cost nothing here."
+
+
+def achieved(exercise: ExerciseResult, attempt: int | None = None) -> str:
+    """Return the checks, points and attempt of a pass."""
+    total = len(exercise.checks)
+    count = passing(exercise.checks)
+    checks = plural(total, "check") if count == total else f"{count} of {plural(total, 'check')}"
+    score = points_of(exercise.score, 0 if exercise.score == exercise.max_score else exercise.max_score)
+    attempts = [f"{ordinal(attempt)} attempt"] if attempt is not None and attempt > 0 else []
+    return ", ".join((checks, score, *attempts))
+
+
+def bonus_left(exercise: ExerciseResult) -> list[str]:
+    """Return the bonus checks of a passed exercise that do not pass, and why."""
+    left = [check for check in exercise.checks if check.bonus and check.status not in ("pass", "waits")]
+    return [f"bonus check {spoken(check.id)}: {message_of(check.status, check.finding)}" for check in left]
+
+
+def shown_first(report: Report) -> ExerciseResult | None:
+    """Return the exercise to look at first: the first that fails, else one in progress, else the first not done."""
+    unfinished = [exercise for exercise in report.exercises if exercise.status != "pass"]
+    failing = (
+        exercise for exercise in unfinished if state_of(exercise).mark != "waiting" and exercise.status != "missing"
+    )
+    begun = (exercise for exercise in unfinished if exercise.in_progress)
+    return next(failing, next(begun, next(iter(unfinished), None)))
+
+
+def student(report: Report) -> str:
+    """Return the student's name, or nothing for a self-check."""
+    return one_line(str(report.submission.get("student") or ""))
+
+
+def total_of(report: Report, *, of: bool = True) -> str:
+    """Return the points of a report, of how many; `no score` if a part was not judged: that is not zero."""
+    if not report.has_score:
+        return "no score"
+    return points_of(report.score, report.max_score) if of else points(report.score)
+
+
+def held_sentence(report: Report) -> str:
+    """Return what was found in a submission of which nothing could be read, or which exercises are held."""
+    if not report.is_unread:
+        held = [number(exercise.id) for exercise in report.exercises if exercise.status == "held"]
+        return f"held, no score for exercise{'' if len(held) == 1 else 's'} {listed(held)}"
+    found = [one_line(str(name)) for name in report.submission.get("found") or ()]
+    return f"held, no score: {', '.join(found) or 'it is empty'}"
+
+
+def why_held(reports: Sequence[Report]) -> str:
+    """Return why these reports are held, as the end of a sentence."""
+    if all(report.is_unread for report in reports):
+        return "no file of the assignment could be read"
+    return "no file could be read, or another file has the work"
+
+
+def notes(report: Report) -> list[str]:
+    """Return what the intake noted about a submission."""
+    entries = report.submission.get("notes") or ()
+    return [one_line(str(note)) for note in ([entries] if isinstance(entries, str) else entries)]

@@ -1,27 +1,140 @@
 """A verdict in the terminal: the failure, or what was achieved, and the next command last."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 
 from rich.console import Console
 from rich.text import Text
 
-from autograder.report.class_summary import ClassSummary, summarize
-from autograder.report.console import make_console as make_console
-from autograder.report.exercise_summary import achieved, notes, number, passing, shown_first, student
-from autograder.report.failure_view import Command as Command
-from autograder.report.failure_view import FailureView, failure_view
-from autograder.report.glyphs import Glyphs
-from autograder.report.header import part_lines, title_line, top_lines
-from autograder.report.layout import NARROWEST, SECONDARY, Page, blocks, breadth, columns, next_lines
-from autograder.report.passing import bonus_lines, built_lines, picture_lines, unused_lines
-from autograder.report.prints import print_parts
-from autograder.report.quantities import plural, points, points_of
-from autograder.report.states import state_of
-from autograder.report.terminal_failure import fitted_lines, print_lines
-from autograder.report.terminal_maps import NARROWEST_WITH_MAPS
-from autograder.report.todo_view import todo_view
-from autograder.results.model import ExerciseResult, Report
+from autograder.results import CheckResult, ExerciseResult, Report
+
+from .class_table import ClassSummary, class_lines, summarize
+from .escaping import NARROWEST, Glyphs
+from .failures import Command, FailureView, count_of, failure_view, have_run, print_parts, todo_view
+from .layout import SECONDARY, Page, apart, blocks, breadth, columns, next_lines, packed
+from .pictures import bonus_lines, built_lines, picture_lines, unused_lines
+from .plain import class_sentences, exercise_sentences, report_sentences, show
+from .states import (
+    NOT_RUN,
+    State,
+    achieved,
+    check_state,
+    notes,
+    number,
+    passing,
+    plural,
+    points,
+    points_of,
+    reference_parts,
+    shown_first,
+    spoken,
+    state_of,
+    student,
+)
+from .terminal_failure import NARROWEST_WITH_MAPS, fitted_lines, print_lines
+
+# The top of a verdict: the state of the exercise, and of each of its checks.
+
+UNJUDGED = "not judged yet"
+"""What the mark says of a check that was not run."""
+
+REQUIRES = "waits for another check"
+"""What it says of a check that counts as soon as another one passes."""
+
+_SHORTEST_RUN = 3  # fewer checks of one state are named, not counted
+
+
+def title_line(page: Page, exercise: ExerciseResult) -> Text:
+    """Return mark, state and title of an exercise."""
+    state = state_of(exercise)
+    mark = page.text(f"{getattr(page.glyphs, state.mark)} ", state.style)
+    word = page.text(state.word, f"bold {state.style}")
+    return Text.assemble(mark, word, " ", page.text(f"{number(exercise.id)} {exercise.title}", "bold"))
+
+
+def top_lines(page: Page, exercise: ExerciseResult) -> list[Text]:
+    """Return the title, the checks in a row or two, the TODOs, and whether reference parts were used."""
+    title, count = title_line(page, exercise), page.text(count_of(exercise))
+    marks = _marks(page, exercise) if have_run(exercise) and exercise.status != "not_started" else []
+    if any(page.glyphs.waiting in line.plain.split() for line in marks):  # a TODO has words beside its mark
+        legend = page.text(f"{page.glyphs.waiting} {_meaning(exercise)}", SECONDARY)
+        explained = Text.assemble(count, ", ", legend)
+        if apart(title, explained, page.width):
+            count = explained
+        else:
+            marks = [*marks[:-1], *packed([marks[-1], Text.assemble("(", legend, ")")], page.width - 2)]
+    together = apart(title, count, page.width)
+    head = [together] if together else [*page.wrap(title, 0), *(page.wrap(count) if count else [])]
+    return [
+        *head,
+        *(Text.assemble("  ", line) for line in (*marks, *_todo_lines(page, exercise))),
+        *part_lines(page, exercise),
+    ]
+
+
+def _meaning(exercise: ExerciseResult) -> str:
+    """Return what the mark of what waits means in this exercise."""
+    waiting = {check.status for check in exercise.checks if check_state(check).mark == "waiting"}
+    return REQUIRES if waiting == {"waits"} and todo_view(exercise) is None else UNJUDGED
+
+
+def _todo_lines(page: Page, exercise: ExerciseResult) -> list[Text]:
+    """Return the TODOs of an exercise in a row or more, with what is known of each."""
+    view = todo_view(exercise)
+    items = []
+    for item in view.items if view else ():
+        style = {"passed": "green", "failed": "red"}.get(item.mark, SECONDARY)
+        mark = page.text(getattr(page.glyphs, item.mark), style)
+        items.append(Text.assemble(mark, " ", page.text(item.text)))
+    room = replace(page, width=page.width - 2)
+    return [line for row in packed(items, room.width) for line in room.wrap(row, 0)]
+
+
+def part_lines(page: Page, exercise: ExerciseResult) -> list[Text]:
+    """Return which of the student's parts were replaced by reference parts."""
+    sentence = reference_parts(exercise)
+    return page.wrap(page.text(sentence, SECONDARY)) if sentence else []
+
+
+def _marks(page: Page, exercise: ExerciseResult) -> list[Text]:
+    """Return a mark for each check; if they take too many lines, runs of one state are counted instead."""
+    first, most = exercise.first_failure, 2 if page.width >= 80 else 3
+    lines = packed([_mark(page, check, check is first) for check in exercise.checks], page.width - 2)
+    if len(lines) <= most:
+        return lines
+    return packed(list(_runs(page, exercise.checks, first)), page.width - 2)
+
+
+def _runs(page: Page, checks: Sequence[CheckResult], first: CheckResult | None) -> Iterator[Text]:
+    for _, group in groupby(checks, lambda check: (*_kind(check_state(check)), check is first)):
+        run = list(group)
+        state = check_state(run[0])
+        if len(run) < _SHORTEST_RUN:
+            yield from (_mark(page, check, check is first) for check in run)
+        else:
+            sign = page.text(getattr(page.glyphs, state.mark), state.style)
+            yield Text.assemble(sign, " ", page.text(_count(run, state), SECONDARY if state.mark == "waiting" else ""))
+
+
+def _kind(state: State) -> tuple[str, bool]:
+    """Return what the states of checks that are counted together have in common."""
+    return state.mark, state is NOT_RUN
+
+
+def _count(run: Sequence[CheckResult], state: State) -> str:
+    if state is NOT_RUN:
+        return f"{len(run)} not run"
+    return plural(len(run), "other" if state.mark == "failed" else "check")
+
+
+def _mark(page: Page, check: CheckResult, first: bool) -> Text:
+    state = check_state(check)
+    waiting = state.mark == "waiting"
+    mark = page.text(getattr(page.glyphs, state.mark), state.style)
+    return Text.assemble(mark, " ", page.text(spoken(check.id), SECONDARY if waiting else "bold" if first else ""))
+
 
 TALLEST = 34
 LINES_PRINTED_IN_A_PASS = 4
@@ -47,10 +160,8 @@ def render_exercise(
     last of the `hints_shown`; a pass shows the `attempt` and the `unused_hints`.
     """
     if plain or console.width < NARROWEST:
-        from autograder.report import plain as sentences  # few have it
-
-        about = sentences.exercise_sentences(exercise, next_commands, hints_shown, attempt, unused_hints)
-        sentences.show(console, about)
+        about = exercise_sentences(exercise, next_commands, hints_shown, attempt, unused_hints)
+        show(console, about)
         return
     page = Page.on(console, glyphs)
     if exercise.status == "pass":
@@ -73,9 +184,7 @@ def render_report(
 ) -> None:
     """Show a line for each exercise, the first failure in full, and the total. `file_paths` are by file name."""
     if plain or console.width < NARROWEST:
-        from autograder.report import plain as sentences
-
-        sentences.show(console, sentences.report_sentences(report, next_commands))
+        show(console, report_sentences(report, next_commands))
         return
     page = Page.on(console, glyphs)
     name = page.text(student(report), "bold")
@@ -104,11 +213,8 @@ def render_class(
     """
     summary = summary or summarize(reports)
     if plain or console.width < NARROWEST:
-        from autograder.report import plain as sentences
-
-        sentences.show(console, sentences.class_sentences(reports, summary))
+        show(console, class_sentences(reports, summary))
         return
-    from autograder.report.class_table import class_lines
 
     page = Page.on(console, glyphs, widest=console.width)
     page.show(class_lines(page, reports, summary))

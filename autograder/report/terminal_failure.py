@@ -1,16 +1,382 @@
 """A failure in the terminal, in as many lines as there is room for."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import dedent
 
+from rich.cells import cell_len
+from rich.console import Console
+from rich.style import Style
 from rich.text import Text
 
-from autograder.report.failure_view import FailureView
-from autograder.report.layout import LABEL, SECONDARY, Page, blocks, next_lines
-from autograder.report.prints import MOST_LINES, PrintPart, fitting_parts
-from autograder.report.terminal_evidence import comparison_lines, element_lines, value_lines
-from autograder.report.terminal_location import location_lines
+from autograder.results import CheckResult, ExerciseResult, Maps, PrintOutput
+
+from .escaping import NARROWEST, Glyphs
+from .failures import (
+    AGREES,
+    LEGEND,
+    MOST_LINES,
+    RETURNED,
+    Command,
+    Comparison,
+    FailureView,
+    Location,
+    MapPair,
+    PrintPart,
+    Row,
+    SourceLine,
+    Values,
+    Witnesses,
+    failure_view,
+    fitting_parts,
+    map_pair,
+    print_parts,
+)
+from .layout import LABEL, SECONDARY, Page, beside, blocks, breadth, columns, indented, next_lines
+from .pictures import Grid, cut_from, finite, full_blocks, half_blocks, heat_legend, marks, where_differs
+from .plain import failure_sentences, next_sentences, print_sentences, show
+from .states import check_state, number, spoken
+from .terminal import title_line
+
+# A location in the terminal: file and line, the source around it, and carets under what is wrong.
+
+_WRONG = "bold red"
+
+
+def location_lines(page: Page, location: Location, file_path: Path | None, before: int = 2) -> list[Text]:
+    """Return the file and line, and the source from `before` lines above it, with a marker."""
+    where = Text.assemble(_file(page, location, file_path), page.text(location.address))
+    description = location.description
+    if where.cell_len + cell_len(description) + 2 > page.width and location.circumstance == RETURNED:
+        description = description.removesuffix(f", {RETURNED}")  # the line itself shows that it returns
+    words = page.text(description, SECONDARY)
+    together = Text.assemble(where, "  " if description else "", words)
+    fits = together.cell_len + 2 <= page.width
+    head = page.wrap(together) if fits else [*page.wrap(where), *page.wrap(words)]
+    return [*head, *_source_lines(page, location, before)]
+
+
+def _file(page: Page, location: Location, file_path: Path | None) -> Text:
+    name = page.text(location.file, Style(underline=True))
+    if file_path is not None and file_path.name == location.file and page.console.is_terminal:
+        name.stylize(Style(link=file_path.absolute().as_uri()))
+    return name
+
+
+def _source_lines(page: Page, location: Location, before: int) -> list[Text]:
+    first = location.wrong.number - before if location.wrong else 0
+    source = [line for line in location.source if line.number >= first]
+    digits = max((len(str(line.number)) for line in source), default=0)
+    room = page.width - digits - 7
+    margin = _margin([line.text for line in source]) if any(cell_len(line.text) > room for line in source) else 0
+    has_legend = not any(line.agrees for line in source)
+    lines: list[Text] = []
+    for line in source:
+        code = page.cut(Text(line.text[margin:], "bold" if line.is_wrong else SECONDARY), room)
+        if line.agrees and not has_legend and code.cell_len + 2 + len(AGREES) <= room:
+            code.append_text(page.text(f"  {AGREES}", "green"))
+            has_legend = True
+        lines.append(_joined(_gutter(page, line, digits), code))
+        if line.is_wrong:
+            empty = Text.assemble(" " * (digits + 5), page.text(page.glyphs.gutter, SECONDARY))
+            lines += [_joined(empty, mark) for mark in _carets(page, line, location.label, margin, room)]
+    return lines if has_legend else lines + page.wrap(page.text(f"{page.glyphs.passed} {LEGEND}", "green"))
+
+
+def _gutter(page: Page, line: SourceLine, digits: int) -> Text:
+    mark = page.glyphs.marker if line.is_wrong else page.glyphs.passed if line.agrees else " "
+    rest = page.text(f" {line.number:>{digits}} {page.glyphs.gutter}", SECONDARY)
+    return Text.assemble("  ", page.text(mark, _WRONG if line.is_wrong else "green" if line.agrees else ""), rest)
+
+
+def _carets(page: Page, line: SourceLine, words: str, margin: int, room: int) -> list[Text]:
+    """Return a line of carets under the characters that are wrong, and the label beside or below them."""
+    label = page.text(words, _WRONG)
+    start, length = cell_len(line.text[: line.start]) - margin, cell_len(line.marked)
+    if not 0 <= start < room - 3 or length < 1:
+        indent = max(0, min(cell_len(line.text) - cell_len(line.text.lstrip()) - margin, room // 2))
+        return _below(page, label, indent, room)
+    carets = Text.assemble(" " * start, ("^" * min(length, room - start), _WRONG))
+    if carets.cell_len + 2 + label.cell_len <= room:
+        return [Text.assemble(carets, "  " if label.plain else "", label)]
+    return [carets, *_below(page, label, start, room)]
+
+
+def _below(page: Page, label: Text, indent: int, room: int) -> list[Text]:
+    """Return the label on lines of its own, as far right as it needs no more lines for it."""
+    if not label.plain:
+        return []
+    start = max(0, min(indent, room - label.cell_len))
+    start = start if room - start >= room // 2 else 0
+    return [Text.assemble(" " * start, line) for line in label.wrap(page.console, room - start)]
+
+
+def _joined(gutter: Text, code: Text) -> Text:
+    line = Text.assemble(gutter, " ", code)
+    line.rstrip()
+    return line
+
+
+def _margin(code: list[str]) -> int:
+    """Return how many columns of white space all lines begin with."""
+    together = "\n".join(code)
+    widest = max(together.split("\n"), key=len)
+    return len(widest) - max(len(line) for line in dedent(together).split("\n"))
+
+
+# The maps of a failure in the terminal: both on one scale in colour; without colour, the elements to look at.
+
+NARROWEST_WITH_MAPS = 60
+_VISIBLE = 0.02  # an eye sees no difference of colour below this share of the scale
+_APART = 4
+_SMALLEST, _LARGEST = 1e-2, 1e5  # numbers outside are written with an exponent
+
+
+@dataclass(frozen=True)
+class MapLines:
+    """Maps as lines, and the caption below them."""
+
+    lines: list[Text]
+    caption: str
+
+
+def map_lines(page: Page, maps: MapPair, rows: int, cell: int = 2, tall: bool = False) -> MapLines | None:
+    """Return the maps in at most `rows` lines of cells, each `cell` columns wide, and a whole line high if `tall`.
+
+    None if they would show nothing, or do not fit.
+    """
+    if page.width < NARROWEST_WITH_MAPS or rows < 1:
+        return None
+    return _in_color(page, maps, rows, cell, tall) if page.paints else _marked(page, maps, rows, " " * (cell - 1))
+
+
+def slice_lines(page: Page, maps: MapPair) -> list[Text]:
+    """Return the maps of one slice in full size, with their caption."""
+    whole = map_lines(page, maps, len(maps.expected))
+    return [*whole.lines, *page.wrap(page.text(whole.caption, SECONDARY))] if whole else []
+
+
+def number_lines(page: Page, maps: MapPair) -> list[Text]:
+    """Return the numbers of one slice, expected beside yours if both fit; those that differ are marked."""
+    differs = where_differs(maps.expected, maps.yours)
+    all_differ = all(map(all, differs))
+    legend = "every number differs" if all_differ else f"{page.glyphs.differs} marks a number that differs"
+    for fewer in range(3):
+        spell = _spelling(maps, fewer)
+        expected = [page.text("expected", SECONDARY), *_numbers(page, maps.expected, spell)]
+        yours = [page.text("yours", SECONDARY), *_numbers(page, maps.yours, spell, () if all_differ else differs)]
+        if max(breadth(expected), breadth(yours)) + 2 <= page.width:
+            break
+    together = breadth(expected) + _APART + breadth(yours) + 2 <= page.width
+    lines = beside(expected, yours, _APART) if together else [*expected, Text(), *yours]
+    caption = page.text(f"{maps.caption}; {legend}", SECONDARY)
+    return [*(page.cut(indented(line, 2), page.width) for line in lines), *page.wrap(caption)]
+
+
+def number_sentences(maps: MapPair) -> list[str]:
+    """Return the numbers of one slice as sentences, one for each row."""
+    spell = _spelling(maps)
+    rows = enumerate(zip(maps.expected, maps.yours, strict=True))
+    return [
+        f"Slice: {maps.caption}.",
+        *(
+            f"Row {index}: as expected: {', '.join(map(spell, expected))}."
+            if expected == yours
+            else f"Row {index}: expected {', '.join(map(spell, expected))}; yours {', '.join(map(spell, yours))}."
+            for index, (expected, yours) in rows
+        ),
+    ]
+
+
+def _numbers(
+    page: Page, grid: Grid, spell: Callable[[float | None], str], differs: Sequence[Sequence[bool]] = ()
+) -> list[Text]:
+    rows = []
+    for index, row in enumerate(grid):
+        wrong = differs[index] if differs else [False] * len(row)
+        rows.append(
+            [
+                page.text(f"{page.glyphs.differs if is_wrong else ''}{spell(value)}", "bold red" if is_wrong else "")
+                for value, is_wrong in zip(row, wrong, strict=True)
+            ]
+        )
+    return columns(rows, (True,) * len(rows[0]), gap=1)
+
+
+def _spelling(maps: MapPair, fewer: int = 0) -> Callable[[float | None], str]:
+    """Return how the numbers are written: all with the same decimals if possible, `fewer` than there is room for."""
+    most = maps.largest
+    whole = all(value == int(value) for grid in (maps.expected, maps.yours) for value in finite(grid))
+    decimals = 0 if whole else max((3 if most < 10 else 2 if most < 100 else 1) - fewer, 1)
+    form = f".{decimals}f" if _SMALLEST <= most < _LARGEST else ".3g"
+    return lambda value: "not finite" if value is None else format(value, form)
+
+
+def _in_color(page: Page, maps: MapPair, rows: int, cell: int, tall: bool) -> MapLines | None:
+    gap = 4 if page.width >= 100 else 2
+    cell = cell if 2 * cell * len(maps.expected[0]) + gap + 2 <= page.width else 1
+    height, width = rows if tall else 2 * rows, (page.width - 2 - gap) // (2 * cell)
+    expected, yours = ([row[:width] for row in grid[:height]] for grid in (maps.expected, maps.yours))
+    if not _is_visible(expected, yours, maps.largest):
+        return None
+    blocks = full_blocks if tall else half_blocks
+    left = [page.text("expected", SECONDARY), *blocks(page, expected, maps.largest, cell)]
+    right = [page.text("yours", SECONDARY), *blocks(page, yours, maps.largest, cell)]
+    return _captioned(maps, beside(left, right, gap), expected, f"one scale: {heat_legend(page, expected, yours)}")
+
+
+def _marked(page: Page, maps: MapPair, rows: int, gap: str) -> MapLines | None:
+    if not maps.marked:
+        return None
+    title, words = ("where 0 is expected", "yours is not 0") if maps.leaks else ("where they differ", "differs")
+    gap = gap if 2 * len(maps.marked[0]) + 1 <= page.width else ""
+    part = [row[: (page.width - 2) // (1 + len(gap))] for row in maps.marked[:rows]]
+    if not any(map(any, part)):
+        return None
+    lines = [page.text(title, SECONDARY), *marks(page, part, gap)]
+    return _captioned(maps, lines, part, f"{page.glyphs.differs} {words}")
+
+
+def _captioned(maps: MapPair, lines: list[Text], part: Sequence[Sequence[object]], words: str) -> MapLines:
+    parts = (maps.caption, cut_from(part, maps.expected), words)
+    return MapLines([indented(line, 2) for line in lines], "; ".join(filter(None, parts)))
+
+
+def _is_visible(expected: Grid, yours: Grid, most: float) -> bool:
+    """Return whether an eye would see a difference of colour anywhere."""
+    pairs = (pair for rows in zip(expected, yours, strict=True) for pair in zip(*rows, strict=True))
+    return any(
+        (one is None) != (other is None)
+        or (one is not None and other is not None and abs(one - other) > _VISIBLE * most)
+        for one, other in pairs
+    )
+
+
+# The evidence of a failure in the terminal: a table that drops columns on a narrow page, maps, single elements.
+
+WRONG = "bold red"
+_FEWEST = 3  # columns; a table with less room is turned on its side
+_BROAD = 60  # a narrower page has no mean and std unless they are the telling row
+_LONGEST_NAME = 12  # a longer name stands above the table
+_TELLING_RATIOS = (0.01, 100)  # a ratio outside says less than the numbers
+
+
+def comparison_lines(page: Page, table: Comparison) -> list[Text]:
+    """Return expected above yours, a column for each row of the table; turned on its side if that is too wide."""
+    rows = [row for row in table.rows if page.width >= _BROAD or row[0] not in ("mean", "std") or row is table.rows[-1]]
+    while rows:
+        lines = _across(page, table.name, rows)
+        if breadth(lines) <= page.width:
+            return lines
+        if len(rows) <= _FEWEST:
+            return _down(page, table.name, rows)
+        rows.remove(_least_telling(rows))
+    return []
+
+
+def element_lines(page: Page, witnesses: Witnesses | None, maps: MapPair | None, height: int, most: int) -> list[Text]:
+    """Return the maps and `most` single elements, side by side if both fit."""
+    table = _witness_lines(page, witnesses, most)
+    found = map_lines(page, maps, height) if maps else None
+    if found is None or maps is None:
+        within = witnesses.within if witnesses and table else ""
+        return [*table, *page.wrap(page.text(within, SECONDARY))] if within else table
+    caption = page.wrap(page.text(found.caption, SECONDARY))
+    apart = 4 if page.width >= 100 else 2
+    tall = len(maps.expected) <= min(len(table), height)  # so that maps and table are as high
+    for cell, gap in ((2, 2), (2, 1), (1, 2)):
+        flush = [line[2:] for line in _witness_lines(page, witnesses, most, gap)]
+        narrower = map_lines(page, maps, height, cell, tall)
+        if narrower and breadth(narrower.lines) + apart + breadth(flush) <= page.width:
+            return [*beside(narrower.lines, flush, apart), *caption]
+    return [*found.lines, *caption, *([Text()] if table else []), *table]
+
+
+def value_lines(page: Page, values: Values) -> list[Text]:
+    """Return the names and what they held, below their title."""
+    rows = [[page.text(name, SECONDARY), page.text(value)] for name, value in values.rows]
+    lines = [page.cut(indented(line, 4), page.width) for line in columns(rows, (False, False))]
+    return [*page.wrap(page.text(values.title, SECONDARY)), *lines]
+
+
+def _witness_lines(page: Page, witnesses: Witnesses | None, most: int, gap: int = 2) -> list[Text]:
+    """Return single elements, one a line: index, expected, yours, and their ratio or difference."""
+    if witnesses is None or most < 1:
+        return []
+    gaps = witnesses.gaps or ("",) * len(witnesses.rows)
+    head = [page.text(word, SECONDARY) for word in (witnesses.axes, "expected", "yours", witnesses.gap)]
+    rows = [
+        [page.text(at), page.text(expected), page.text(yours, "" if between else WRONG), page.text(between, WRONG)]
+        for (at, expected, yours), between in zip(witnesses.rows[:most], gaps, strict=False)
+    ]
+    for width in (4, 3) if witnesses.gaps else (3,):
+        lines = columns([row[:width] for row in (head, *rows)], (True,) * width, gap)
+        if breadth(lines) + 2 <= page.width:
+            break
+    return [page.cut(indented(line, 2), page.width) for line in (page.text(witnesses.title, SECONDARY), *lines)]
+
+
+def _across(page: Page, name: str, rows: Sequence[Row]) -> list[Text]:
+    inside = len(name) <= _LONGEST_NAME
+    head = [page.text(word, SECONDARY) for word in (name if inside else "", *(label for label, _, _ in rows))]
+    expected = [page.text("expected"), *(page.text(value) for _, value, _ in rows)]
+    yours = [page.text("yours"), *(page.text(row[2], _style(row, row is rows[-1])) for row in rows)]
+    remarks = [Text(), *(_remark(page, row, row is rows[-1]) for row in rows)]
+    right = [False, *(_is_number(row[1]) or _is_number(row[2]) for row in rows)]
+    lines = columns([head, expected, yours, remarks], right)
+    title = [] if inside else [page.cut(page.text(name, SECONDARY), page.width - 2)]
+    return [indented(line, 2) for line in (*title, *(lines if lines[-1].plain else lines[:-1]))]
+
+
+def _least_telling(rows: Sequence[Row]) -> Row:
+    """Return the row to leave out: of those after shape and dtype, and before the last, one that is the same."""
+    between = rows[2:-1]
+    return next((row for row in reversed(between) if row[1] == row[2]), between[-1])
+
+
+def _down(page: Page, name: str, rows: Sequence[Row]) -> list[Text]:
+    inside = len(name) <= _LONGEST_NAME
+    title = [] if inside else [indented(page.cut(page.text(name, SECONDARY), page.width - 2), 2)]
+    head = [page.text(word, SECONDARY) for word in (name if inside else "", "expected", "yours")]
+    cells = [
+        [
+            page.text(row[0], SECONDARY),
+            page.text(row[1]),
+            _remark(page, row, False) if row[1] == row[2] else page.text(row[2], WRONG),
+        ]
+        for row in rows
+    ]
+    lines = [*title, *(indented(line, 2) for line in columns([head, *cells], (False, False, False)))]
+    if breadth(lines) <= page.width:
+        return lines
+    sentences = (f"{label}: expected {expected}, yours {yours}" for label, expected, yours in rows)
+    return [line for sentence in sentences for line in page.wrap(page.text(sentence))]
+
+
+def _style(row: Row, telling: bool) -> str:
+    return WRONG if row[1] != row[2] and (telling or not _is_number(row[1])) else ""
+
+
+def _remark(page: Page, row: Row, telling: bool) -> Text:
+    """Return *same*, or by how much the telling number differs; another number speaks for itself."""
+    if row[1] == row[2]:
+        return page.text(f"{page.glyphs.passed} same", "green")
+    if not _is_number(row[1]) or not _is_number(row[2]):
+        return page.text(f"{page.glyphs.failed} differs", WRONG)
+    expected, yours = float(row[1]), float(row[2])
+    low, high = _TELLING_RATIOS
+    ratio = f"{yours / expected:.3g}" if telling and expected and low <= yours / expected <= high else "1"
+    return page.text(f"× {ratio}", WRONG) if ratio != "1" else Text()
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
 
 _EXPLANATION_LINES = 5
 
@@ -113,3 +479,49 @@ def _hint_lines(page: Page, view: FailureView) -> list[Text]:
         return []
     label, hint = view.hints[-1]
     return page.wrap(Text.assemble(page.text(label, LABEL), "  ", page.text(hint)))
+
+
+# `course diff`: every measurement of a failure, however long that is.
+
+
+def render_evidence(
+    console: Console,
+    exercise: ExerciseResult,
+    check: CheckResult,
+    *,
+    glyphs: Glyphs,
+    plain: bool = False,
+    file_path: Path | None = None,
+    slices: Sequence[Maps] = (),
+    next_commands: Sequence[Command] = (),
+) -> None:
+    """Show every measurement of a failed check; `slices` are more slices of the same result."""
+    view = failure_view(check, prints=exercise.prints, hints_shown=0, every_measurement=True)
+    more = list(filter(None, map(map_pair, slices)))
+    if plain or console.width < NARROWEST:
+        head = f"{check_state(check).word}. Exercise {number(exercise.id)}, {exercise.title}: {spoken(check.id)}."
+        numbers = [line for maps in (view.maps, *more) if maps for line in number_sentences(maps)]
+        failure = failure_sentences(view, WHOLE.printed)
+        show(console, [head, *failure, *numbers, *next_sentences(next_commands)])
+        return
+    page = Page.on(console, glyphs, widest=console.width)
+    title = Text.assemble(title_line(page, exercise), page.text(f", {spoken(check.id)}", "bold"))
+    parts = (
+        page.wrap(title, 0),
+        failure_lines(page, view, file_path, WHOLE),
+        number_lines(page, view.maps) if view.maps else [],
+        *(lines for maps in more for lines in (slice_lines(page, maps), number_lines(page, maps))),
+        next_lines(page, next_commands),
+    )
+    page.show(blocks(parts))
+
+
+def render_prints(console: Console, prints: Sequence[PrintOutput], *, glyphs: Glyphs, plain: bool = False) -> None:
+    """Show all that the code printed."""
+    parts = print_parts(prints)
+    if plain or console.width < NARROWEST:
+        show(console, print_sentences(parts, WHOLE.printed))
+        return
+    page = Page.on(console, glyphs, widest=console.width)
+    if parts:
+        page.show([Text(), *print_lines(page, parts, WHOLE.printed), Text()])

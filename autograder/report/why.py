@@ -7,12 +7,12 @@ from textwrap import dedent
 from rich.console import Console
 from rich.text import Text
 
-from autograder.course.misconceptions import Described
-from autograder.messages.misconceptions import explained
-from autograder.report import plain as sentences
-from autograder.report.glyphs import Glyphs
-from autograder.report.layout import LABEL, NARROWEST, SECONDARY, Page, apart, blocks, indented, next_lines
-from autograder.report.printable import one_line, printable
+from autograder.course import Described
+from autograder.diagnosis import explained
+
+from .escaping import NARROWEST, Glyphs, one_line, printable
+from .layout import LABEL, SECONDARY, Page, apart, blocks, indented, next_lines
+from .plain import fact, next_sentences, show
 
 _MOST_CODE = 12  # lines
 
@@ -34,7 +34,7 @@ def render_why(
 ) -> None:
     """Show the page of a misconception."""
     if plain or console.width < NARROWEST:
-        sentences.show(console, sentences_of_page(page, next_commands))
+        show(console, sentences_of_page(page, next_commands))
         return
     on = Page.on(console, glyphs)
     parts = (
@@ -112,10 +112,10 @@ def sentences_of_page(page: WhyPage, next_commands: Sequence[tuple[str, str]]) -
     )
     experiment = [("To see it", line) for line in _lines(page.experiment.strip("\n").split("\n"))]
     return [
-        *(sentences.fact(label, one_line(text)) for label, text in facts if text.strip()),
+        *(fact(label, one_line(text)) for label, text in facts if text.strip()),
         *(f"{label}: {one_line(text)}" for label, text in code if text.strip()),
-        *([sentences.fact("A question", one_line(page.hint))] if page.hint else []),
+        *([fact("A question", one_line(page.hint))] if page.hint else []),
         *(f"{label}: {one_line(text)}" for label, text in experiment if text.strip()),
-        *([sentences.fact("Lesson", one_line(page.lesson))] if page.lesson else []),
-        *sentences.next_sentences(next_commands),
+        *([fact("Lesson", one_line(page.lesson))] if page.lesson else []),
+        *next_sentences(next_commands),
     ]

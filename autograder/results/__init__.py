@@ -1,15 +1,51 @@
 """The results of a submission as data, and as the JSON of a report."""
 
-from autograder.results.model import (
-    CheckResult,
-    Evidence,
-    ExerciseResult,
-    Finding,
-    Place,
-    PrintOutput,
-    Report,
-    Status,
-    Todo,
-)
+from typing import TYPE_CHECKING
 
-__all__ = ["CheckResult", "Evidence", "ExerciseResult", "Finding", "Place", "PrintOutput", "Report", "Status", "Todo"]
+from autograder.faces import face
+
+if TYPE_CHECKING:
+    from .model import (
+        KNOWN_AS,
+        NOT_JUDGED,
+        SCHEMA,
+        CheckResult,
+        Evidence,
+        ExerciseResult,
+        Finding,
+        FindingKind,
+        Maps,
+        Picture,
+        Place,
+        PrintOutput,
+        Report,
+        Status,
+        Todo,
+        TodoState,
+        UnknownFormat,
+        first_failing,
+        from_json,
+        read_report,
+    )
+    from .wording import (
+        DIGITS,
+        LARGEST,
+        Fact,
+        Position,
+        Wording,
+        element,
+        headline,
+        is_named,
+        is_whole,
+        item,
+        joined,
+        message,
+        one_of,
+        opened,
+        position,
+        sentence,
+        span,
+        unnamed,
+    )
+
+__getattr__ = face(__name__)

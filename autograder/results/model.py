@@ -1,11 +1,65 @@
 """The report as frozen types. Its JSON has one shape, and every rendering reads it alone."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from functools import cache
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, Literal, Protocol, TypeVar, get_args, get_origin, get_type_hints
 
 from autograder.formats import REPORT
-from autograder.results.first_failure import first_failing
+
+# The check to look at first: the one that the screen explains, whose place is looked for, and that hints are about.
+
+
+class Checked(Protocol):
+    """A check that was judged."""
+
+    @property
+    def status(self) -> "Status": ...
+
+    @property
+    def bonus(self) -> bool: ...
+
+    @property
+    def of(self) -> str | None:
+        """The function or class that the check calls."""
+
+    @property
+    def mistake(self) -> str | None:
+        """The id of the misconception or convention that explains the failure."""
+
+
+Failed = TypeVar("Failed", bound=Checked)
+
+
+def first_failing(checks: Sequence[Failed]) -> Failed | None:
+    """Return the check to look at first: the first that fails by a named mistake, else the first that does not pass.
+
+    If most checks of that function or class raise an exception and none by that mistake, the exception comes first: it
+    hides what is behind it. What is not written yet comes after what fails. A check that only waits, or is a bonus,
+    comes last.
+    """
+    failing = sorted((check for check in checks if check.status != "pass"), key=_lateness)
+    judged = [check for check in failing if check.status not in ("waits", "not_started")] or failing
+    first = _first_named(judged)
+    same = [check for check in judged if first is not None and check.of == first.of]
+    raising = [check for check in same if check.status == "error"]
+    if first is None or 2 * len(raising) <= len(same):
+        return first
+    is_its_cause = first.mistake is not None and first.mistake in {check.mistake for check in raising}
+    return first if first in raising or is_its_cause else _first_named(raising)
+
+
+def _lateness(check: Checked) -> tuple[bool, ...]:
+    return check.status == "waits", check.bonus, check.status == "not_started"
+
+
+def _first_named(checks: Sequence[Failed]) -> Failed | None:
+    return next((check for check in checks if check.mistake is not None), checks[0] if checks else None)
+
 
 SCHEMA = REPORT.number
 
@@ -284,3 +338,72 @@ def _data(value: Any) -> Any:
         case dict():
             return {key: _data(item) for key, item in value.items()}
     return {name: _data(field) for name, field in vars(value).items()}
+
+
+# A report read back from its JSON, by the types of its fields.
+
+UNREADABLE = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
+"""The exceptions of reading a report that is damaged or of another version."""
+
+
+class UnknownFormat(ValueError):
+    """A report of another format; the message is a sentence with both formats and what to do."""
+
+
+def read_report(file: Path) -> tuple[Report, Mapping[str, Any]] | None:
+    """Return the report in a file and its whole JSON; None if it is none. Raises `UnknownFormat`."""
+    try:
+        data = json.loads(file.read_text("utf-8"))
+        return from_json(data), data
+    except UnknownFormat:
+        raise
+    except (OSError, *UNREADABLE):
+        return None
+
+
+def from_json(data: Mapping[str, Any]) -> Report:
+    """Return the report of a JSON; raises one of `UNREADABLE` if it is not a report.
+
+    A missing field gets its default, and an unknown field is ignored, so that reports of other versions can be read. A
+    number that may be None is None if it is not finite, whoever wrote the file. Other numbers and strings are not
+    checked.
+    """
+    if problem := REPORT.problem_of(data["schema"]):
+        raise UnknownFormat(problem)
+    report: Report = _decoder(Report)(data)
+    return report
+
+
+@cache
+def _decoder(kind: Any) -> Callable[[Any], Any]:
+    """Return a function that decodes JSON into a type; cached, since a class has thousands of reports."""
+    origin, arguments = get_origin(kind), get_args(kind)
+    if is_dataclass(kind):
+        return _dataclass_decoder(kind)
+    if kind is bool:
+        return lambda data: data is True
+    if kind == float | None:
+        return lambda data: data if data is not None and math.isfinite(data) else None
+    if origin is UnionType:
+        inner = _decoder(next(argument for argument in arguments if argument is not NoneType))
+        return lambda data: None if data is None else inner(data)
+    if origin is tuple and arguments[-1] is Ellipsis:
+        item = _decoder(arguments[0])
+        return lambda data: tuple(map(item, data))
+    if origin is tuple:
+        items = [_decoder(argument) for argument in arguments]
+        return lambda data: tuple(decoder(part) for decoder, part in zip(items, data, strict=True))
+    if origin is Mapping:
+        return dict
+    return lambda data: data
+
+
+def _dataclass_decoder(kind: Any) -> Callable[[Any], Any]:
+    hints = get_type_hints(kind)
+    decoders = [
+        (field.name, _decoder(hints[field.name]), field.default is MISSING and field.default_factory is MISSING)
+        for field in fields(kind)
+    ]
+    return lambda data: kind(
+        **{name: decoder(data[name]) for name, decoder, required in decoders if required or name in data}
+    )

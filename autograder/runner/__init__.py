@@ -1,1 +1,29 @@
 """Run a plan of checks in confined worker processes, and read their answers as hostile data."""
+
+from typing import TYPE_CHECKING
+
+from autograder.faces import face
+
+if TYPE_CHECKING:
+    from .outcomes import (
+        Cancelled,
+        CourseProblem,
+        EnvironmentProblem,
+        Fault,
+        GraderProblem,
+        Observed,
+        Outcome,
+        Parts,
+        Plan,
+        Prints,
+        Run,
+        Survey,
+        WorkerFailure,
+        is_out_of_memory,
+        read_fault,
+    )
+    from .process import SpawnedWorker, WorkerHandle, environment, package_folders
+    from .runner import Runner, Timeouts, is_timeout, of_edited, of_own_programs
+    from .traces import Step, Trace, read_trace
+
+__getattr__ = face(__name__)

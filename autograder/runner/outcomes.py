@@ -1,15 +1,25 @@
 """The outcome of one trial of a check, as the judge holds it, and how it is read from a worker's event."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from autograder.protocol import Value
-from autograder.protocol.bounds import (
+from autograder.checks import Key
+from autograder.protocol import (
     FAULT_BASES,
     FAULT_FRAMES,
     FAULT_MESSAGE,
     FAULT_VALUES,
+    INT_BITS,
+    MAX_NODES,
+    MOST_LINE,
+    MOST_NAME,
+    OBSERVATION_DEPTH,
+    OBSERVATION_ELEMENTS,
+    OBSERVATION_KEY,
+    OBSERVATION_PARTS,
+    OBSERVATION_TEXT,
     STATEMENT_HASH,
     SURVEY_ASSIGNMENTS,
     SURVEY_FORBIDDEN,
@@ -18,13 +28,109 @@ from autograder.protocol.bounds import (
     SURVEY_PLACES,
     SURVEY_RETURNS,
     SURVEY_STATEMENTS,
+    Array,
+    Function,
+    Opaque,
+    TooLarge,
+    Value,
+    sections,
 )
-from autograder.protocol.functions import Function
 from autograder.results import Place
-from autograder.runner.validation import as_dict, as_dotted, as_integer, as_line, as_list, as_text
 
 if TYPE_CHECKING:
-    from autograder.edits.text import Edit
+    from autograder.edits import Edit
+
+    from .traces import Trace
+
+
+# Validate the as_list of a worker's answer: each function raises TypeError or ValueError for a value out of bounds.
+
+
+def as_text(value: Any, most: int = MOST_NAME) -> str:
+    """Return a text of at most `most` characters."""
+    if not isinstance(value, str) or len(value) > most:
+        raise ValueError("a text of the wrong type or length")
+    return value
+
+
+def as_dotted(value: Any) -> str:
+    """Return a dotted name of Python, such as `module.name`."""
+    text = as_text(value)
+    if not all(part.isidentifier() for part in text.split(".")):
+        raise ValueError("a text of the wrong type: it is no name")
+    return text
+
+
+def as_integer(value: Any, most: int, least: int = 0) -> int:
+    """Return an integer from `least` to `most`. A bool is none, although it is an int in Python."""
+    if type(value) is not int or not least <= value <= most:
+        raise ValueError("a number of the wrong type or size")
+    return value
+
+
+def as_line(value: Any) -> int:
+    """Return a line or column number."""
+    return as_integer(value, MOST_LINE)
+
+
+def as_number(value: Any, most: float) -> float:
+    """Return a number from 0 to `most`; NaN is out of bounds."""
+    if type(value) not in (int, float) or not 0 <= value <= most:
+        raise ValueError("a number of the wrong type or size")
+    return float(value)
+
+
+def as_list(value: Any, most: int) -> Sequence[Any]:
+    """Return a list of at most `most` items."""
+    if not isinstance(value, list) or len(value) > most:
+        raise ValueError("a list of the wrong type or length")
+    return value
+
+
+def as_dict(value: Any, most: int) -> Mapping[str, Any]:
+    """Return a dict of at most `most` names."""
+    if not isinstance(value, dict) or len(value) > most:
+        raise ValueError("a dict of the wrong type or length")
+    return value
+
+
+def as_observation(value: Value) -> Value:
+    """Return the observation of a check, if it has the depth, lengths and types that a worker can send.
+
+    Raises `TooLarge` if it has too many parts.
+    """
+    count = _count_parts(value, 0)
+    if count > MAX_NODES:
+        raise TooLarge(f"a value of {count:,} parts, more than {MAX_NODES:,}")
+    return value
+
+
+def _count_parts(value: Value, depth: int) -> int:
+    """Return the number of parts in a value, and validate each."""
+    count = 1
+    match value:
+        case None | bool() | float() | Opaque():
+            pass
+        case int():
+            as_integer(value, (1 << INT_BITS) - 1, 1 - (1 << INT_BITS))
+        case str():
+            as_text(value, OBSERVATION_TEXT)
+        case bytes():
+            if len(value) > OBSERVATION_TEXT:
+                raise ValueError("bytes beyond the limit")
+        case Array():
+            if math.prod(value.shape) > OBSERVATION_ELEMENTS:
+                raise ValueError("an array of too many elements")
+        case list() if depth < OBSERVATION_DEPTH:
+            for part in as_list(value, OBSERVATION_PARTS):
+                count += _count_parts(part, depth + 1)
+        case dict() if depth < OBSERVATION_DEPTH:
+            for key, part in as_dict(value, OBSERVATION_PARTS).items():
+                as_text(key, OBSERVATION_KEY)
+                count += _count_parts(part, depth + 1)
+        case _:
+            raise ValueError("an observation of the wrong type or depth")
+    return count
 
 
 @dataclass(frozen=True)
@@ -168,8 +274,7 @@ def read_survey(event: Mapping[str, Any]) -> Survey:
 
 def read_edits(event: Mapping[str, Any], source: str, most: int) -> "list[Edit]":
     """Return the edits of a worker's event; raises LookupError, TypeError or ValueError for one out of bounds."""
-    from autograder.edits.repairs import LONGEST
-    from autograder.edits.text import Edit
+    from autograder.edits import LONGEST, Edit
 
     size = len(source)
     return [
@@ -181,3 +286,76 @@ def read_edits(event: Mapping[str, Any], source: str, most: int) -> "list[Edit]"
         )
         for line, start, end, text in as_list(event["edits"], most)
     ]
+
+
+# The types of a run of a program: its plan, its outcomes, and the reasons why it may not take place.
+
+
+class EnvironmentProblem(Exception):
+    """This machine cannot run the checks; the message says what to do."""
+
+
+class GraderProblem(Exception):
+    """The kit itself failed, which is never the student's fault."""
+
+
+class CourseProblem(GraderProblem):
+    """A file that the course's author wrote is wrong; the message names it."""
+
+
+class Cancelled(Exception):
+    """A run was cancelled from another thread."""
+
+
+MOST_LOG = 1 << 18
+"""Characters of the output of all workers of a run."""
+
+Prints = Mapping[Key | None, str]
+"""What a program printed, by the trial that printed it; None stands for the import of the exercise."""
+
+
+@dataclass
+class Run:
+    """The outcomes of one program, by exercise and trial; `problem` states why there are none.
+
+    `prints` has what the exercises printed, if the run was to keep it, and `log` the whole output of the workers.
+    """
+
+    outcomes: dict[str, dict[Key, Outcome]] = field(default_factory=dict)
+    surveys: dict[str, Survey] = field(default_factory=dict)
+    traces: dict[str, "dict[Key, Trace]"] = field(default_factory=dict)
+    prints: dict[str, Prints] = field(default_factory=dict)
+    log: str = ""
+    problem: str | None = None
+
+    def add_log(self, log: bytes, plan: "Plan") -> None:
+        """Add the log of a job. What a trial printed replaces what it printed in an earlier job that died."""
+        self.log = (self.log + log.decode("utf-8", "replace"))[:MOST_LOG]
+        found: dict[str, dict[Key | None, list[str]]] = {}
+        for section in sections(log):
+            key = (section.check, section.trial) if section.check else None
+            if section.exercise in plan and (key is None or key in plan[section.exercise]):
+                found.setdefault(section.exercise, {}).setdefault(key, []).append(section.text)
+        for exercise, texts in found.items():
+            joined = {key: "".join(parts) for key, parts in texts.items()}  # a program may print many labels itself
+            self.prints[exercise] = {**self.prints.get(exercise, {}), **joined}
+
+    def put(self, exercise: str, key: Key, outcome: Outcome) -> None:
+        self.outcomes.setdefault(exercise, {})[key] = outcome
+
+
+Probes = Literal["checks", "pictures", "steps"]
+"""What a plan names."""
+
+Plan = dict[str, list[Key]]
+Where = tuple[str, Key | None]
+"""An exercise, and the trial of a check in it if one has begun."""
+
+Parts = Mapping[str, Collection[str]]
+"""By exercise, the earlier exercises that a reference part can replace when it runs again."""
+
+Owners = Mapping[str, Mapping[str, str]]
+"""By exercise and check, the function or class that the check is about."""
+
+Surveyor = Callable[[str, Mapping[str, Any]], Survey]
+"""Returns the survey of an exercise's file: a trusted one if there is one, else that of an event."""

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from autograder.protocol import Array
-from autograder.protocol.bounds import (
+from autograder.protocol import (
+    MOST_PRINTS,
     PLAIN_NUMBERS,
     TRACE_AXES,
     TRACE_DTYPE,
@@ -20,10 +20,14 @@ from autograder.protocol.bounds import (
     TRACE_RESULTS,
     TRACE_STACK,
     TRACE_STEPS,
+    WIDTH,
+    Array,
+    Fingerprints,
+    fingerprint,
 )
-from autograder.protocol.fingerprints import MOST_PRINTS, WIDTH, Fingerprints, fingerprint
 from autograder.results import Place
-from autograder.runner.validation import as_integer, as_line, as_list, as_text
+
+from .outcomes import as_integer, as_line, as_list, as_text
 
 LARGEST = 1e30
 """The largest number in a fingerprint, so that comparing two does not overflow."""

@@ -1,6 +1,46 @@
 """Read submissions as bytes: nothing in them is run, followed, unpacked to disk or trusted."""
 
-from autograder.submission.files import Caps, SubmissionError
-from autograder.submission.submission import Handout, Submission, read_submission
+from typing import TYPE_CHECKING
 
-__all__ = ["Caps", "Handout", "Submission", "SubmissionError", "read_submission"]
+from autograder.faces import face
+
+if TYPE_CHECKING:
+    from .class_folder import Entry, Part, Upload, canvas_uploads
+    from .files import (
+        Caps,
+        Clue,
+        FileError,
+        SubmissionError,
+        casefolded,
+        checked_id,
+        format_time,
+        parse_time,
+        printable,
+        printable_name,
+        to_utc,
+        without_zeros,
+    )
+    from .folders import read_plain, reason
+    from .git import commit_time
+    from .listing import HIGHEST_COUNTS, list_submissions
+    from .notebook import Cells, Notebook, cell_of, python_of, read_notebook
+    from .submission import (
+        NOTEBOOKS,
+        OF_NOTEBOOK,
+        Handout,
+        Submission,
+        digest,
+        is_missing,
+        missing_sentence,
+        notebook_file,
+        notebook_of,
+        own_source,
+        read_own,
+        read_submission,
+        stub_command,
+        stubs_of,
+        todos_of,
+        unconfined_warning,
+    )
+
+__getattr__ = face(__name__)

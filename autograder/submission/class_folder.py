@@ -1,27 +1,273 @@
 """The folder or zip of a class: the items directly in it, and the names inside each."""
 
+import hashlib
 import os
+import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
-from autograder.submission import moodle
-from autograder.submission.archive import list_archive, open_archive, open_for_reading
-from autograder.submission.class_entry import Part
-from autograder.submission.files import (
+from .files import (
     LINK,
     Caps,
     FileError,
+    Listing,
     SubmissionError,
     SubmittedFile,
     is_skipped,
+    named_with_size,
     printable,
     printable_name,
+    too_many_entries,
 )
-from autograder.submission.folder import Kind, kind_of, read_plain, reason
-from autograder.submission.submission import cut
+from .folders import Kind, kind_of, list_archive, moved_into, open_archive, open_for_reading, read_plain, reason
+from .submission import NO_HANDOUT, Handout, Submission, cut, read_listing, reader_of
+
+# The submission of one student in a class, located but not yet read.
+
+_CAPS = Caps()
+
+
+@dataclass(frozen=True)
+class Part:
+    """A folder, zip or file with a part of a submission; or `files` that were already found in the zip of a class.
+
+    A single file has the `name` that its student gave it. Of two files with one name, the higher `rank` is later.
+    """
+
+    path: Path
+    files: tuple[SubmittedFile, ...] | None = None
+    name: str | None = None
+    rank: int = 0
+
+
+@dataclass(frozen=True)
+class Entry:
+    """The submission of one student that counts: its location, and when it was handed in (UTC) if that is known.
+
+    `student` names the report. `notes` are sentences about how the submission was chosen. `accepted` are single files
+    that take the place of those with their names, also of a notebook in the place of a module; `decisions` say who
+    accepted what, and why.
+    """
+
+    student: str
+    path: Path
+    handed_in: datetime | None = None
+    notes: tuple[str, ...] = ()
+    parts: tuple[Part, ...] = ()
+    handout: Handout = NO_HANDOUT
+    accepted: tuple[Part, ...] = ()
+    decisions: tuple[str, ...] = ()
+
+    def read(self, files: Sequence[str], caps: Caps) -> Submission:
+        """Return the submission. If it cannot be read at all, it has no files, and a note that says why."""
+        listing = Listing()
+        with ExitStack() as stack:
+            for part in self.parts or (Part(self.path),):
+                try:
+                    listing.add(_list_part(part, caps, stack))
+                except SubmissionError as error:  # a report must not contain paths of the grader's machine
+                    listing.skip(str(error).replace(printable(part.path), printable(part.path.name)))
+                    listing.closed.append(named_with_size(part.name or part.path.name, _size(part.path)))
+            for part in self.accepted:
+                listing.replace(part.name or "", _list_part(part, caps, stack))
+            submission = read_listing(self.student, listing, files, caps, self.handout)
+        settled = {f"{PurePosixPath(part.name or '').stem}.py" for part in self.accepted}
+        doubts = {file: why for file, why in submission.doubts.items() if file not in settled}
+        gone = {*submission.doubts.values()} - {*doubts.values()}
+        left = tuple(note for note in submission.notes if note not in gone)
+        return replace(submission, notes=(*self.decisions, *self.notes, *left), doubts=doubts)
+
+    def stamp(self) -> str:
+        """Return a digest of names, sizes and times of everything to read: if it is equal, nothing has changed.
+
+        It opens no file, follows no link, and visits no more files and folders than reading does.
+        """
+        state = hashlib.sha256(
+            repr((self.student, self.handed_in, self.notes, self.decisions)).encode("utf-8", "surrogatepass")
+        )
+        state.update(self.handout.digest.encode())
+        for part in (*(self.parts or (Part(self.path),)), *self.accepted):
+            inside = [(str(file.path), file.rank, file.label) for file in part.files or ()]
+            state.update(repr((str(part.path), part.name, part.rank, inside)).encode("utf-8", "surrogatepass"))
+            for line in islice(_stamps(part.path), _CAPS.entries):
+                state.update(repr(line).encode("utf-8", "surrogatepass"))
+        return state.hexdigest()
+
+
+def _list_part(part: Part, caps: Caps, stack: ExitStack) -> Listing:
+    """Return the files of a part, readable until the stack is closed. Raises `SubmissionError`."""
+    if part.files is not None:
+        listing = Listing(list(part.files[: caps.entries]))
+        if len(part.files) > caps.entries:
+            listing.skip(too_many_entries(len(part.files), caps))
+        return listing
+    if part.name is not None:
+        label = part.path.name if part.path.name != part.name else ""
+        read = partial(read_plain, part.path)
+        file = SubmittedFile(PurePosixPath(part.name), read, part.rank, label, size=_size(part.path))
+        if file.path.suffix.lower() != ".zip":
+            return Listing([file])
+        inside = stack.enter_context(open_archive(part.path, caps))
+        inside.files = moved_into(file, inside.files)
+        return inside
+    try:
+        kind = kind_of(part.path)
+    except FileError as error:
+        raise SubmissionError(f"{printable(part.path)} {error}; check the path") from None
+    if kind == "link":
+        raise SubmissionError(f"{printable(part.path)} {LINK}")
+    reader = reader_of(part.path, kind)
+    if reader is None:
+        raise SubmissionError(f"{printable(part.path)} is no longer a folder or a zip; check the path")
+    return stack.enter_context(reader(part.path, caps))
+
+
+def _size(path: Path) -> int | None:
+    """Return the size of a plain file; None for anything else."""
+    try:
+        return path.lstat().st_size if kind_of(path) == "file" else None
+    except (FileError, OSError):
+        return None
+
+
+def _stamps(path: Path) -> Iterator[tuple[str, int, int, int, int]]:
+    """Yield name, mode, size and times (ns) of a file, or of everything below a folder except hidden folders."""
+    yield _stamp(".", path.lstat)
+    level = [(str(path), "")]
+    for _ in range(_CAPS.depth + 1):
+        below: list[tuple[str, str]] = []
+        for folder, inside in level:
+            try:
+                if kind_of(Path(folder)) != "folder":
+                    continue
+                with os.scandir(folder) as entries:
+                    in_order = sorted(islice(entries, _CAPS.entries), key=lambda entry: entry.name)
+            except (FileError, OSError):
+                continue
+            for entry in in_order:
+                yield _stamp(inside + entry.name, partial(entry.stat, follow_symlinks=False))
+                if entry.is_dir(follow_symlinks=False) and not is_skipped(entry.name):
+                    below.append((entry.path, f"{inside}{entry.name}/"))
+        level = below
+
+
+def _stamp(name: str, stat: Callable[[], os.stat_result]) -> tuple[str, int, int, int, int]:
+    try:
+        status = stat()
+    except (OSError, ValueError):
+        return (name, -1, -1, -1, -1)
+    return (
+        name,
+        status.st_mode,
+        status.st_size,
+        status.st_mtime_ns,
+        status.st_ctime_ns,  # a download unpacked again may have the same sizes and modification times
+    )
+
+
+# Read the owner of a file from its name in a download of Canvas, whose files are flat.
+#
+# A file is `lovelaceada_LATE_123_4567_name-1.py`: the sortable name without its punctuation, LATE, user id,
+# attachment id, and the file's name, to which Canvas adds `-1` if the student has another file of that name. A text
+# or a link is `lovelaceada_123_text.html` or `_link.html`. Anonymous files begin with `anon_aB3dE` instead of name
+# and id. See add_upload_submission, get_filename and sanitize_user_name in https://github.com/instructure/canvas-
+# lms/blob/master/lib/content_zipper.rb
+#
+# Students choose their names, and Canvas removes punctuation only after it has looked for `_12_` in them. So a name
+# can still end with `_12`, or contain `_12_34_`. A file whose name can be read in two ways is attributed to nobody.
+
+_NUMBERS = re.compile(r"(?=_(?P<late>LATE_)?(?P<user>\d+)_(?P<file>\d+)_(?P<rest>.+))", re.DOTALL)
+_ANONYMOUS = re.compile(r"(?P<late>LATE_)?(?P<user>anon_[A-Za-z0-9]+)_(?P<file>\d+)_(?P<rest>.+)", re.DOTALL)
+_TEXT = re.compile(r"(?P<name>.*?)_(?P<late>LATE_)?(?P<user>\d+)_(?:text|link)\.html", re.DOTALL)
+_ANONYMOUS_TEXT = re.compile(r"(?P<late>LATE_)?(?P<user>anon_[A-Za-z0-9]+)_(?:text|link)\.html")
+_DIGITS = 18
+"""Digits of the longest id; a longer number is cut, since int() refuses to read thousands of digits."""
+
+
+@dataclass(frozen=True)
+class Upload:
+    """One way to read a file's name. `file` is the attachment's id, which grows with time; a text has no `rest`."""
+
+    user: str
+    name: str | None
+    late: bool
+    file: int = 0
+    rest: str = ""
+
+
+def canvas_uploads(name: str) -> tuple[Upload, ...]:
+    """Return the ways in which the name of a file can be read, none if Canvas makes no such name."""
+    if match := _ANONYMOUS_TEXT.fullmatch(name):
+        return (Upload(match["user"], None, bool(match["late"])),)
+    readings: dict[tuple[str, int], Upload] = {}
+    for numbers in _NUMBERS.finditer(name):
+        user, late = numbers["user"], bool(numbers["late"])
+        upload = Upload(user, name[: numbers.start()], late, _number(numbers), numbers["rest"])
+        readings.setdefault((upload.user, upload.file), upload)
+    if match := _ANONYMOUS.fullmatch(name):
+        readings.pop((match["user"].removeprefix("anon_"), _number(match)), None)
+        anonymous = Upload(match["user"], None, bool(match["late"]), _number(match), match["rest"])
+        readings = {(anonymous.user, anonymous.file): anonymous, **readings}
+    if not readings and (match := _TEXT.fullmatch(name)):
+        return (Upload(match["user"], match["name"], bool(match["late"])),)
+    return tuple(readings.values())
+
+
+def _number(match: re.Match[str]) -> int:
+    return int(match["file"][:_DIGITS])
+
+
+# Read the owner of a folder or a flat file from its name in a download of Moodle.
+#
+# A folder is `NAME_ID_assignsubmission_PLUGIN` (up to 4.0 with `_` at the end); a flat file has that before its own
+# name. A team has the name of the group; the default team has no ID. See get_student_prefix in
+# https://github.com/moodle/moodle/blob/main/public/mod/assign/classes/downloader.php
+#
+# Students choose their own names and those of their files, so either may look like the prefix of another student. In
+# a folder's name, the last marker is Moodle's own. In a flat file's name, it is the one before the file's name. If
+# there are several, nobody can know which one that is, so the file is attributed to nobody.
+
+_MARK = re.compile(r"_assignsubmission_(?P<plugin>[a-z]+)(?=_|\Z)")
+_OWNER = re.compile(r"(?P<name>.*?)(?:_(?P<id>\d+))?", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class MoodleOwner:
+    """The owner of a folder or file: the prefix of its name, with the participant's name and number in it.
+
+    `plugin` is `file` for files and `onlinetext` for texts. `rest` is the student's name for a flat file.
+    """
+
+    label: str
+    name: str
+    id: str | None
+    plugin: str
+    rest: str
+
+
+def owners(name: str, kind: Kind) -> tuple[MoodleOwner, ...]:
+    """Return the possible owners of a folder or a flat file: one, none, or several if the name is ambiguous."""
+    marks = list(_MARK.finditer(name))
+    if kind == "folder":
+        marks = [mark for mark in marks[-1:] if name[mark.end() :] in ("", "_")]
+    else:
+        marks = [mark for mark in marks if kind == "file" and name[mark.end() :].strip("_")]
+    return tuple(owner for mark in marks if (owner := _owner(name, mark)) is not None)
+
+
+def _owner(name: str, mark: re.Match[str]) -> MoodleOwner | None:
+    label = name[: mark.start()]
+    match = _OWNER.fullmatch(label)
+    if not label or match is None:
+        return None
+    return MoodleOwner(label, match["name"], match["id"], mark["plugin"], name[mark.end() + 1 :])
+
 
 CLASS = Caps(entries=200_000, depth=12)
 """The limits for a zip of a whole class, which has more entries than one submission."""
@@ -219,7 +465,7 @@ def _of_zip(path: Path, wanted: frozenset[str]) -> ClassFolder:
     name = path.stem
     first = {file.path.parts[0] for file in files if file.depth > 1}
     whole = len(first) == 1 and not any(file.depth == 1 or file.path.parts[1] in wanted for file in files)
-    if whole and not any(moodle.owners(folder, "folder") for folder in first):
+    if whole and not any(owners(folder, "folder") for folder in first):
         [name] = first  # the class was packed together with its folder
         files = [_without_first(file) for file in files]
     problems = tuple(f"{file.display_name} {file.refused}" for file in files if file.depth == 1 and file.refused)

@@ -1,10 +1,15 @@
 """The types that all readers of submissions share: files and how to read each, limits, and notes about the rest."""
 
+import re
+import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from pathlib import PurePosixPath
+from typing import Protocol
+from zoneinfo import ZoneInfo
 
-from autograder.protocol.visible import visible
+from autograder.protocol import visible
 
 SKIPPED_FOLDERS = frozenset({"__pycache__", "__MACOSX", "node_modules", "venv", "site-packages"})
 
@@ -166,3 +171,111 @@ def printable_name(name: object) -> str:
 def named_with_size(name: object, size: int | None) -> str:
     """Return an untrusted name with the size of its file, for display."""
     return f"{printable_name(name)} ({size:,} bytes)" if size is not None else printable_name(name)
+
+
+# The owner of a submission: clues from its name in a download, and ids that can be names of reports.
+
+NAME_BYTES = 200
+"""A student's id becomes the name of a report, and file systems allow 255 bytes."""
+
+_REFUSED = frozenset('/\\:*?"<>|')
+
+
+@dataclass(frozen=True)
+class Clue:
+    """Clues to the student who handed something in; `own` is the id that is used if no roster knows it."""
+
+    own: str
+    name: str | None = None
+    login: str | None = None
+    lms_id: str | None = None
+    logins: tuple[str, ...] = ()
+
+
+class Students(Protocol):
+    """The students of a class."""
+
+    def find(self, clue: Clue) -> tuple[str, ...]:
+        """Return the ids of the students that a clue fits: one, none, or several if it is ambiguous."""
+
+    def find_number(self, clue: Clue) -> tuple[str, ...]:
+        """Return the ids of the students whose id or login is the same number, with other zeros before it."""
+
+    def owns(self, student: str, clue: Clue) -> bool:
+        """Say whether this student's row has the number or the login of a clue."""
+
+    def has(self, student: str) -> bool:
+        """Say whether a student has this id, or one that differs only in upper and lower case."""
+
+
+def checked_id(name: str, where: object) -> str:
+    """Return a student's id in normal form (NFC); raise `SubmissionError` if it cannot be the name of a report."""
+    name = unicodedata.normalize("NFC", name)
+    valid = visible(name) == name and not _REFUSED & set(name)
+    if not name.strip(" .") or not valid or len(name.encode(errors="replace")) > NAME_BYTES:
+        expected = f"printable letters, none of {''.join(sorted(_REFUSED))}, {NAME_BYTES} bytes at most"
+        raise SubmissionError(
+            f"{printable(where)} has a name that cannot be a student's, expected {expected}; rename it"
+        )
+    return name
+
+
+def without_zeros(number: str) -> str:
+    """Return a number without the zeros before it, as a spreadsheet writes it; empty for every other text."""
+    return (number.lstrip("0") or "0") if number.isascii() and number.isdigit() else ""
+
+
+def casefolded(name: str) -> str:
+    """Return a name as case-insensitive file systems compare it: no two students may share a report's file name."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
+
+
+# Read and write times with time zones.
+
+_TIME = re.compile(
+    r"\s*(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?)\s*"
+    r"(?:(?P<utc>Z|UTC|GMT)|(?P<offset>[+-]\d\d:?\d\d)|(?P<zone>[A-Za-z]+(?:[/_+-][A-Za-z0-9_+-]+){0,3}))?\s*",
+    re.ASCII,
+)
+YEARS = range(1971, 3000)
+"""Years of submissions, far from the limits of datetime, so that no deadline overflows."""
+
+
+def parse_time(text: str, zone: tzinfo) -> datetime | None:
+    """Return the UTC time of a text like `2026-03-01 23:59`, with optional seconds and zone; None if it is not one.
+
+    Without a zone of its own it is a time in `zone`. If clocks show it twice, or never, the later moment counts.
+    """
+    match = _TIME.fullmatch(text[:80])
+    if match is None:
+        return None
+    year, month, day, hour, minute, second = (int(digits or 0) for digits in match.groups()[:6])
+    try:
+        own = _zone(match) or zone
+        wall = datetime(year, month, day, hour, minute, second, int((match[7] or "0")[:6].ljust(6, "0")))
+        return to_utc(wall, own) if year in YEARS else None
+    except (ValueError, OverflowError, OSError, LookupError):
+        return None
+
+
+def to_utc(wall: datetime, zone: tzinfo) -> datetime:
+    """Return the UTC time at which the clocks of a zone show a time; the later if they show it twice or never.
+
+    So a deadline in the hour that the clocks repeat ends with its second pass.
+    """
+    return max(wall.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1))
+
+
+def format_time(time: datetime | None, zone: tzinfo = UTC) -> str:
+    """Return a UTC time as text in a zone, to the second, with its offset from UTC."""
+    return time.astimezone(zone).isoformat(sep=" ", timespec="seconds") if time else ""
+
+
+def _zone(match: re.Match[str]) -> tzinfo | None:
+    if match["utc"]:
+        return UTC
+    if match["offset"]:
+        sign = -1 if match["offset"][0] == "-" else 1
+        digits = match["offset"][1:].replace(":", "")
+        return timezone(sign * timedelta(hours=int(digits[:2]), minutes=int(digits[2:])))
+    return ZoneInfo(match["zone"]) if match["zone"] else None

@@ -13,9 +13,8 @@ from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 
-from autograder.submission.files import FileError
-from autograder.submission.folder import kind_of, open_plain, read_plain
-from autograder.submission.times import YEARS
+from .files import YEARS, FileError
+from .folders import kind_of, open_plain, read_plain
 
 _OBJECT = 1 << 18  # bytes of the largest commit; real ones have a few hundred
 _REFS = 1 << 22  # bytes of packed-refs

@@ -1,25 +1,446 @@
 """List the submissions of a class in a folder or a zip, in one of the layouts of downloads."""
 
+import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from itertools import takewhile
 from pathlib import Path
+from typing import TypeVar
 
-from autograder.submission.class_entry import Entry, Part
-from autograder.submission.class_folder import ClassFolder, Item, open_class_folder
-from autograder.submission.files import SubmissionError, printable, printable_name
-from autograder.submission.layouts import (
-    NO_SUBMISSION,
-    Candidate,
-    LayoutResult,
-    leave_out,
-    loose_candidate,
-    loose_clue,
-    read_layout,
+from .class_folder import (
+    ClassFolder,
+    Entry,
+    Item,
+    MoodleOwner,
+    Names,
+    Outline,
+    Part,
+    Upload,
+    canvas_uploads,
+    is_work,
+    may_be_work,
+    open_class_folder,
+    owners,
 )
-from autograder.submission.names import Students, casefolded, checked_id
-from autograder.submission.recognition import recognise
-from autograder.submission.submission import NO_HANDOUT, Handout, notebook_of
+from .files import (
+    Clue,
+    FileError,
+    Students,
+    SubmissionError,
+    casefolded,
+    checked_id,
+    parse_time,
+    printable,
+    printable_name,
+)
+from .folders import kind_of
+from .git import commit_time
+from .submission import NO_HANDOUT, Handout, notebook_of
+
+# Read the layouts of downloaded submissions: who handed in what, and when.
+#
+# canvas     Flat files, whose names `canvas.py` reads.
+# moodle     Folders or flat files, whose names `moodle.py` reads.
+# clones     Clones of git repositories, `ASSIGNMENT-LOGIN` or `CLASSROOM-ASSIGNMENT-LOGIN`: the part that all names
+#            share
+#            is not the login, nor is the ASSIGNMENT of a folder `ASSIGNMENT-submissions`.
+# nbgrader   STUDENT/ASSIGNMENT/, in it timestamp.txt such as `2015-02-01 09:28:58.749302 America/Los_Angeles`.
+# plain      A folder or a zip for each student.
+
+LAYOUTS = ("plain", "canvas", "moodle", "clones", "nbgrader")
+
+NO_SUBMISSION = "{} is neither a folder nor a zip, so nothing in it was read"
+
+_CANVAS_COPY = re.compile(r"(.*)-\d{1,4}(\.\w+)")
+_ENDINGS = re.compile(r"(\.tar)?\.\w+$", re.IGNORECASE)
+_ATTEMPT = re.compile(r"(.*?)[ _-]?(?:\((\d{1,4})\)|[_ -](?:attempt|v)?[_ -]?(\d{1,4}))", re.IGNORECASE)
+
+Owner = TypeVar("Owner", Upload, MoodleOwner)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One attempt of a student, which may be the one that counts. Of two, the one with the higher `number` is later.
+
+    `people` are the names under which it was handed in: candidates with no name in common belong to different people.
+    """
+
+    clue: Clue
+    label: str
+    parts: tuple[Part, ...]
+    handed_in: datetime | None = None
+    notes: tuple[str, ...] = ()
+    number: int | None = None
+
+    @property
+    def people(self) -> frozenset[str]:
+        """Return the clue of every person the entry may belong to."""
+        own = self.clue.lms_id or casefolded(self.clue.own)
+        return frozenset({own, *(casefolded(login) for login in self.clue.logins if self.number is not None)})
+
+
+@dataclass
+class LayoutResult:
+    """The candidates that a layout finds among the items, with problems and notes about the rest.
+
+    `loose` are single files beside the folders and zips; only a roster can say which of them a student handed in.
+    """
+
+    candidates: list[Candidate]
+    problems: list[str]
+    notes: list[str]
+    loose: list[Item] = field(default_factory=list)
+
+
+def read_layout(layout: str, folder: ClassFolder, files: Iterable[str]) -> LayoutResult:
+    """Return the candidates of a layout. `files` are the names that count in a submission."""
+    result = LayoutResult([], [], [])
+    if layout == "canvas":
+        _read_canvas(folder, result, frozenset(files))
+    else:
+        _READERS[layout](folder, result)
+    return result
+
+
+def _read_plain(folder: ClassFolder, result: LayoutResult) -> None:
+    for item in folder.items:
+        if item.is_loose:
+            result.loose.append(item)
+        elif item.kind not in ("folder", "file"):
+            leave_out(item, result)
+        else:
+            clue, number = _plain_clue(item.name[:-4] if item.is_zip else item.name)
+            result.candidates.append(Candidate(clue, item.name, (item.part(),), number=number))
+
+
+def _plain_clue(own: str) -> tuple[Clue, int]:
+    """Return the clue in the name of a folder or a zip, and the number of the attempt."""
+    attempt = _ATTEMPT.fullmatch(own)
+    number = int(attempt[2] or attempt[3]) if attempt else 0
+    return Clue(own, name=own, login=own, logins=(attempt[1],) if attempt else ()), number
+
+
+def loose_clue(item: Item) -> Clue:
+    """Return the clue in the name of a single file, as `ada.tar.gz`."""
+    return _plain_clue(_ENDINGS.sub("", item.name))[0]
+
+
+def loose_candidate(items: Sequence[Item]) -> Candidate:
+    """Return single files that a student handed in, and that are no submission: it will be held."""
+    notes = tuple(f"{NO_SUBMISSION.format(printable_name(item.name))}; hand in a zip of .py files" for item in items)
+    parts = tuple(item.part(item.name) for item in items)
+    return Candidate(loose_clue(items[0]), items[0].name, parts, notes=notes, number=0)
+
+
+def _read_canvas(folder: ClassFolder, result: LayoutResult, files: frozenset[str]) -> None:
+    grouped = _by_owner(
+        folder,
+        result,
+        lambda item: canvas_uploads(item.name) if item.kind == "file" else (),
+        lambda upload: upload.user,
+    )
+    for user, uploads in grouped.items():
+        parts = [_canvas_part(item, upload, files) for item, upload in uploads if upload.rest]
+        late = any(upload.late for _, upload in uploads)
+        notes = ["Canvas marks it as late, and does not give the time"] if late else []
+        notes += [] if parts else ["a text or a link was handed in, expected files"]
+        item, first = uploads[0]
+        clue = Clue(user, name=first.name, lms_id=user)
+        result.candidates.append(Candidate(clue, item.name, tuple(parts), notes=tuple(notes)))
+
+
+def _canvas_part(item: Item, upload: Upload, files: frozenset[str]) -> Part:
+    """Return a file under the name its student gave it: without the `-1` of Canvas, if that is an expected name."""
+    copy = _CANVAS_COPY.fullmatch(upload.rest)
+    stripped = copy[1] + copy[2] if copy else ""
+    return item.part(stripped if stripped in files else upload.rest, upload.file)
+
+
+def _read_moodle(folder: ClassFolder, result: LayoutResult) -> None:
+    grouped = _by_owner(folder, result, lambda item: owners(item.name, item.kind), lambda owner: owner.label)
+    for label, uploads in grouped.items():
+        files = [(item, owner) for item, owner in uploads if owner.plugin == "file"]
+        parts = tuple(item.part(owner.rest) if item.kind == "file" else item.part() for item, owner in files)
+        notes = () if parts else ("a text was handed in, expected files",)
+        first = uploads[0][1]
+        clue = Clue(label, name=first.name, lms_id=first.id)
+        result.candidates.append(Candidate(clue, label, parts, notes=notes))
+
+
+def _by_owner(
+    folder: ClassFolder,
+    result: LayoutResult,
+    owners_of: Callable[[Item], Sequence[Owner]],
+    key: Callable[[Owner], str],
+) -> dict[str, list[tuple[Item, Owner]]]:
+    """Group the items by their owners; items with no owner, or several possible ones, are left out."""
+    grouped: dict[str, list[tuple[Item, Owner]]] = {}
+    for item in folder.items:
+        owners = owners_of(item)
+        if len(owners) == 1:
+            grouped.setdefault(key(owners[0]), []).append((item, owners[0]))
+        else:
+            leave_out(item, result, [key(owner) for owner in owners])
+    return grouped
+
+
+def _read_clones(folder: ClassFolder, result: LayoutResult) -> None:
+    """Read clones. The student's own machine wrote the time of a commit, so it is a claim."""
+    prefix = f"{folder.name.removesuffix('-submissions')}-" if folder.name.endswith("-submissions") else ""
+    shared = _common_prefix([item.name for item in folder.items if item.kind == "folder"])
+    for item in folder.items:
+        if item.kind != "folder":
+            leave_out(item, result)
+            continue
+        own = item.name.removeprefix(prefix)
+        # The assignment's name is not known, so each `-` of the common prefix may be the one before the login.
+        dashes = [index for index, char in enumerate(shared) if char == "-"] if own == item.name else []
+        logins = tuple(item.name[index + 1 :] for index in dashes)
+        time = commit_time(item.path) if item.files is None else None
+        notes = () if time else ("its .git does not show when it was handed in",)
+        clue = Clue(own or item.name, login=own, logins=logins)
+        result.candidates.append(Candidate(clue, item.name, (item.part(),), time, notes))
+    _note_claims(result, "their last commits")
+
+
+def _read_nbgrader(folder: ClassFolder, result: LayoutResult) -> None:
+    """Read submitted/STUDENT/. `nbgrader submit` wrote the time on the student's machine, so it is a claim as well."""
+    for item in folder.items:
+        if item.kind != "folder":
+            leave_out(item, result)
+            continue
+        texts = item.timestamps()
+        times = [parse_time(text.decode("ascii", "replace"), UTC) for text in texts]
+        known = [time for time in times if time is not None]
+        notes = []
+        if len(known) < len(texts):
+            notes.append("a timestamp.txt cannot be read, expected a time like 2026-03-03 00:00:00 UTC")
+        handed_in = max(known) if known else None
+        clue = Clue(item.name, login=item.name)
+        result.candidates.append(Candidate(clue, item.name, (item.part(),), handed_in, tuple(notes)))
+    _note_claims(result, "their timestamp.txt")
+
+
+def _note_claims(result: LayoutResult, source: str) -> None:
+    """Note once that times come from the students' own machines."""
+    if any(candidate.handed_in is not None for candidate in result.candidates):
+        claims = f"the times handed in are those of {source}, and students can set them"
+        result.notes.append(f"{claims}; a time in the roster, or of course adjust, counts before them")
+
+
+_READERS: Mapping[str, Callable[[ClassFolder, LayoutResult], None]] = {
+    "plain": _read_plain,
+    "moodle": _read_moodle,
+    "clones": _read_clones,
+    "nbgrader": _read_nbgrader,
+}
+
+
+def _common_prefix(names: Sequence[str]) -> str:
+    """Return the common prefix of all names: that of the first and the last in alphabetical order."""
+    pairs = zip(min(names, default=""), max(names, default=""), strict=False)
+    return "".join(one for one, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def leave_out(item: Item, result: LayoutResult, owners: Sequence[str] = ()) -> None:
+    """Explain why an item is not a submission: as a problem if a student's work may be in it, else as a note."""
+    name = printable_name(item.name)
+    if owners:
+        candidates = " or to ".join(map(printable_name, owners[:3]))
+        several = f"{name} may belong to {candidates}: its name can be read in several ways"
+        result.problems.append(f"{several}, so it was left out; find out who owns it, and rename it")
+    elif not may_be_work(item):
+        result.notes.append(f"{name} is not a submission; it was left out")
+    elif item.is_loose:
+        problem = f"{name} is neither a folder nor a zip, so it was left out"
+        result.problems.append(f"{problem}; make it a folder or a zip named after its student")
+    else:
+        result.problems.append(f"{name} has no name of this layout, so it was left out; rename it as the others")
+
+
+# Recognise the layout of a download: the one that all its entries have, never one that only some suggest.
+#
+# Platforms name the entries, so if only some have such a name, the folder mixes layouts and is refused. The contents
+# of an entry come from its student: `.git` and timestamp.txt show a layout if every entry has them. If less than half
+# of the entries have them, they are the students' own files. Between these, the folder is refused as a mixture.
+
+_NAMED = 5
+"""How many entries a message names; the others are counted."""
+
+STAMP = "timestamp.txt"
+
+
+@dataclass(frozen=True)
+class _Sign:
+    """A sign of a layout in its entries: a test, its description, and the words for entries without it."""
+
+    layout: str
+    fits: Callable[[Item], bool]
+    description: str
+    negation: str
+
+
+@dataclass(frozen=True)
+class _Agreement:
+    """The entries with the sign of a layout, those without it (`odd`), and copies of the download itself."""
+
+    sign: _Sign
+    fitting: Sequence[Item]
+    odd: Sequence[Item]
+    copies: Sequence[Item]
+
+    @property
+    def is_whole(self) -> bool:
+        return bool(self.fitting) and not self.odd
+
+
+def recognise(folder: ClassFolder) -> tuple[str, ClassFolder]:
+    """Return the layout that all entries have, and the folder without copies of the download.
+
+    Raises `SubmissionError` if only some of the entries have a layout.
+    """
+    by_name = [_agreement(folder, sign) for sign in _BY_NAME]
+    whole = [agreement for agreement in by_name if agreement.is_whole]
+    if len(whole) > 1:
+        problem = f"every entry of {printable_name(folder.name)} is named as in a download of Moodle, and of Canvas too"
+        raise SubmissionError(
+            f"{problem}, for example {printable_name(whole[0].fitting[0].name)}; "
+            "choose --layout moodle or --layout canvas"
+        )
+    if not whole and any(agreement.fitting for agreement in by_name):
+        raise _mixture(folder, max(by_name, key=lambda agreement: len(agreement.fitting)))
+    for sign in () if whole else _BY_CONTENT:
+        by_content = _agreement(folder, sign)
+        if by_content.is_whole:
+            whole = [by_content]
+            break
+        if len(by_content.fitting) >= len(by_content.odd) > 0:
+            raise _mixture(folder, by_content)
+    if not whole:
+        return "plain", folder
+    _refuse_shared_numbers(folder, whole[0])
+    return whole[0].sign.layout, _without(folder, whole[0].copies)
+
+
+def _agreement(folder: ClassFolder, sign: _Sign) -> _Agreement:
+    entries = _entries(folder, sign)
+    fits = [sign.fits(item) for item in entries]
+    fitting = [item for item, fit in zip(entries, fits, strict=True) if fit]
+    odd = [item for item, fit in zip(entries, fits, strict=True) if not fit]
+    names = frozenset(item.name for item in folder.items)
+    copies = [item for item in odd if len(odd) < len(fitting) and item.holds_copy_of(names - {item.name})]
+    return _Agreement(sign, fitting, [item for item in odd if item not in copies], copies)
+
+
+def _entries(folder: ClassFolder, sign: _Sign) -> list[Item]:
+    """Return the items that can be submissions. A loose file can only be one if a platform named it."""
+    items = [item for item in folder.items if may_be_work(item)]
+    if sign in _BY_NAME:
+        return [item for item in items if not item.is_loose or _is_moodle(item) or _is_canvas(item)]
+    return [item for item in items if not item.is_loose and not _is_blank(sign, item)]
+
+
+def _without(folder: ClassFolder, copies: Sequence[Item]) -> ClassFolder:
+    notes = tuple(map(_about_copy, copies))
+    return replace(
+        folder, items=tuple(item for item in folder.items if item not in copies), notes=(*folder.notes, *notes)
+    )
+
+
+def _about_copy(zip_: Item) -> str:
+    """Return the note on a download that was unpacked beside itself, and where its files are others."""
+    name = printable_name(zip_.name)
+    if not (other := zip_.other_contents()):
+        return f"{name} is a copy of the files beside it; it was left out"
+    differ = f"{name} differs from the files beside it in {_listed(other)}"
+    return f"{differ}; it was left out, and the files beside it count: unpack it again if it is newer"
+
+
+def _mixture(folder: ClassFolder, agreement: _Agreement) -> SubmissionError:
+    """Return the error for a mixture: it lists the minority of the entries, or both halves if they are equal."""
+    sign, fitting, odd = agreement.sign, agreement.fitting, agreement.odd
+    share = f"{len(fitting):,} of {len(fitting) + len(odd):,} entries {sign.description}"
+    fitting_named = (
+        _listed([item.name for item in fitting])
+        if len(fitting) <= len(odd)
+        else f"for example {printable_name(fitting[0].name)}"
+    )
+    odd_named = (
+        _listed([item.name for item in odd])
+        if len(fitting) >= len(odd)
+        else f"for example {printable_name(odd[0].name)}"
+    )
+    mixed = f"{printable_name(folder.name)} mixes two layouts: {share} ({fitting_named})."
+    which = f"{mixed} Others {sign.negation} ({odd_named})."
+    move = "Expected entries of one layout: move the odd ones out, or choose the layout."
+    options = f"--layout {sign.layout} leaves out the odd ones" if sign in _BY_NAME else f"--layout {sign.layout}"
+    return SubmissionError(f"{which} {move} {options}; --layout plain treats every folder and zip as one student's")
+
+
+def _refuse_shared_numbers(folder: ClassFolder, agreement: _Agreement) -> None:
+    """Refuse names that only look like Canvas names, as `hw_2026_03_ada.zip`: each attachment has its own number."""
+    seen: dict[int, Item] = {}
+    for item in agreement.fitting if agreement.sign.layout == "canvas" else ():
+        first, *others = canvas_uploads(item.name)
+        number = 0 if others else first.file
+        if number and number in seen:
+            both = f"{printable_name(seen[number].name)} and {printable_name(item.name)}"
+            named = f"the entries of {printable_name(folder.name)} are named as in a download of Canvas"
+            shared = f"{both} share a number that Canvas gives to one file only"
+            raise SubmissionError(f"{named}, but {shared}; choose --layout plain or --layout canvas")
+        seen.setdefault(number, item)
+
+
+def _listed(names: Sequence[str]) -> str:
+    first = ", ".join(map(printable_name, names[:_NAMED]))
+    return f"{first} and {len(names) - _NAMED:,} more" if len(names) > _NAMED else first
+
+
+def _is_moodle(item: Item) -> bool:
+    return bool(owners(item.name, item.kind))
+
+
+def _is_canvas(item: Item) -> bool:
+    return item.kind == "file" and bool(canvas_uploads(item.name))
+
+
+def _is_clone(item: Item) -> bool:
+    try:
+        return item.kind == "folder" and item.files is None and kind_of(item.path / ".git") == "folder"
+    except FileError:
+        return False
+
+
+def _is_stamped(item: Item) -> bool:
+    """Say whether all work is in folders of assignments, beside a timestamp.txt in each."""
+    outline = item.outline() if item.kind == "folder" else Outline(Names(frozenset(), frozenset()), {})
+    assignments = [names for names in outline.inner.values() if _has_work(names) or names.folders]
+    return bool(assignments) and not _has_work(outline.own) and all(STAMP in names.files for names in assignments)
+
+
+def _is_blank(sign: _Sign, item: Item) -> bool:
+    """Say whether an entry without work proves nothing, since nbgrader's layout shows in the folders with work."""
+    if sign.layout != "nbgrader" or item.kind != "folder":
+        return False
+    outline = item.outline()
+    return not _has_work(outline.own) and not any(_has_work(inner) or inner.folders for inner in outline.inner.values())
+
+
+def _has_work(names: Names) -> bool:
+    return any(map(is_work, names.files))
+
+
+_BY_NAME = (
+    _Sign("moodle", _is_moodle, "are named as in a download of Moodle, NAME_ID_assignsubmission_file", "are not"),
+    _Sign("canvas", _is_canvas, "are named as in a download of Canvas, NAME_ID_ID_FILE", "are not"),
+)
+_BY_CONTENT = (
+    _Sign("clones", _is_clone, "hold a .git folder, as clones of repositories do", "do not"),
+    _Sign("nbgrader", _is_stamped, f"hold {STAMP} beside the work, as in nbgrader's STUDENT/ASSIGNMENT", "do not"),
+)
+
 
 HIGHEST_COUNTS = "it has the highest number"
 """Why one of several attempts counts: what happens to everybody who hands in again."""

@@ -1,17 +1,21 @@
 """Read one student's files as bytes, from a folder or a zip."""
 
+import html
+import json
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
-from autograder.checks.structure import nearest
-from autograder.course.digest import digest_of_parts
-from autograder.submission.archive import open_archive, with_inner_zips
-from autograder.submission.files import (
+from autograder.checks import nearest_name
+from autograder.course import Course, Exercise, digest_of_parts, stub_text
+from autograder.protocol import SURVEY_STATEMENTS, Function, Outline, outline_of
+from autograder.results import Place, Todo, TodoState
+
+from .files import (
     LINK,
     Caps,
     FileError,
@@ -19,14 +23,277 @@ from autograder.submission.files import (
     SubmissionError,
     SubmittedFile,
     UnreadableError,
+    checked_id,
     printable,
     printable_name,
 )
-from autograder.submission.folder import Kind, kind_of, open_folder
-from autograder.submission.ipython import IPythonMissing, is_python, python_of
-from autograder.submission.names import checked_id
-from autograder.submission.notebook import Cells, Notebook, cell_of, read_notebook
-from autograder.submission.work import find_doubts, without_comments, written
+from .folders import Kind, kind_of, open_archive, open_folder, with_inner_zips
+from .notebook import Cells, IPythonMissing, Notebook, cell_of, is_python, python_of, read_notebook
+
+# The state of each TODO of an exercise, read from the syntax of the stub and of the learner's file.
+
+_PASS = outline_of("pass").statements[0][0]
+"""The hash of `pass`, which is no work."""
+
+
+def todos_of(stub: Outline | None, work: Outline | None, file: str) -> tuple[Todo, ...]:
+    """Return the TODOs of a stub in their order, with their states in the learner's file.
+
+    Omit a TODO whose function is no longer in the file: nothing is known about the work on it.
+    """
+    if stub is None or work is None or len(work.statements) >= SURVEY_STATEMENTS:
+        return ()
+    present = {function.name: function for function in work.functions}
+    return tuple(
+        _todo(given, _statements(given, stub), present[given.name], work, file)
+        for given in stub.functions
+        if given.todo and given.name in present
+    )
+
+
+def _todo(given: Function, handed_out: frozenset[str], own: Function, work: Outline, file: str) -> Todo:
+    has_code = own.body == own.line or not _statements(own, work) <= {*handed_out, _PASS}
+    state: TodoState = "done" if has_code else "empty"
+    if own.todo:
+        # The line of the TODO may have another text than in the stub: that is no work either.
+        todo = {hash_ for hash_, line in work.statements if line == own.todo}
+        state = "started" if _statements(own, work) - todo - handed_out - {_PASS} else "open"
+    return Todo(given.name, state, Place(file, own.todo or (own.end if state == "empty" else own.body), given.name))
+
+
+def _statements(function: Function, outline: Outline) -> frozenset[str]:
+    """Return the hashes of the statements of a function, without its head."""
+    within = range(function.line + 1, function.end + 1)
+    return frozenset(hash_ for hash_, line in outline.statements if line in within)
+
+
+# Find a student's work by its text alone, whatever holds it: a script, a notebook, a copy under another name.
+#
+# Only whole lines are compared, so nothing is parsed and a broken file is read too.
+
+_DEFINITION = re.compile(r"(\s*)(?:async\s+)?(def|class)\s+(\w+)")
+_ONE_LINE = re.compile(r"\)\s*(?:->[^:]*)?:\s*([^\s#].*)")
+_QUOTES = re.compile(r'"""|\'\'\'')
+_COMMENT = re.compile(r"^(\s*)#+ ?", re.MULTILINE)
+_TAG = re.compile(r"<[^<>]*>")
+_JSON_LINE = re.compile(r'\s*"(.*?)(?:\\n)?",?\s*')
+_TODO = "raise NotImplementedError"
+_IDLE = ("pass", "...")
+_LONGEST = 1 << 20
+_MOST_FILES = 500
+_NUMBERED = re.compile(r"ex0*(\d+)", re.IGNORECASE)
+_KIT = frozenset({"autograder", "docs"})
+"""Folders of the kit itself, in which some names are those of exercises."""
+
+_PACKED = frozenset({".7z", ".rar", ".tar", ".tgz", ".gz", ".bz2", ".xz"})
+_DOCUMENTS = frozenset({".pdf", ".doc", ".docx", ".odt", ".rtf", ".pages"})
+
+Bodies = Mapping[str, Sequence[str]]
+"""The lines of each function, or of each method as `Class.method`, without comments and docstrings."""
+
+
+def bodies(text: str) -> Bodies:
+    """Return the lines of each function in a text; of two with one name, the later."""
+    found: dict[str, list[str]] = {}
+    owner, owner_at = "", -1
+    name, at, quote, opened = "", -1, "", 0
+    for line in text[:_LONGEST].splitlines():
+        if quote:
+            quote = "" if quote in line else quote
+            continue
+        mark = line.strip()
+        if not mark or mark.startswith("#"):
+            continue
+        if opened > 0:  # the head of a function goes on
+            opened += mark.count("(") - mark.count(")")
+            continue
+        indent = len(line) - len(line.lstrip())
+        if name and indent <= at:
+            name = ""
+        match = _DEFINITION.match(line)
+        if match and not name:
+            if indent <= owner_at:
+                owner, owner_at = "", -1
+            if match[2] == "class":
+                owner, owner_at = match[3], indent
+                continue
+            name, at = f"{owner}.{match[3]}" if owner else match[3], indent
+            found[name] = []
+            opened = mark.count("(") - mark.count(")")
+            if opened == 0 and (rest := _ONE_LINE.search(mark)) is not None:
+                found[name].append(rest[1])
+            continue
+        if mark.startswith(('"""', "'''", 'r"""')):
+            marks = _QUOTES.findall(mark)
+            quote = marks[0] if len(marks) % 2 else ""
+        elif name:
+            found[name].append(mark)
+    return found
+
+
+def unwritten(stub: str) -> frozenset[str]:
+    """Return the functions that a stub leaves to write."""
+    return frozenset(name for name, lines in bodies(stub).items() if any(_TODO in line for line in lines))
+
+
+def written(text: str, stub: str) -> frozenset[str]:
+    """Return those functions of a stub, left to write there, that a text has with lines of its own and no TODO."""
+    given, own = bodies(stub), bodies(text)
+    return frozenset(
+        name for name in unwritten(stub) if _is_work(own.get(name, ()), given[name]) and not _has_todo(own[name])
+    )
+
+
+def without_comments(text: str) -> str:
+    """Return a text in which every comment is code."""
+    return _COMMENT.sub(r"\1", text)
+
+
+def _has_todo(lines: Sequence[str]) -> bool:
+    return any(line.startswith(_TODO) for line in lines)
+
+
+def _is_work(lines: Sequence[str], given: Sequence[str]) -> bool:
+    known = {*given, *_IDLE}
+    return any(line not in known and not line.startswith(_TODO) for line in lines)
+
+
+def text_in(name: str, data: bytes) -> str:
+    """Return the text of a file: of a notebook that of all its cells, of a page that of its code."""
+    encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+    text = data.decode(encoding, "replace").replace("\r\n", "\n").replace("\r", "\n")
+    if text.lstrip().startswith("{") and '"cells"' in text:
+        return "\n".join(_cells(text))
+    if name.lower().endswith((".html", ".htm")):
+        return html.unescape(_TAG.sub("", text))
+    return text
+
+
+def _cells(text: str) -> Iterator[str]:
+    """Yield the texts of the cells of a notebook; if it is broken, the lines in its JSON."""
+    try:
+        cells = json.loads(text)["cells"]
+        yield from ("".join(cell["source"]) for cell in cells)
+    except (ValueError, TypeError, KeyError, RecursionError):
+        for line in text.splitlines():
+            if match := _JSON_LINE.fullmatch(line):
+                yield match[1].replace('\\"', '"').replace("\\n", "\n")
+
+
+def find_doubts(
+    listing: Listing,
+    files: Sequence[str],
+    sources: Mapping[str, bytes],
+    counted: Mapping[str, SubmittedFile],
+    unread: Collection[str],
+    given: Mapping[str, bytes],
+    caps: Caps,
+) -> dict[str, str]:
+    """Return a sentence for each expected file without work, or with less, than a file beside it that was not read.
+
+    `counted` are the files that the `sources` are from, and `given` the stubs.
+    """
+    stubs = {file: given[file].decode("utf-8-sig", "replace") for file in files if file in given}
+    have = {file: written(text_in(file, sources.get(file, b"")), stub) for file, stub in stubs.items()}
+    lacking = {file: unwritten(stub) - have[file] for file, stub in stubs.items()}
+    lacking = {file: names for file, names in lacking.items() if names}
+    if not lacking:
+        return {}
+    found: dict[str, list[SubmittedFile]] = {file: [] for file in lacking}
+    left = caps.inner_kib * 1024
+    read = {(one.path, one.rank) for one in counted.values()}
+    tried = {name for file in unread for name in (file, f"{file.removesuffix('.py')}.ipynb")}
+    others = [
+        one
+        for one in listing.files
+        if (one.path, one.rank) not in read
+        and not one.refused
+        and one.path.name not in tried
+        and one.path.suffix.lower() != ".zip"
+    ]
+    for other in others[:_MOST_FILES]:
+        possible = [file for file in lacking if _may_be(other, file, sources)]
+        if not possible or left <= 0:
+            continue
+        try:
+            data = other.read(min(left, caps.notebook_kib * 1024))
+        except FileError:
+            continue
+        left -= len(data)
+        if b"def" not in data.replace(b"\0", b""):
+            continue
+        text = text_in(other.path.name, data)
+        for file in possible:
+            new = written(text, stubs[file]) & lacking[file]
+            if new and (_is_near(other.path.name, file) or 2 * len(new) >= len(lacking[file])):
+                found[file].append(other)
+    closed = [] if any(have.values()) else listing.unseen
+    for file in lacking:
+        if not have[file]:
+            found[file] += [one for one in others if _is_closed(one, file, nothing=not any(have.values()))]
+    doubts = {file: _doubt(file, counted, unread, bool(have[file]), ones) for file, ones in found.items() if ones}
+    unopened = [file for file in lacking if closed and file in sources and file not in doubts]
+    return doubts | {file: f"{file} holds no work, and a part was not opened: {closed[0]}" for file in unopened}
+
+
+def _doubt(
+    file: str,
+    counted: Mapping[str, SubmittedFile],
+    unread: Collection[str],
+    begun: bool,
+    others: Sequence[SubmittedFile],
+) -> str:
+    """Return the sentence about a file and the `others` that may be the one that is meant."""
+    names = ", ".join(other.display_name for other in others[:2])
+    names += f" and {len(others) - 2:,} more" if len(others) > 2 else ""
+    closed = all(_is_document(other.path) for other in others)
+    remedy = "rename it if that is the one"
+    if closed:
+        remedy = f"hand in {file}" if others[0].path.suffix.lower() in _DOCUMENTS else "pack it as a zip"
+    elif all(other.path.name == file for other in others):
+        remedy = "keep the one that is meant"
+    if file not in counted:
+        return f"{file} {'cannot be read' if file in unread else 'is missing'}, and there is {names}; {remedy}"
+    holds = "is unfinished" if begun else "holds no work"
+    work = "was not opened" if closed else "has more work" if begun else "has work"
+    return f"{counted[file].display_name} counts and {holds}, and {names} {work}; {remedy}"
+
+
+def _may_be(other: SubmittedFile, file: str, sources: Mapping[str, bytes]) -> bool:
+    """Say whether a file may be a copy of an expected one: it is none of another exercise, and none of the kit."""
+    name = other.path.name
+    stem = name.partition(".")[0]
+    if _is_near(name, file):
+        return True
+    exercise = _NUMBERED.match(stem)
+    if exercise is not None or f"{stem}.py" in sources or _KIT & set(other.path.parts[:-1]):
+        return False
+    return not _is_document(other.path)
+
+
+def _is_closed(other: SubmittedFile, file: str, *, nothing: bool) -> bool:
+    """Say whether a file is no text and may hold the work: it has the name, or `nothing` else in the hand-in does."""
+    if not _is_document(other.path) or other.is_aside:
+        return False
+    packed = other.path.suffix.lower() in _PACKED
+    return _is_near(other.path.name, file) or (packed and nothing)
+
+
+def _is_document(path: PurePosixPath) -> bool:
+    return path.suffix.lower() in (*_PACKED, *_DOCUMENTS)
+
+
+def _is_near(name: str, file: str) -> bool:
+    """Say whether a name is that of an expected file with something before, behind or between its letters."""
+    stem, own = _squeezed(name), _squeezed(file.removesuffix(".py"))
+    number = _NUMBERED.match(file)
+    begins = number is not None and re.match(rf"(?:\w*?)(?:ex|exercise)?0*{int(number[1])}(?!\d)", stem) is not None
+    return own in stem or (begins and _NUMBERED.match(name) is not None)
+
+
+def _squeezed(name: str) -> str:
+    return "".join(letter for letter in name.casefold() if letter.isalnum())
+
 
 Reader = Callable[[Path, Caps], AbstractContextManager[Listing]]
 
@@ -369,7 +636,7 @@ def _near_names(
     stems = sorted(unexpected)[:100]  # comparing takes time for each, and a student chooses how many there are
     notes = []
     for file in files:
-        near = nearest(Path(file).stem, stems) if file not in {*names, *sources, *doubts} else None
+        near = nearest_name(Path(file).stem, stems) if file not in {*names, *sources, *doubts} else None
         if near:
             notes.append(
                 f"{file} is missing, and there is {printable_name(unexpected[near])}; rename it if that is the one"
@@ -403,3 +670,82 @@ def _lines(source: bytes) -> list[bytes]:
 
 def _code(source: bytes) -> list[bytes]:
     return [line for line in _lines(source) if line.strip() and not line.lstrip().startswith(b"#")]
+
+
+# Read a learner's own work: the files in exercises/, and the notebooks below it.
+
+NOTEBOOKS = "notebooks"
+"""The folder of the notebooks in exercises/."""
+
+
+def read_own(course: Course, exercises: Iterable[Exercise] | None = None, *, folder: Path | None = None) -> Submission:
+    """Read the work on those exercises, or on all; from another `folder` or zip if one is given.
+
+    Of a file and a notebook, the one that was edited counts. Raises `SubmissionError`.
+    """
+    if folder is None and not course.exercises_dir.is_dir():
+        makes = "`course build`" if course.solutions_dir.is_dir() else "`course reset`, with an exercise,"
+        raise SubmissionError(f"there is no folder {course.exercises_dir}; {makes} writes the stubs into it")
+    wanted = tuple(course.exercises if exercises is None else exercises)
+    files = [exercise.file for exercise in wanted]
+    caps = Caps(source_kib=course.limits.source_kib)
+    given = stubs_of(course, wanted)
+    submission = replace(read_submission(folder or course.exercises_dir, files, caps, given), doubts={})
+    if folder and folder.resolve() == course.solutions_dir.resolve():
+        return replace(submission, notes=())  # its subfolders have files of the same names, for other purposes
+    return submission if folder else _without_handed_out(submission, given)
+
+
+def _without_handed_out(submission: Submission, given: Handout) -> Submission:
+    """Leave out a notebook without work whose file was deleted: then the exercise is missing."""
+    handed_out = {
+        file
+        for file, cells in submission.cells.items()
+        if given.is_notebook(notebook_of(file), Notebook(submission.sources[file], cells, ()), 0)
+    }
+    if not handed_out:
+        return submission
+    sources = {file: source for file, source in submission.sources.items() if file not in handed_out}
+    return replace(submission, sources=sources, digest=digest(sources))
+
+
+def own_source(course: Course, exercise: Exercise) -> bytes | None:
+    """Return the source of an exercise that counts, from a file or a notebook; None if there is neither."""
+    return read_own(course, [exercise]).sources.get(exercise.file)
+
+
+def is_missing(course: Course, exercise: Exercise) -> bool:
+    """Say whether an exercise has neither a file nor a notebook with work."""
+    own = read_own(course, [exercise])
+    return exercise.file in own.missing and exercise.file not in own.unread
+
+
+def missing_sentence(course: Course, exercise: Exercise) -> str:
+    """Return what to say to a learner whose file is missing: every command says the same."""
+    file = f"{course.exercises_dir.name}/{exercise.file}"
+    command, does = stub_command(course, exercise)
+    return f"There is no file {file}: `{command}` {does}."
+
+
+def stub_command(course: Course, exercise: Exercise) -> tuple[str, str]:
+    """Return the command that makes a missing stub, and what it does: in a course that was never built, that is all."""
+    folders = ((course.exercises_dir, "*.py"), (course.exercises_dir / NOTEBOOKS, "*.ipynb"))
+    if (course.solutions_dir / exercise.file).is_file() and not any(any(one.glob(of)) for one, of in folders):
+        return "course build", "makes the stubs"
+    return f"course reset {exercise.number}", "restores the stub"
+
+
+def notebook_file(course: Course, exercise: Exercise) -> Path:
+    """Return the path of an exercise's notebook."""
+    return course.exercises_dir / NOTEBOOKS / notebook_of(exercise.file)
+
+
+def stubs_of(course: Course, exercises: Iterable[Exercise]) -> Handout:
+    """Return the stubs of those exercises that this kit has."""
+    stubs = {exercise.file: stub_text(course, exercise) for exercise in exercises}
+    return Handout({file: stub.encode() for file, stub in stubs.items() if stub is not None})
+
+
+def unconfined_warning(folder: Path) -> str:
+    """Return the warning for checking somebody else's files, which nothing keeps from this machine."""
+    return f"this runs the code in {folder} with your rights, without a sandbox; course grade uses one"

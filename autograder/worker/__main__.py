@@ -15,7 +15,7 @@ def main() -> None:
     """Move the streams out of the student's reach, then answer requests."""
     kit = str(Path(__file__).resolve().parents[2])
     sys.path.insert(0, kit)
-    from autograder.protocol.sandbox import split_arguments
+    from autograder.protocol import split_arguments
 
     libraries, packages = split_arguments(sys.argv[1:])
     sys.argv[1:] = []
@@ -26,12 +26,12 @@ def main() -> None:
     os.dup2(2, 1)
 
     gc.disable()  # loading libraries makes no garbage, and looking for some takes a sixth of the time
-    from autograder.worker import support
     from autograder.worker.session import serve
+    from autograder.worker.support import LibraryMissing, load_support
 
     try:
-        support.load(libraries)
-    except support.LibraryMissing as error:
+        load_support(libraries)
+    except LibraryMissing as error:
         from autograder.protocol import write_frame
 
         os.write(answers, write_frame({"event": "unusable", "message": str(error)}))

@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from autograder.checks.array_given import ArrayGiven
-from autograder.protocol import Array, Opaque, Value
-from autograder.protocol.bounds import OBSERVATION_ELEMENTS
-from autograder.protocol.values import ITEM_SIZES, MAX_AXES, NUMPY
-from autograder.worker.support import PlainSupport
+from autograder.checks import ArrayGiven
+from autograder.protocol import ITEM_SIZES, MAX_AXES, NUMPY, OBSERVATION_ELEMENTS, Array, Opaque, Value
+
+from .support import PlainSupport
 
 
 class ArraySupport(PlainSupport):

@@ -18,7 +18,7 @@ from fnmatch import fnmatchcase
 from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any, Protocol
 
-from autograder.protocol.banned import PACKAGE, is_package, is_syntax
+from autograder.protocol import PACKAGE, is_package, is_syntax
 
 UNDONE = "code that restores a forbidden call"
 """Takes the place of a name in the report of a program that undid a ban."""

@@ -7,20 +7,12 @@ from collections.abc import Collection, Mapping
 from types import CodeType, FrameType, MappingProxyType, TracebackType
 from typing import Any
 
-from autograder.checks.plain_given import PlainGiven
-from autograder.checks.structure import NEAR, StructureError, nearest
-from autograder.protocol.bounds import (
-    FAULT_BASES,
-    FAULT_FRAMES,
-    FAULT_MESSAGE,
-    FAULT_VALUES,
-    FRAME_VALUES,
-    cut,
-    line_number,
-)
-from autograder.worker import support
-from autograder.worker.bans import ForbiddenCallError
-from autograder.worker.syntax import names_within
+from autograder.checks import NEAR, PlainGiven, StructureError, nearest_name
+from autograder.protocol import FAULT_BASES, FAULT_FRAMES, FAULT_MESSAGE, FAULT_VALUES, FRAME_VALUES, cut, line_number
+
+from .bans import ForbiddenCallError
+from .support import loaded
+from .syntax import names_within
 
 RAISE, RESUME = dis.opmap["RAISE_VARARGS"], dis.opmap["RESUME"]
 
@@ -74,7 +66,7 @@ def _kind(error: BaseException, own_files: Collection[str]) -> str:
     if isinstance(error, NotImplementedError) and _raised_by(error, own_files):
         return "todo"
     kinds: dict[type[BaseException], str] = {StructureError: "structure", ForbiddenCallError: "forbidden"}
-    return kinds.get(type(error)) or support.loaded().fault_kind(error) or "other"
+    return kinds.get(type(error)) or loaded().fault_kind(error) or "other"
 
 
 def _missing(error: BaseException, own_files: Collection[str]) -> str | None:
@@ -90,7 +82,7 @@ def _missing(error: BaseException, own_files: Collection[str]) -> str | None:
     own = [contents for contents in own if _file(contents) in own_files]
     if not own:
         return None
-    near = nearest(name, [*_names(owner), *(key for contents in own for key in contents)])
+    near = nearest_name(name, [*_names(owner), *(key for contents in own for key in contents)])
     hint = f"; it has {near}: rename it if that is the one" if near else ""
     return f"{CLASS_NAME(type(owner))} has no {what} {name}{hint}"
 
@@ -140,7 +132,7 @@ def _name_of(error: BaseException, own_files: Collection[str]) -> str | None:
     traceback, innermost = error.__traceback__, None
     while traceback is not None:
         if traceback.tb_frame.f_code.co_filename in own_files:
-            innermost = support.loaded().misplaced(traceback.tb_frame, error) or innermost
+            innermost = loaded().misplaced(traceback.tb_frame, error) or innermost
         traceback = traceback.tb_next
     return innermost
 
@@ -164,7 +156,7 @@ def _suggestion(error: BaseException, own_files: Collection[str]) -> str:
         return ""
     if isinstance(error, AttributeError) and PlainGiven in CLASS_ORDER(type(error.obj)):
         return ""  # its own sentence says what was meant
-    near = nearest(error.name, _names_at(error, own_files), NEAR)
+    near = nearest_name(error.name, _names_at(error, own_files), NEAR)
     stop = "" if str(error).endswith((".", "?", "!")) else "."
     return f"{stop} Did you mean: '{near}'?" if near else ""
 
@@ -223,7 +215,7 @@ def _values(innermost: TracebackType, source: bytes) -> list[list[str]]:
         names = names_within(source, (first, column), (last, end))
     except Exception:  # whatever reading the source may raise
         names = ()
-    return [[cut(name), cut(text)] for name, text in support.loaded().values(frame, names)[:FRAME_VALUES]]
+    return [[cut(name), cut(text)] for name, text in loaded().values(frame, names)[:FRAME_VALUES]]
 
 
 def frames_of(frame: FrameType | None, own_files: Collection[str]) -> list[dict[str, Any]]:

@@ -14,26 +14,226 @@ Every answer is a dict with an `event`.
 import builtins
 import gc
 import importlib
+import io
+import math
 import os
+import signal
 import sys
 import time
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stderr, redirect_stdout, suppress
 from functools import partial
-from types import ModuleType
+from pathlib import Path
+from types import FrameType, ModuleType
 from typing import Any
 
-from autograder.checks import Raises
-from autograder.checks.language import Check, checks_in, pictures_in, steps_in
-from autograder.checks.structure import Implementation
-from autograder.edits.guides import Clues
-from autograder.edits.repairs import repairs
-from autograder.protocol import Limits, Value, read_frame, write_all, write_frame
-from autograder.worker import faults, limits, support
-from autograder.worker.bans import Ban
-from autograder.worker.labelled_log import LabelledLog
-from autograder.worker.observe import observe
-from autograder.worker.sources import Sources, compiled
+from autograder.checks import Check, Implementation, Raises, checks_in, pictures_in, steps_in
+from autograder.edits import Clues, repairs
+from autograder.protocol import (
+    INT_BITS,
+    OBSERVATION_DEPTH,
+    OBSERVATION_KEY,
+    OBSERVATION_PARTS,
+    OBSERVATION_TEXT,
+    Limits,
+    Opaque,
+    Value,
+    cut,
+    label,
+    read_frame,
+    write_all,
+    write_frame,
+)
+
+from .bans import Ban
+from .faults import describe, frames_of
+from .sources import Sources, compiled
+from .support import LibraryMissing, load_support, loaded
+
+# Turn the return value of a probe into plain data. Methods that a student's class overrides have no effect here.
+
+
+def observe(value: Any, depth: int = 0) -> Value:
+    """Return an observation as a plain value; an object that is not data becomes an `Opaque` with its type's name."""
+    if value is None or type(value) in (bool, int, float):
+        return value if not isinstance(value, int) or abs(value) < 1 << INT_BITS else Opaque("an enormous int")
+    if isinstance(value, str):
+        return cut(str.__str__(value), OBSERVATION_TEXT)  # past a subclass's own __str__
+    if isinstance(value, bytes | bytearray):
+        return bytes(memoryview(value)[:OBSERVATION_TEXT])  # past a subclass's own methods
+    if (found := loaded().observe(value)) is not None:
+        return observe(found, depth) if type(found) is int else found
+    if depth < OBSERVATION_DEPTH and isinstance(value, list | tuple) and len(value) <= OBSERVATION_PARTS:
+        return [observe(part, depth + 1) for part in value]
+    if depth < OBSERVATION_DEPTH and isinstance(value, dict) and len(value) <= OBSERVATION_PARTS:
+        parts = {cut(str(key), OBSERVATION_KEY): observe(part, depth + 1) for key, part in value.items()}
+        # The keys 1 and "1" have one name, so one of their values would be lost.
+        return parts if len(parts) == len(value) else Opaque("dict with two keys of one name")
+    return Opaque(f"{type(value).__module__}.{type(value).__name__}".removeprefix("builtins."))
+
+
+# The output streams of a learner's code in a self-check: they say of each part of the log which trial printed it.
+
+PROMPT_BYTES = 1 << 16
+"""After so many bytes the streams are buffered: a flood of prints would take most of its time in system calls."""
+
+
+class LabelledLog:
+    """Writes what is printed at once, so that nothing is lost if the process dies. A label precedes each part."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._label = b""
+        self._written = 0
+        # As Python opens the standard streams, but without a buffer.
+        self._stdout, self._stderr = (
+            io.TextIOWrapper(_Stream(descriptor, self), "utf-8", errors, write_through=True)
+            for errors in ("surrogateescape", "backslashreplace")
+        )
+
+    def begin(self, exercise: str, check: str = "", trial: int = 0) -> None:
+        """Begin a part. Its label is written only if something is printed."""
+        self.finish()
+        self._label = label(exercise, check, trial)
+
+    def finish(self) -> None:
+        """Write what is still buffered. A program may have closed a stream."""
+        for stream in (self._stdout, self._stderr):
+            with suppress(OSError, ValueError):
+                stream.flush()
+
+    @contextmanager
+    def capturing(self) -> Iterator[None]:
+        """Replace the standard streams within the block."""
+        with redirect_stdout(self._stdout), redirect_stderr(self._stderr):
+            try:
+                yield
+            finally:
+                self.finish()
+
+    def take_label(self, written: int) -> bytes:
+        """Return the label to write before so many bytes, empty if it is written already."""
+        first, self._label = self._label, b""
+        self._written += written
+        if self._written > PROMPT_BYTES:
+            for stream in (self._stdout, self._stderr):
+                with suppress(OSError, ValueError):
+                    stream.reconfigure(write_through=False)
+        return first
+
+
+class _Stream(io.FileIO):
+    """The descriptor of the log, for one of the two streams: each can be closed without the other."""
+
+    def __init__(self, descriptor: int, log: LabelledLog) -> None:
+        super().__init__(descriptor, "w", closefd=False)
+        self._log = log
+
+    def write(self, data: Any) -> int:
+        """Write all of the data, below its label. A log that was closed costs a program nothing but its prints."""
+        with suppress(OSError):
+            for part in filter(None, (self._log.take_label(len(data)), data)):
+                write_all(super().write, part)
+        return len(data)
+
+
+# Resource limits a worker sets for itself before it runs a student's code. The judge enforces others from outside.
+#
+# The kernel enforces memory and CPU time on Linux and macOS. On Windows only the judge's limit on wall time holds.
+
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None  # type: ignore[assignment]
+
+STUCK = 86
+"""The exit status of a worker that ran out of time and could still report where."""
+
+FILE_BYTES = 16 << 20
+
+
+class ResourceLimits:
+    """Limits CPU time for each trial and memory for the whole process; does nothing without `limits`.
+
+    When the CPU time is used up, `on_stuck` is called with the running frame.
+    """
+
+    def __init__(self, limits: Mapping[str, int] | None, on_stuck: Callable[[FrameType | None], None]) -> None:
+        self.limits = limits
+        self.on_stuck = on_stuck
+
+    def confine(self, *, device: str) -> None:
+        """Limit memory, core dumps and the size of written files. Memory not with CUDA: it reserves too much."""
+        if resource is None or self.limits is None:
+            return
+        signal.signal(signal.SIGXCPU, lambda _signal, frame: self.on_stuck(frame))
+        _lower(resource.RLIMIT_CORE, 0)
+        _lower(resource.RLIMIT_FSIZE, FILE_BYTES)
+        size = _recorded or _address_space()
+        if size is not None and not device.startswith("cuda"):
+            # What torch itself takes is not the student's, so the limit comes on top of it.
+            _lower(resource.RLIMIT_AS, size + (self.limits["memory_mib"] << 20))
+
+    def start(self, *, importing: bool = False) -> None:
+        """Start the CPU time of the next trial; the kernel sends SIGXCPU when it is used up.
+
+        An import may use as much as its wall time: libraries that draw take seconds to load.
+        """
+        if resource is None or self.limits is None:
+            return
+        _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+        seconds = self.limits["wall_seconds" if importing else "cpu_seconds"]
+        until = math.ceil(time.process_time() + seconds)  # the kernel counts since process start
+        if hard != resource.RLIM_INFINITY:
+            until = min(until, hard)
+        resource.setrlimit(resource.RLIMIT_CPU, (until, hard))
+
+
+@contextmanager
+def interrupted_after(seconds: float | None) -> Iterator[None]:
+    """Raise `TimeoutError` in the code that runs if it takes longer, unless it is in a call of a library.
+
+    That keeps the worker, but code that catches every error goes on: a limit it is not. Does nothing without `seconds`,
+    and on Windows.
+    """
+    if seconds is None or not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def interrupt(*_: object) -> None:
+        raise TimeoutError(f"not done after {seconds:g} s")
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+_recorded: int | None = None
+
+
+def record_address_space() -> None:
+    """Record the address space in use, for a process that will soon have no /proc to read it from."""
+    global _recorded
+    _recorded = _address_space()
+
+
+def _lower(which: int, most: int) -> None:
+    """Lower a limit for good, unless it is lower already."""
+    _, hard = resource.getrlimit(which)
+    if hard == resource.RLIM_INFINITY or hard > most:
+        resource.setrlimit(which, (most, most))
+
+
+def _address_space() -> int | None:
+    """Return the bytes of address space in use; None without /proc."""
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    except (OSError, ValueError):
+        return None
+
 
 Emit = Callable[[dict[str, Value]], None]
 
@@ -112,7 +312,7 @@ def serve(requests: int, answers: int) -> None:
     """Answer every job on the descriptor `requests` until it ends."""
     outbox = Outbox(answers)
     vars(builtins).update(exit=sys.exit, quit=sys.exit)  # Python's `site` makes them, and it does not run here
-    support.loaded().start()
+    loaded().start()
     gc.freeze()  # objects of libraries live for ever, so a collection need not look at them
     gc.enable()
     outbox.emit({"event": "ready"})
@@ -140,10 +340,10 @@ def _repairs(source: str, lines: list[int], most: int, clues: dict[str, Any]) ->
 def _problem(job: dict[str, Any]) -> str | None:
     """Return a sentence if this machine lacks a library or a device of a job."""
     try:
-        support.load(job["libraries"])
-    except support.LibraryMissing as error:
+        load_support(job["libraries"])
+    except LibraryMissing as error:
         return str(error)
-    return support.loaded().missing_device(job["device"])
+    return loaded().missing_device(job["device"])
 
 
 class Job:
@@ -153,7 +353,7 @@ class Job:
         self.job = job
         self.emit = emit
         self.sources = Sources(job["sources"], job["reference_parts"])
-        self.limits = limits.ResourceLimits(job["limits"], self._stuck)
+        self.limits = ResourceLimits(job["limits"], self._stuck)
         self.log = LabelledLog(STDOUT) if job["prints"] else None
 
     def run(self) -> None:
@@ -161,8 +361,8 @@ class Job:
         self.sources.install()
         prefix, _ = PROBES[self.job["probes"]]
         for exercise, _ in self.job["plan"]:
-            support.loaded().prepare(self.job["checks"].get(f"{prefix}{exercise}.py", b""))
-        support.loaded().withhold(sorted({name for names in self.job["forbidden"].values() for name in names}))
+            loaded().prepare(self.job["checks"].get(f"{prefix}{exercise}.py", b""))
+        loaded().withhold(sorted({name for names in self.job["forbidden"].values() for name in names}))
         self.limits.confine(device=self.job["device"])
         try:
             for exercise, _ in self.job["plan"] if self.job["surveys"] else ():
@@ -190,7 +390,7 @@ class Job:
         probes = self._probes(exercise)
         names = self.job["forbidden"].get(exercise, [])
         file = f"{exercise}.py"
-        with self.sources.engine_hidden(), support.loaded().forbid(names, (file,)) as ban:
+        with self.sources.engine_hidden(), loaded().forbid(names, (file,)) as ban:
             self.sources.replace_builtins(file, ban.builtins())
             if (implementation := self._load(exercise)) is not None:
                 sizes = self.job["sizes"][exercise]
@@ -208,7 +408,7 @@ class Job:
         try:
             return Implementation(importlib.import_module(exercise))
         except BaseException as error:
-            fault = faults.describe(error, self.sources.names, self.sources.files)
+            fault = describe(error, self.sources.names, self.sources.files)
             self.emit({"event": "unloadable", "exercise": exercise, "fault": fault})
             return None
 
@@ -227,7 +427,7 @@ class Job:
         """
         on_device = isinstance(item, Check) and not isinstance(item.judge, Raises)
         device = self.job["device"] if on_device else "cpu"
-        return support.loaded().given(seed, sizes, device, exact=self.job["exact"], traced=self.job["trace"])
+        return loaded().given(seed, sizes, device, exact=self.job["exact"], traced=self.job["trace"])
 
     def _trial(
         self,
@@ -242,19 +442,19 @@ class Job:
         self.emit({"event": "begin", **where})
         if self.log is not None:
             self.log.begin(**where)
-        own = support.loaded()
+        own = loaded()
         tracing = own.tracing(self.sources.names, self.sources.files, parts=job["exact"]) if job["trace"] else None
         self.limits.start()
         _reset_process(seed, job["device"])
         started = time.perf_counter()
         try:
-            with tracing or nullcontext(), limits.interrupted_after(job["interrupt_seconds"]):
+            with tracing or nullcontext(), interrupted_after(job["interrupt_seconds"]):
                 returned = probe(implementation, given)
             value = observe(returned)
             ban.check()
         except BaseException as error:  # SystemExit and KeyboardInterrupt of a student are errors like others
             file = f"{PROBES[job['probes']][0]}{where['exercise']}.py"
-            fault = faults.describe(error, self.sources.names, self.sources.files, file)
+            fault = describe(error, self.sources.names, self.sources.files, file)
             if tracing is not None:
                 self.emit({"event": "traced", **where, **tracing.as_data()})
             self.emit({"event": "raised", **where, "fault": fault, "seconds": time.perf_counter() - started})
@@ -265,14 +465,14 @@ class Job:
 
     def _stuck(self, frame: Any) -> None:
         """Report where the student's code is stuck, and end the process; runs in a signal handler."""
-        frames = faults.frames_of(frame, self.sources.names)
+        frames = frames_of(frame, self.sources.names)
         if self.log is not None:
             self.log.finish()
         self.emit({"event": "stuck", "frames": [self.sources.endless(frames)] if frames else []})
-        os._exit(limits.STUCK)
+        os._exit(STUCK)
 
 
 def _reset_process(seed: int, device: str) -> None:
     """Restore settings of the process that a student's code may have changed, and seed every generator."""
-    support.loaded().reset(seed, device)
+    loaded().reset(seed, device)
     sys.setrecursionlimit(1000)

@@ -11,11 +11,11 @@ from contextlib import AbstractContextManager
 from types import FrameType
 from typing import Any, Protocol
 
-from autograder.checks.plain_given import PlainGiven
+from autograder.checks import PlainGiven
 from autograder.protocol import Value
-from autograder.worker.bans import Ban, forbid
-from autograder.worker.line_tracing import LineTracing
-from autograder.worker.plain_values import describe
+
+from .bans import Ban, forbid
+from .line_tracing import LineTracing, describe
 
 
 class LibraryMissing(Exception):
@@ -107,7 +107,7 @@ def loaded() -> PlainSupport:
     return _loaded
 
 
-def load(libraries: Sequence[str]) -> None:
+def load_support(libraries: Sequence[str]) -> None:
     """Load the libraries of a course, unless they are. Raises `LibraryMissing`."""
     global _loaded
     if not _loaded.libraries.issuperset(libraries):
@@ -123,11 +123,11 @@ def _support_of(libraries: Sequence[str]) -> PlainSupport:
             reason = f"{name} cannot be imported: {error}"
             raise LibraryMissing(f"{reason}; the course needs it, install what its README says") from error
     if "torch" in libraries:
-        from autograder.worker.tensors import TensorSupport
+        from .tensors import TensorSupport
 
         return TensorSupport()
     if "numpy" in libraries:
-        from autograder.worker.arrays import ArraySupport
+        from .arrays import ArraySupport
 
         return ArraySupport()
     return PlainSupport()

@@ -7,18 +7,22 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from autograder.protocol.banned import PACKAGE, uses_of_syntax
-from autograder.protocol.bounds import (
+from autograder.protocol import (
+    BODIES_OF,
     MOST_NAME,
+    PACKAGE,
     SURVEY_ASSIGNMENTS,
     SURVEY_FORBIDDEN,
     SURVEY_PLACES,
     SURVEY_RETURNS,
     cut,
+    function_definitions,
+    functions,
+    nodes_of,
+    statements,
+    text_of,
+    uses_of_syntax,
 )
-from autograder.protocol.functions import function_definitions, functions
-from autograder.protocol.source_text import text_of
-from autograder.protocol.statements import BODIES_OF, nodes_of, statements
 
 NOTEBOOK_API = "autograder.notebook."
 """The module with which a notebook asks the kit: a file made from a notebook may still import it."""

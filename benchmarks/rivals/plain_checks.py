@@ -23,14 +23,21 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from autograder.checks import Check, Dropout, Like, Raises, Same, checks_in
-from autograder.checks.another_device import Elsewhere
-from autograder.checks.given import Given
-from autograder.checks.structure import Implementation
-from autograder.checks.trials import derived_seed, sizes_of
-from autograder.comparison.dropout import dropped_wrongly
-from autograder.comparison.likeness import resembles as alike_enough
-from autograder.comparison.likeness import target
+from autograder.checks import (
+    Check,
+    Dropout,
+    Elsewhere,
+    Given,
+    Implementation,
+    Like,
+    Raises,
+    Same,
+    checks_in,
+    derived_seed,
+    sizes_of,
+)
+from autograder.comparison.arrays import dropped_wrongly, target
+from autograder.comparison.arrays import resembles as alike_enough
 
 TOLERANCES = {torch.float64: 1e-6, torch.float32: 3e-5, torch.float16: 1e-2, torch.bfloat16: 4e-2}
 FOLDER = Path(os.environ["PLAIN_CHECKS"])
@@ -227,8 +234,7 @@ def numbers(value: Any) -> Any:
 
 def make(seed: int) -> None:
     """Run the solutions and write the file of what they return."""
-    from autograder.course import read_course
-    from autograder.course.suite import load_suite
+    from autograder.course import load_suite, read_course
 
     course = read_course(FOLDER / "course")
     suite = load_suite(course)

@@ -24,9 +24,8 @@ from rich.console import Console
 from rich.terminal_theme import TerminalTheme
 from rich.text import Text
 
-from autograder.answer_key.catalogue import CatalogueError, read_catalogue
-from autograder.course import Course, Exercise, find_course, read_course
-from autograder.course.trust import trust_here
+from autograder.answer_key import CatalogueError, read_catalogue
+from autograder.course import Course, Exercise, find_course, read_course, trust_here
 
 MARKERS = ("### BEGIN SOLUTION", "### END SOLUTION")
 FONTS = "ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, 'Liberation Mono', monospace"

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from autograder.answer_key.keys import Keys
-from autograder.judge.grader import Grader
-from autograder.runner.runner import Runner
-from autograder.runner.sandbox.isolation import Isolation
+from autograder.answer_key import Keys
+from autograder.judge import Grader
+from autograder.runner import Runner
+from autograder.sandbox import Isolation
 from tests.support import accessibility, tiny
 from tests.support.browser import CHROMIUM, Browser, browser
 from tests.support.forks import forking

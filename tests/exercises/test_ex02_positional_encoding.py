@@ -2,8 +2,7 @@
 
 from inspect import signature
 
-from autograder.checks import Dropout, Like, Raises, Same, SameInputs, check, picture
-from autograder.checks.structure import StructureError
+from autograder.checks import Dropout, Like, Raises, Same, SameInputs, StructureError, check, picture
 
 TABLE = Same(tolerance=1e-4)  # a table made in float32 is right
 AS_ON_CPU = Like(tolerance=1e-4)

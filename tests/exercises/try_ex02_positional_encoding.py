@@ -1,7 +1,6 @@
 """ex02: four positions of four features."""
 
-from autograder.checks import step
-from autograder.checks.structure import StructureError
+from autograder.checks import StructureError, step
 
 
 def table(impl):

@@ -11,15 +11,12 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 
-from autograder.course import find_course, read_course
-from autograder.course.suite import Suite, load_suite
-from autograder.instructor.grading.isolation import open_grading_isolation
-from autograder.judge.grader import Grader
+from autograder.course import Suite, find_course, load_suite, read_course
+from autograder.instructor.bulk import open_grading_isolation
+from autograder.judge import Grader
 from autograder.results import Report
-from autograder.runner.runner import Runner
-from autograder.runner.worker_handle import WorkerHandle
-from autograder.submission import Submission
-from autograder.submission.submission import digest
+from autograder.runner import Runner, WorkerHandle
+from autograder.submission import Submission, digest
 
 MOST_SECONDS = 60.0
 EVERY = "for _name in [each for each, value in globals().items() if callable(value)]:\n    globals()[_name] = _worst\n"

@@ -10,15 +10,12 @@ import random
 import sys
 from pathlib import Path
 
-from autograder.authoring.grading import grade_each
-from autograder.authoring.programs import WHOLE
-from autograder.cli.progress_line import show_count, show_programs
-from autograder.course import Exercise, read_course
-from autograder.course.hunts import Hunt, HuntFile
-from autograder.course.suite import load_suite
-from autograder.learner.practice.programs import programs_for
-from autograder.submission import Submission
-from autograder.submission.submission import digest
+from autograder.authoring import WHOLE
+from autograder.authoring.programs import grade_each
+from autograder.cli.screen import show_count, show_programs
+from autograder.course import Exercise, Hunt, HuntFile, load_suite, read_course
+from autograder.practice import programs_for
+from autograder.submission import Submission, digest
 
 REPOSITORY = Path(__file__).parents[2]
 SEED = 2017

@@ -9,12 +9,10 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from autograder.answer_key.keys import Keys
-from autograder.answer_key.model import AnswerKey
-from autograder.course import read_course
-from autograder.course.suite import Suite, load_suite
-from autograder.runner.runner import Runner
-from autograder.runner.sandbox.isolation import Isolation, open_isolation
+from autograder.answer_key import AnswerKey, Keys
+from autograder.course import Suite, load_suite, read_course
+from autograder.runner import Runner
+from autograder.sandbox import Isolation, open_isolation
 from tests.support.kit_attempts import Attempt, answers, brief, by_empty_programs, earned, every_attempt
 
 SEED = 5

@@ -13,12 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from autograder.authoring.grading import grade_each
-from autograder.course import Course, Exercise, read_course
-from autograder.course.suite import Suite, load_suite
+from autograder.authoring.programs import grade_each
+from autograder.course import Course, Exercise, Suite, load_suite, read_course
 from autograder.results import Report
-from autograder.submission import Submission
-from autograder.submission.submission import digest
+from autograder.submission import Submission, digest
 from tests.proof import conventions
 
 REPOSITORY = Path(__file__).parents[2]

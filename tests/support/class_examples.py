@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from random import Random
 
-from autograder.instructor.dashboard.cohort import Cohort
+from autograder.instructor.statistics import Cohort
 from autograder.results import CheckResult, ExerciseResult, Finding, Place, Report, Status
 
 Titles = Mapping[str, Sequence[str]]

@@ -1,8 +1,7 @@
 """Programs of the whole course: one file is a test's own, the files that it needs are the solutions."""
 
 from autograder.course import Course, Exercise
-from autograder.submission import Submission
-from autograder.submission.submission import digest
+from autograder.submission import Submission, digest
 
 
 def submission_of(course: Course, exercise: Exercise, source: str) -> Submission:

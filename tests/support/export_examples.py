@@ -6,12 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from autograder.course import read_course
-from autograder.instructor.gradebook.graded import Graded, read_graded
-from autograder.instructor.gradebook.policy import policy_of
-from autograder.instructor.gradebook.roster import read_roster
-from autograder.instructor.gradebook.scores import scores_csv
+from autograder.instructor import Graded, policy_of, read_graded, read_roster, scores_csv
 from autograder.results import CheckResult, ExerciseResult, Finding, Place, Report, Status
-from autograder.submission.times import parse_time
+from autograder.submission import parse_time
 from tests.support import tiny
 
 GRADING = '[grading]\ndue = 2026-03-01T23:59:00\ntime_zone = "UTC"\nlate_percent = 10\n\n[limits]'

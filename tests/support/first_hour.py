@@ -8,10 +8,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from autograder.answer_key.cache import forget_old
-from autograder.authoring.release_tables import with_take
-from autograder.course import Course, read_course
-from autograder.course.storage import state_folder, write_atomically
+from autograder.answer_key.keys import forget_old
+from autograder.authoring.release import with_take
+from autograder.course import Course, read_course, state_folder, write_atomically
 from tests.support import tiny
 from tests.support.watching import SEQUENCES, Program, Watching
 

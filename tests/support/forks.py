@@ -9,12 +9,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from autograder.course.suite import Suite
-from autograder.runner.runner import Runner
-from autograder.runner.sandbox.isolation import Isolation, process_isolation, request
-from autograder.runner.sandbox.launch import Launch
-from autograder.runner.sandbox.zygote_pool import ZygotePool
-from autograder.runner.worker_handle import WorkerHandle
+from autograder.course import Suite
+from autograder.runner import Runner, WorkerHandle
+from autograder.sandbox import Isolation, Launch, process_isolation
+from autograder.sandbox.isolation import ZygotePool, request
 
 OWN_SESSION = ("session", "descriptors")
 """A forked worker leads a process group and has three descriptors, as one that is started."""

@@ -10,12 +10,11 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as some
 
-from autograder.course.suite import Suite
+from autograder.course import Suite
 from autograder.protocol import Array, Limits, Opaque, ProtocolError, Value, read_frame, write_frame
+from autograder.runner import Runner, WorkerHandle
 from autograder.runner import runner as runner_module
 from autograder.runner.process import ANSWER_LIMITS, End, WorkerProcess
-from autograder.runner.runner import Runner
-from autograder.runner.worker_handle import WorkerHandle
 
 NEW_EXAMPLES = bool(os.environ.get("FUZZ_ANEW"))
 """Whether to try new examples instead of those of every test run."""

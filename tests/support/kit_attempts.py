@@ -16,16 +16,14 @@ from types import FunctionType
 from typing import Any
 
 import autograder
-from autograder.answer_key.model import AnswerKey
+from autograder.answer_key import AnswerKey
 from autograder.authoring.engine import engine_files
 from autograder.authoring.release import _course, _handed_out
-from autograder.course import Course, Exercise
-from autograder.course.suite import Suite
+from autograder.course import Course, Exercise, Suite
+from autograder.judge import Verdicts
 from autograder.judge.marking import Marking
-from autograder.judge.verdict import Verdicts
-from autograder.runner.runner import Runner
-from autograder.submission import Submission
-from autograder.submission.submission import digest
+from autograder.runner import Runner
+from autograder.submission import Submission, digest
 
 TEXTS = (".py", ".json", ".md", ".toml", ".txt", ".ipynb")
 

@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 
 from autograder.checks import Check, Same
-from autograder.comparison.compare import Expected, compare
-from autograder.diagnosis.differences import Trial, of_difference
-from autograder.diagnosis.findings import Source, finding_of
-from autograder.diagnosis.patterns.axes import Axes
+from autograder.comparison import Expected
+from autograder.comparison.compare import compare
+from autograder.diagnosis import Axes, Source, Trial, finding_of, of_difference
 from autograder.protocol import Array, Value
 from autograder.results import Finding
 from tests.support.zoo import COLUMNS, WORDS, TrialNumbers, Wrong

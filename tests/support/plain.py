@@ -3,8 +3,7 @@
 import subprocess
 from pathlib import Path
 
-from autograder.course import read_course
-from autograder.course.suite import Suite, load_suite
+from autograder.course import Suite, load_suite, read_course
 from tests.support import tiny
 
 ROOT = Path(__file__).parent / "plain_course"

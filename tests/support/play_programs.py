@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from autograder.answer_key.catalogue import patched, read_catalogue
+from autograder.answer_key import patched, read_catalogue
 from autograder.course import read_course
-from autograder.learner.play.stage import FaultyExercise
-from autograder.worker.sources import Sources
+from autograder.play.stage import FaultyExercise
+from autograder.worker import Sources
 from tests.support import tiny
 
 COURSE = read_course(tiny.REPOSITORY)

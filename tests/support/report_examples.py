@@ -3,7 +3,7 @@
 import math
 from dataclasses import replace
 
-from autograder.results.model import (
+from autograder.results import (
     CheckResult,
     Evidence,
     ExerciseResult,

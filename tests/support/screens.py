@@ -7,9 +7,8 @@ from typing import Literal
 
 from rich.console import Console
 
-from autograder.report.glyphs import UNICODE
-from autograder.report.terminal import render_exercise
-from autograder.results.model import ExerciseResult
+from autograder.report import UNICODE, render_exercise
+from autograder.results import ExerciseResult
 
 SNAPSHOTS = Path(__file__).parents[1] / "autograder" / "report" / "snapshots"
 NEXT = (

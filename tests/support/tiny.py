@@ -11,16 +11,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from autograder.authoring.parts import compile_text
-from autograder.course import Course, read_course
-from autograder.course.suite import Suite, load_suite
-from autograder.judge.grader import Grader
-from autograder.learner.progress import Progress
-from autograder.learner.progress.record import record
+from autograder.authoring.reference_parts import compile_text
+from autograder.course import Course, Suite, load_suite, read_course
+from autograder.judge import Grader
+from autograder.learner import Progress, record
 from autograder.results import CheckResult, ExerciseResult, Report
-from autograder.runner.runner import Runner
-from autograder.submission import Submission
-from autograder.submission.submission import digest
+from autograder.runner import Runner
+from autograder.submission import Submission, digest
 
 ROOT = Path(__file__).parent / "tiny_course"
 REPOSITORY = Path(__file__).parents[2]

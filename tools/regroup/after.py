@@ -146,10 +146,10 @@ def mv(pattern, room):
         moves[f"tests/autograder/{f.relative_to(T).as_posix()}"] = f"tests/autograder/{room}/{f.name}"
 for a, b in (("messages/*", "diagnosis"), ("runner/test_sandbox.py", "sandbox"), ("learner/test_editor*.py", "editor"), ("learner/test_notebook_*.py", "notebook"), ("learner/test_play*.py", "play"), ("learner/test_practice.py", "practice"),
              ("instructor/test_export*.py", "exports"), ("instructor/test_feedback_*.py", "exports"), ("instructor/test_nbgrader_commands.py", "exports")): mv(a, b)
-subprocess.run("git mv -k autograder/worker/sandbox/Containerfile autograder/sandbox/confined/Containerfile; rm -rf autograder/worker/sandbox tests/autograder/messages", shell=True)
+subprocess.run("git mv -k autograder/sandbox/confined/Containerfile autograder/sandbox/confined/Containerfile; rm -rf autograder/worker/sandbox tests/autograder/messages", shell=True)
 for a_, b_ in list(moves.items()):
     if a_.endswith(".py"): moves[a_[:-3].replace("/", ".")] = b_[:-3].replace("/", ".")
-extra = {"autograder/worker/sandbox/": "autograder/sandbox/confined/", "autograder/instructor/gradebook`": "autograder/exports`"}
+extra = {"autograder/sandbox/confined/": "autograder/sandbox/confined/", "autograder/exports`": "autograder/exports`"}
 for f in subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], capture_output=True, text=True).stdout.split("\n"):
     q = R / f
     if not f or not q.is_file() or q.suffix in (".ipynb", ".svg", ".png", ".zip", ".json"): continue

@@ -2,7 +2,6 @@
 
 from typing import Optional
 
-import torch
 import torch.nn as nn
 from ex05_attention import scaled_dot_product_attention
 from torch import Tensor

@@ -1,5 +1,4 @@
-import torch
-from torch import nn, Tensor
+from torch import Tensor, nn
 
 
 class InputEmbeddings(nn.Module):

@@ -3,7 +3,7 @@ from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
-from torch import nn, Tensor
+from torch import Tensor
 
 
 class AttentionSteps(NamedTuple):

@@ -64,10 +64,8 @@
 # before, `[3.587 2.579]`.
 
 # %%
-import math
 from typing import NamedTuple
 
-import torch
 from torch import Tensor, nn
 
 # %% [markdown]

@@ -46,7 +46,6 @@
 # first token 1.0 = 1·2 + 2·0 - 1·1.5 + 0.5.
 
 # %%
-import torch
 from torch import Tensor, nn
 
 

@@ -1,7 +1,8 @@
 import math
-import torch
-from torch import nn, Tensor
 from typing import NamedTuple
+
+import torch
+from torch import Tensor
 
 
 class AttentionSteps(NamedTuple):

@@ -9,15 +9,12 @@ from typing import Any
 
 import pytest
 
-from autograder.answer_key.keys import Keys
-from autograder.answer_key.model import AnswerKey, from_record, to_record
-from autograder.course import read_course
-from autograder.course.suite import load_suite
-from autograder.judge.grader import Grader
+from autograder.answer_key import AnswerKey, Keys, to_record
+from autograder.answer_key.model import from_record
+from autograder.course import load_suite, read_course
+from autograder.judge import Grader
 from autograder.protocol import Limits, read_frame, write_frame
-from autograder.runner.outcomes import WorkerFailure
-from autograder.runner.run import Run
-from autograder.runner.runner import GraderProblem, Runner
+from autograder.runner import GraderProblem, Run, Runner, WorkerFailure
 from tests.support import tiny
 
 pytestmark = pytest.mark.worker

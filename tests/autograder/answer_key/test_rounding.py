@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from autograder.answer_key.rounding import keep_draws
-from autograder.comparison.arrays import as_array
+from autograder.answer_key.records import keep_draws
+from autograder.comparison import as_array
 from autograder.protocol import Value
 
 

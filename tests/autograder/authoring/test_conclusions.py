@@ -9,16 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.authoring.unchanging import fixed_sizes
-from autograder.checks import Check, Like
-from autograder.checks.trials import Key, sizes_of
-from autograder.comparison.compare import Expected, judge_observation
-from autograder.comparison.tolerances import is_floating
-from autograder.course import Course, Exercise, read_course
-from autograder.course.suite import Suite, load_suite
+from autograder.authoring.oversights import fixed_sizes
+from autograder.checks import Check, Key, Like, sizes_of
+from autograder.comparison import Expected, is_floating, judge_observation
+from autograder.course import Course, Exercise, Suite, load_suite, read_course
 from autograder.protocol import Array, Value
-from autograder.runner.outcomes import Observed, Outcome
-from autograder.runner.runner import Runner
+from autograder.runner import Observed, Outcome, Runner
 
 ROOT = Path(__file__).parents[3]
 SEED = 7_312_904_518_663_027

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.course import read_course
-from autograder.course.misconceptions import catalogue, named_in
+from autograder.course import catalogue, named_in, read_course
 from tests.support import tiny
 
 CATALOGUE = f"solutions/misconceptions/{tiny.FIRST}.toml"

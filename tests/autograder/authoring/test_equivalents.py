@@ -5,11 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from autograder.authoring.mutation.equivalents import add_equivalents, equivalents_file, read_equivalents, stale
-from autograder.authoring.mutation.mutants import Mutant, mutants_of
-from autograder.cli.parser import parse
-from autograder.course import read_course
-from autograder.course.names import UsageError
+from autograder.authoring import Mutant, add_equivalents, equivalents_file, mutants_of
+from autograder.authoring.mutants import read_equivalents, stale
+from autograder.cli.program import parse
+from autograder.course import UsageError, read_course
 from tests.support import tiny
 
 MUTANTS = mutants_of(tiny.MEAN, "01")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.edits.gradients import detaches_nothing
+from autograder.authoring.witness import detaches_nothing
 
 TEMPLATE = """import torch
 

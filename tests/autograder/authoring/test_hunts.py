@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.authoring import hunts
-from autograder.authoring.hunts import make_hunts
+from autograder.authoring import make_hunts
+from autograder.authoring import styles as hunts
 from autograder.course import read_course
 from tests.support import plain, tiny
 

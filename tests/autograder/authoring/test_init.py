@@ -9,10 +9,9 @@ import pytest
 from packaging.requirements import Requirement
 
 from autograder import DISTRIBUTION, __version__
-from autograder.authoring import engine, init
-from autograder.authoring.init import new_course
-from autograder.course import read_course
-from autograder.course.names import UsageError
+from autograder.authoring import engine, new_course
+from autograder.authoring import new as init
+from autograder.course import UsageError, read_course
 from tests.support import tiny
 
 

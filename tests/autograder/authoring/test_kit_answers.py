@@ -5,11 +5,9 @@ from contextlib import nullcontext
 
 import pytest
 
-from autograder.answer_key.keys import Keys
-from autograder.answer_key.model import AnswerKey
-from autograder.course import Exercise, read_course
-from autograder.course.suite import Suite, load_suite
-from autograder.runner.runner import Runner
+from autograder.answer_key import AnswerKey, Keys
+from autograder.course import Exercise, Suite, load_suite, read_course
+from autograder.runner import Runner
 from tests.support import tiny
 from tests.support.kit_attempts import (
     EMPTY,
@@ -26,7 +24,13 @@ pytestmark = [pytest.mark.slow(seconds=200), pytest.mark.worker]
 
 SEED = 5
 COURSE = read_course(tiny.REPOSITORY)
-NEAREST = ("autograder/worker/parts.py", "autograder/checks/given.py", "reference_parts/", "exercises/ex", "test_ex05")
+NEAREST = (
+    "autograder/worker/sources.py",
+    "autograder/checks/given.py",
+    "reference_parts/",
+    "exercises/ex",
+    "test_ex05",
+)
 """The attempts most similar to an answer, which are always in the sample."""
 
 TRIED = ("ex01", "ex04", "ex05", "ex06", "ex08", "ex12", "ex14", "ex17")

@@ -17,10 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.answer_key.released import ENGINE
-from autograder.authoring.leaks import Gate, files_in
-from autograder.authoring.leaks_secrets import secrets_of, words_of
-from autograder.authoring.leaks_views import views
+from autograder.answer_key import ENGINE
+from autograder.authoring.leaks import Gate, files_in, secrets_of, views, words_of
 from tests.support import tiny
 
 SEED = "3141592653589793238"
@@ -222,7 +220,7 @@ def test_what_cannot_be_looked_through_is_refused(gate: Gate) -> None:
 
 
 def test_a_bomb_ends_as_a_refusal(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("autograder.authoring.leaks_views.MOST_BYTES", 1 << 20)
+    monkeypatch.setattr("autograder.authoring.leaks.MOST_BYTES", 1 << 20)
     assert "too much to look through" in sentence(gate, "a.zip", zipped(bytes(4 << 20)))
 
 

@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from autograder.authoring.mutation.mutants import Mutant, changed_lines, mutants_of, patch_of
+from autograder.authoring import Mutant, changed_lines, mutants_of, patch_of
 from autograder.course import read_course
 from tests.support import tiny
 

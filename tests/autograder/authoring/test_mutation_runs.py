@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from autograder.authoring.mutation import equivalents, running
-from autograder.authoring.mutation.mutants import mutants_of
-from autograder.authoring.mutation.running import ExerciseMutants, Options, mutate_each
-from autograder.course.suite import Suite
+from autograder.authoring import ExerciseMutants, Options, mutants_of, mutate_each
+from autograder.authoring import mutants as equivalents
+from autograder.authoring import mutation as running
+from autograder.course import Suite
 from tests.support import tiny
 
 pytestmark = pytest.mark.worker

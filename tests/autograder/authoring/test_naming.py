@@ -6,12 +6,10 @@ from typing import Any
 
 import pytest
 
+from autograder.answer_key import patched, read_catalogue
 from autograder.answer_key.catalogue import TEXTS as LENGTHS
-from autograder.answer_key.catalogue import patched, read_catalogue
-from autograder.authoring.mutation.texts import TEXTS
-from autograder.authoring.naming import entry_of, patches_of
-from autograder.course import Exercise, read_course
-from autograder.course.names import UsageError
+from autograder.authoring import TEXTS, entry_of, patches_of
+from autograder.course import Exercise, UsageError, read_course
 from tests.support import tiny
 
 COURSE = read_course(tiny.REPOSITORY)

@@ -4,13 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from autograder.authoring.building import find_stale, write_files
-from autograder.authoring.course_text import EntryError, with_entry
-from autograder.authoring.new import new_exercise
-from autograder.authoring.validate import validate
-from autograder.course import Course, CourseError, read_course
-from autograder.course.names import UsageError
-from autograder.course.suite import load_suite, with_steps
+from autograder.authoring import find_stale, new_exercise, validate, write_files
+from autograder.authoring.new import EntryError, with_entry
+from autograder.course import Course, CourseError, UsageError, load_suite, read_course, with_steps
 from tests.support import tiny
 
 COURSE = """\

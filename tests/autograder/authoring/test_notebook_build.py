@@ -7,13 +7,10 @@ from typing import Any
 
 import pytest
 
-from autograder.authoring.notebooks import ROOM, SETUP, notebook_of_text, stale_notebooks
-from autograder.course import Exercise, read_course
-from autograder.course.stubs import BEGIN, END, make_stub
-from autograder.course.suite import load_suite
-from autograder.submission.notebook import read_notebook
-from autograder.submission.own_work import notebook_file, stubs_of
-from autograder.submission.submission import notebook_of
+from autograder.authoring import SETUP, notebook_of_text
+from autograder.authoring.build import ROOM, stale_notebooks
+from autograder.course import BEGIN, END, Exercise, load_suite, make_stub, read_course
+from autograder.submission import notebook_file, notebook_of, read_notebook, stubs_of
 from tests.support import tiny
 
 pytestmark = pytest.mark.worker

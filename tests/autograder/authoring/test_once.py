@@ -4,11 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.authoring.once import Losses, prove_once
-from autograder.authoring.programs import WHOLE
-from autograder.authoring.styles import misconceptions, wrong_programs
-from autograder.course import read_course
-from autograder.course.suite import load_suite
+from autograder.authoring import WHOLE, Losses, misconceptions, prove_once, wrong_programs
+from autograder.course import load_suite, read_course
 from tests.support import tiny
 
 pytestmark = [pytest.mark.worker, pytest.mark.slow]

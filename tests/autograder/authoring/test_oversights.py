@@ -4,15 +4,16 @@ from pathlib import Path
 
 import pytest
 
+from autograder.authoring import validate
 from autograder.authoring.forbidden_names import unknown_forbidden
-from autograder.authoring.leftovers import is_leftover, leftover_problems
 from autograder.authoring.oversights import (
     catalogue_mistakes,
     exceptions_without_definition,
+    is_leftover,
+    leftover_problems,
     names_without_definition,
     regions_without_todo,
 )
-from autograder.authoring.validate import validate
 from autograder.course import Course, read_course
 from tests.support import tiny
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.answer_key.catalogue import patched, read_catalogue
+from autograder.answer_key import patched, read_catalogue
 from autograder.course import read_course
 from tests.support import tiny
 

@@ -4,13 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from autograder.authoring.mutation import standard
-from autograder.authoring.mutation.mutants import Mutant, mutants_of
-from autograder.authoring.mutation.standard import add_defaults
-from autograder.authoring.mutation.texts import EXAMPLES, TEXTS
-from autograder.checks.standard import HINTS
+from autograder.authoring import TEXTS, Mutant, add_defaults, mutants_of
+from autograder.authoring import default_misconceptions as standard
+from autograder.authoring.default_misconceptions import EXAMPLES, OPERATORS, standard_variants
+from autograder.checks import HINTS
 from autograder.cli.program import run_command
-from autograder.edits.standard import OPERATORS, standard_variants
 from autograder.exits import FAIL, PASS
 from tests.support import tiny
 

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.course import Exercise
-from autograder.course.stubs import BEGIN, END, StubError, make_stub, stale_stubs
+from autograder.course import BEGIN, END, Exercise, StubError, make_stub, stale_stubs
 from tests.support import tiny
 
 MODULE_OR_CLASS = (ast.Module, ast.ClassDef)

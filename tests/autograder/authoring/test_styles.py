@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from autograder.answer_key.catalogue import CatalogueError
-from autograder.authoring.mutation.mutants import mutants_of
-from autograder.authoring.styles import Calibration, Sample, calibrate, cells, ported, tables, wrong_programs
-from autograder.course import read_course
-from autograder.course.suite import load_suite
-from autograder.judge.budget import SELF_CHECK
+from autograder.answer_key import CatalogueError
+from autograder.authoring import Sample, calibrate, cells, mutants_of, ported, tables, wrong_programs
+from autograder.authoring.styles import Calibration
+from autograder.course import load_suite, read_course
+from autograder.judge import SELF_CHECK
 from tests.support import tiny
 
 pytestmark = pytest.mark.worker

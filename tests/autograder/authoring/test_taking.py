@@ -10,11 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.authoring.release import kit_of, write_kit
-from autograder.authoring.release_tables import with_take
-from autograder.course import CourseError, read_course
-from autograder.course.suite import SuiteError, load_suite
-from autograder.course.taking import taking
+from autograder.authoring.release import kit_of, with_take, write_kit
+from autograder.course import CourseError, SuiteError, load_suite, read_course, taking
 from tests.support import tiny
 
 PARTS = f"""
@@ -136,7 +133,7 @@ def test_a_kit_of_one_part_needs_no_file_of_the_other(parted: Path, tmp_path: Pa
     assert "running mean" not in listed
 
     notebook = "from ex02_matrix_power import mean_power\nimport torch\nprint(mean_power(torch.eye(2), 3))"
-    finder = "from autograder.learner.notebook.earlier import find_earlier_exercises as find; find()\n"
+    finder = "from autograder.notebook.cells import find_earlier_exercises as find; find()\n"
     done = tiny.run_course(kit / "exercises", program=("-c", finder + notebook))
     assert "tensor([[1., 0.]" in done.stdout, done.stderr
 

@@ -15,14 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from autograder.course import read_course
-from autograder.course.suite import Suite, load_suite
-from autograder.course.taking import taking
-from autograder.judge.grader import Grader
+from autograder.course import Suite, load_suite, read_course, taking
+from autograder.judge import Grader
 from autograder.results import Report
-from autograder.runner.runner import Runner
-from autograder.submission import Submission
-from autograder.submission.submission import digest
+from autograder.runner import Runner
+from autograder.submission import Submission, digest
 
 COURSE = taking(read_course(Path(__file__).parents[3]), ["one"])
 SOLUTIONS = COURSE.solutions_dir

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.authoring.new import new_exercise
-from autograder.authoring.unfinished import unfinished_texts
+from autograder.authoring import new_exercise, unfinished_texts
 from autograder.course import read_course
 from tests.support import tiny
 

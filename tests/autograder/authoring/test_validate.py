@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from autograder.authoring.program_problems import unexpected
+from autograder.authoring import validate
+from autograder.authoring.oversights import reading_clocks
 from autograder.authoring.programs import Program
-from autograder.authoring.unchanging import reading_clocks
-from autograder.authoring.validate import validate
-from autograder.course.stubs import BEGIN, END
+from autograder.authoring.proof import unexpected
+from autograder.course import BEGIN, END
 from tests.support import tiny
 
 pytestmark = pytest.mark.worker

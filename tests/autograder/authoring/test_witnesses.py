@@ -6,11 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from autograder.authoring.mutation.edges import VALUES, check_and_family, edge_suite, edge_trials, showing_inputs
-from autograder.authoring.mutation.unusual_inputs import INTEGERS
-from autograder.authoring.mutation.witness import Witness, Witnesses
-from autograder.checks.trials import sizes_of
-from autograder.runner.runner import Runner
+from autograder.authoring.unusual_inputs import INTEGERS
+from autograder.authoring.witness import (
+    VALUES,
+    Witness,
+    Witnesses,
+    check_and_family,
+    edge_suite,
+    edge_trials,
+    showing_inputs,
+)
+from autograder.checks import sizes_of
+from autograder.runner import Runner
 from tests.support import tiny
 
 EDGES = edge_suite(tiny.SUITE)

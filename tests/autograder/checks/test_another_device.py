@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from autograder.checks.another_device import DeviceMixError, Elsewhere, another_device
+from autograder.checks import DeviceMixError, Elsewhere, another_device
 
 V, D, T = 11, 8, 5
 

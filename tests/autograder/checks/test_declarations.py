@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from autograder.checks import Raises
-from autograder.course.suite import SuiteError, with_steps
+from autograder.course import SuiteError, with_steps
 from tests.support import tiny
 
 CHECKS = f"tests/exercises/test_{tiny.FIRST}.py"

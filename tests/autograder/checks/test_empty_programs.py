@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from autograder.authoring.empty import FAMILIES, empty_programs
+from autograder.authoring.programs import FAMILIES, empty_programs
 
 PROGRAM = """
 import numpy as np

@@ -8,9 +8,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from autograder.checks.given import Given
-from autograder.checks.new_tensors import NewTensors
-from autograder.checks.structure import StructureError
+from autograder.checks import Given, StructureError
+from autograder.checks.given import NewTensors
 
 ROWS, COLUMNS, FEATURES = 5, 9, 3
 

@@ -5,9 +5,8 @@ import random
 import numpy as np
 import pytest
 
-from autograder.checks.array_given import ArrayGiven
-from autograder.checks.given import Given
-from autograder.checks.plain_given import NEED_LIBRARIES, PlainGiven
+from autograder.checks import ArrayGiven, Given, PlainGiven
+from autograder.checks.plain_given import NEED_LIBRARIES
 
 
 def test_the_same_seed_gives_the_same_inputs() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from autograder.checks.probe_code import names_any
+from autograder.checks import names_any
 
 GRADIENTS = {"gradients", "slope"}
 

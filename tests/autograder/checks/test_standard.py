@@ -7,14 +7,13 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from autograder.checks import Check, checks_in, standard_checks
-from autograder.checks.given import Given
-from autograder.checks.standard import HINTS
-from autograder.comparison.compare import Expected, passes
-from autograder.course.exercises import HINT_LENGTH
-from autograder.runner.outcomes import Observed
+from autograder.checks import HINTS, Check, Given, checks_in
+from autograder.checks.standard import standard_checks
+from autograder.comparison import Expected, passes
+from autograder.course.reader import HINT_LENGTH
+from autograder.runner import Observed
 from autograder.worker import support
-from autograder.worker.observe import observe
+from autograder.worker.session import observe
 from autograder.worker.tensors import TensorSupport
 
 SIZES = {"B": 3, "T": 5, "D": 4}

@@ -8,15 +8,12 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from autograder.answer_key.keys import Keys
-from autograder.answer_key.model import AnswerKey
-from autograder.checks.structure import StructureError
-from autograder.checks.weights import ReferencePart, fill
-from autograder.course import read_course
-from autograder.course.suite import Suite, load_suite
-from autograder.judge.result import result_of
-from autograder.judge.verdict import Verdicts
-from autograder.runner.runner import Runner
+from autograder.answer_key import AnswerKey, Keys
+from autograder.checks import ReferencePart, StructureError
+from autograder.checks.given import fill
+from autograder.course import Suite, load_suite, read_course
+from autograder.judge import Verdicts, result_of
+from autograder.runner import Runner
 from tests.support import tiny
 
 ATTENTION = "ex06_multi_head_attention.py"

@@ -22,11 +22,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from autograder.authoring.notebooks import notebook_of_text
-from autograder.cli.instructor_commands import EXPORTS
+from autograder.authoring import notebook_of_text
+from autograder.cli.commands import EXPORTS
 from autograder.course import read_course
-from autograder.submission import read_submission
-from autograder.submission.submission import notebook_of
+from autograder.submission import notebook_of, read_submission
 from tests.support import tiny
 
 pytestmark = [pytest.mark.slow(seconds=40), pytest.mark.worker]

@@ -11,7 +11,7 @@ from typing import Any, get_args
 
 import pytest
 
-from autograder.results.model import FindingKind, Status
+from autograder.results import FindingKind, Status
 from tests.support import tiny
 
 pytestmark = pytest.mark.worker

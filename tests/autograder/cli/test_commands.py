@@ -14,12 +14,13 @@ from pathlib import Path
 
 import pytest
 
-from autograder.cli import key_progress, progress_line
-from autograder.cli.key_progress import KeyProgress
-from autograder.course.misconceptions import CATALOGUE, catalogue
-from autograder.judge.grader import Grader
-from autograder.learner.progress import read_progress
-from autograder.runner.runner import Runner
+from autograder.cli import screen as key_progress
+from autograder.cli import screen as progress_line
+from autograder.cli.screen import KeyProgress
+from autograder.course import CATALOGUE, catalogue
+from autograder.judge import Grader
+from autograder.learner import read_progress
+from autograder.runner import Runner
 from tests.support import tiny
 from tests.support.accessibility import faults
 from tests.support.browser import Browser

@@ -6,10 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.cli.arguments import Commands
-from autograder.cli.instructor_commands import add_instructor_commands
-from autograder.cli.learner_commands import add_learner_commands
-from autograder.cli.parser import _parsed, parse
+from autograder.cli.commands import Commands, add_instructor_commands, add_learner_commands
+from autograder.cli.program import _parsed, parse
 from tests.support import tiny
 
 LONGEST_SENTENCE = 20
@@ -69,7 +67,7 @@ def test_sentences_of_a_description_are_short(command: str) -> None:
 
 
 def test_a_paragraph_is_wrapped_and_a_list_stays_as_it_is() -> None:
-    from autograder.cli.arguments import HelpFormatter
+    from autograder.cli.commands import HelpFormatter
 
     text = "One two\nthree.\n\n - four\n - five"
     assert HelpFormatter("course")._fill_text(text, 40, "") == "One two three.\n\n - four\n - five"

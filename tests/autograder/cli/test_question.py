@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from autograder.cli.parser import parse
-from autograder.cli.question import ask_about
+from autograder.cli.check import ask_about
+from autograder.cli.program import parse
 from autograder.course import Course
-from autograder.learner.progress import Standing, read_progress
-from autograder.learner.question import Question, question_after
+from autograder.learner import Standing, read_progress
+from autograder.practice import Question, question_after
 from tests.support import tiny
 from tests.support.screens import Terminal
 

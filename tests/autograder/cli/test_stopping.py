@@ -21,9 +21,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from autograder.judge.grader import Grader
-from autograder.runner.runner import Cancelled
-from autograder.runner.sandbox.launch import bubblewrap_problem
+from autograder.judge import Grader
+from autograder.runner import Cancelled
+from autograder.sandbox.channels import bubblewrap_problem
 from tests.support import tiny
 
 STOPS = int(os.environ.get("COURSE_STOPS", "0"))

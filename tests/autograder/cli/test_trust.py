@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.course import trust
+from autograder.course import storage as trust
 from tests.support import tiny
 
 pytestmark = pytest.mark.worker
@@ -126,7 +126,7 @@ def test_a_folder_that_changed_its_owner_or_a_list_that_others_can_write_counts_
 ) -> None:
     for name, value in wary(clone).items():
         monkeypatch.setenv(name, value)
-    trust.trust(clone)
+    trust.trust_folder(clone)
     monkeypatch.setenv("COURSE_TRUST", "")
     assert trust.is_trusted(clone)
     listed(clone).chmod(0o666)
@@ -164,7 +164,7 @@ def test_pytest_refuses_to_import_the_checks(clone: Path) -> None:
 def test_a_notebook_shows_the_command_to_trust_a_course(clone: Path) -> None:
     request = {"root": str(clone), "exercise": tiny.FIRST, "live": None, "folder": None, "kept": False, "device": "cpu"}
     done = subprocess.run(
-        [sys.executable, "-P", "-m", "autograder.learner.notebook.judging"],
+        [sys.executable, "-P", "-m", "autograder.notebook.judging"],
         cwd=clone,
         env=tiny.environment(wary(clone)),
         input=json.dumps(request),

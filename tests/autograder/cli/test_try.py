@@ -10,8 +10,8 @@ import pytest
 
 from autograder.cli.screen import Screen
 from autograder.cli.try_out import _show_below
-from autograder.judge.steps import StepResult
-from autograder.report.glyphs import UNICODE
+from autograder.judge import StepResult
+from autograder.report import UNICODE
 from tests.support import tiny
 
 pytestmark = pytest.mark.worker

@@ -14,23 +14,31 @@ from rich.text import Text
 
 from autograder.cli import overview, play, review
 from autograder.cli.overview import show_list, show_overview, show_status
-from autograder.cli.parser import parse
-from autograder.cli.program import run_command
+from autograder.cli.program import parse, run_command
 from autograder.cli.screen import Screen, say
-from autograder.course import Course, read_course
-from autograder.course.misconceptions import describe, named_in
-from autograder.learner.next_commands import Command
-from autograder.learner.overview import ExerciseRow, FileState
-from autograder.learner.practice.choices import Choice
-from autograder.learner.practice.reviewing import ReviewQuestion
-from autograder.learner.progress import Progress, Standing
-from autograder.report.diff import render_evidence, render_prints
-from autograder.report.glyphs import ASCII, UNICODE
-from autograder.report.layout import Page, next_lines
-from autograder.report.printable import cut, folded, next_rows, wrapped
-from autograder.report.terminal import render_class, render_exercise, render_report
-from autograder.report.why import WhyPage, render_why
-from autograder.results.model import PrintOutput
+from autograder.course import Course, describe, named_in, read_course
+from autograder.learner import Command, ExerciseRow, Progress, Standing
+from autograder.learner.overview import FileState
+from autograder.practice import ReviewQuestion
+from autograder.practice.hunting import Choice
+from autograder.report import (
+    ASCII,
+    UNICODE,
+    Page,
+    WhyPage,
+    cut,
+    folded,
+    next_rows,
+    render_class,
+    render_evidence,
+    render_exercise,
+    render_prints,
+    render_report,
+    render_why,
+    wrapped,
+)
+from autograder.report.layout import next_lines
+from autograder.results import PrintOutput
 from tests.autograder.cli.test_help import DOCUMENTED
 from tests.support import report_examples as examples
 from tests.support import tiny

@@ -9,14 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from autograder.answer_key.sketch_tables import SketchTable, read_sketches
+from autograder.answer_key.records import SketchTable, read_sketches
 from autograder.checks import Judge, Like, Raises, Same
-from autograder.comparison.arrays import as_array, numbers
-from autograder.comparison.compare import Expected, compare
-from autograder.comparison.sketches import SUMS, Sketch, is_same, sketch
-from autograder.comparison.tolerances import TOLERANCES
+from autograder.comparison import Expected, Sketch, as_array, is_same, numbers, sketch
+from autograder.comparison.compare import TOLERANCES, compare
+from autograder.comparison.sketches import SUMS
 from autograder.protocol import Array, Value
-from autograder.runner.outcomes import Fault, Observed, WorkerFailure
+from autograder.runner import Fault, Observed, WorkerFailure
 from tests.support.observations import observed
 
 NOTHING = Expected(None, None)

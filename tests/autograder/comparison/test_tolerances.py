@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from autograder.comparison.arrays import wrong
-from autograder.comparison.tolerances import TOLERANCES, is_close
+from autograder.comparison import is_close, wrong
+from autograder.comparison.compare import TOLERANCES
 
 NUMBERS = (
     0.0,

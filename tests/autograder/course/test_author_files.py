@@ -5,9 +5,7 @@ from pathlib import Path
 import pytest
 
 from autograder.cli.program import run_command
-from autograder.course.author_files import require_texts
-from autograder.course.names import UsageError
-from autograder.course.suite import SuiteError
+from autograder.course import SuiteError, UsageError, require_texts
 from autograder.exits import FAIL, USAGE
 from tests.support import tiny
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.course.lines import key_lines, line_of
+from autograder.course.toml import key_lines, line_of
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.course import Course, Exercise, Limits
-from autograder.course.names import UsageError, names_of, resolve_exercise
+from autograder.course import Course, Exercise, Limits, UsageError, names_of, resolve_exercise
 
 
 def course_of(*ids: str) -> Course:

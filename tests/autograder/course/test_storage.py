@@ -11,19 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from autograder.answer_key import cache
-from autograder.authoring.mutation.kept import Outcomes
-from autograder.course import Course, storage
-from autograder.course.hunts import read_hunts
-from autograder.course.names import UsageError
-from autograder.course.stubs import outline_of_stub
-from autograder.instructor.grading.selection import grading_seed
-from autograder.learner.play.checkpoint import Checkpoint, CheckpointError
-from autograder.learner.practice.store import changing, read_practice
-from autograder.learner.progress import read_progress, save_events
-from autograder.learner.progress.events import Event
-from autograder.learner.progress.last import LastReport, delete_last, read_last, save_last
-from autograder.learner.reset import reset_exercise
+from autograder.answer_key import keys as cache
+from autograder.authoring.mutation import Outcomes
+from autograder.course import Course, UsageError, outline_of_stub, read_hunts, storage
+from autograder.instructor import grading_seed
+from autograder.learner import Event, LastReport, read_progress, reset_exercise, save_events
+from autograder.learner.progress import delete_last, read_last, save_last
+from autograder.play import CheckpointError
+from autograder.play.stage import Checkpoint
+from autograder.practice.hunting import changing, read_practice
 from tests.support import tiny
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")

@@ -2,12 +2,12 @@
 
 import pytest
 
-from autograder.diagnosis.exceptions import of_fault
-from autograder.messages.exceptions import AttributeLacking, Cause, CountReturned, Raised, SignatureWrong
-from autograder.messages.imports import import_of
-from autograder.protocol.functions import Function
+from autograder.diagnosis import AttributeLacking, CountReturned, Raised, SignatureWrong, of_fault
+from autograder.diagnosis.exceptions import Cause, import_of
+from autograder.protocol import Function
 from autograder.results import Place
-from autograder.runner.outcomes import Fault, Survey, read_survey
+from autograder.runner import Fault, Survey
+from autograder.runner.outcomes import read_survey
 from autograder.worker.syntax import survey
 
 FILE = "ex01_first.py"

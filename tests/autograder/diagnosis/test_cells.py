@@ -2,14 +2,11 @@
 
 from dataclasses import replace
 
-from autograder.diagnosis.diagnosis import Diagnosis, Location
-from autograder.diagnosis.exceptions import of_fault
-from autograder.diagnosis.findings import Source, finding_of
-from autograder.messages.exceptions import Raised
-from autograder.messages.locations import Divergence, State
-from autograder.messages.values import SignFlipped
+from autograder.diagnosis import Diagnosis, Location, Raised, Source, finding_of, of_fault
+from autograder.diagnosis.locations import Divergence, State
+from autograder.diagnosis.values import SignFlipped
 from autograder.results import Finding, Place
-from autograder.runner.outcomes import Fault
+from autograder.runner import Fault
 
 FILE = "ex05_attention.py"
 PLACE = Place(FILE, 21, "attend", 4, 9)

@@ -6,23 +6,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.answer_key.model import Misconception
+from autograder.answer_key import Misconception
 from autograder.checks import Same
-from autograder.comparison.compare import Expected, compare
-from autograder.comparison.dropout import dropped_wrongly
-from autograder.diagnosis.diagnosis import Diagnosis, Location
-from autograder.diagnosis.differences import Trial, of_difference
-from autograder.diagnosis.exceptions import of_fault
-from autograder.diagnosis.findings import Source, excerpt, finding_of
-from autograder.diagnosis.patterns.axes import Axes, agreed
-from autograder.diagnosis.patterns.constants import factors, named, simplest
-from autograder.messages.comparisons import ONLY_SOME_SIZES
-from autograder.messages.dropout import DroppedTogether, KeptScaled
-from autograder.messages.locations import Divergence, State
-from autograder.messages.wording import LARGEST, LONGEST
+from autograder.comparison import ONLY_SOME_SIZES, Expected
+from autograder.comparison.arrays import dropped_wrongly
+from autograder.comparison.compare import compare
+from autograder.comparison.facts import DroppedTogether, KeptScaled
+from autograder.diagnosis import Axes, Diagnosis, Location, Source, Trial, finding_of, of_difference, of_fault
+from autograder.diagnosis.case import agreed, factors, named, simplest
+from autograder.diagnosis.findings import excerpt
+from autograder.diagnosis.locations import Divergence, State
 from autograder.protocol import Opaque, Value
-from autograder.results import Evidence, Finding, Place
-from autograder.runner.outcomes import Fault
+from autograder.results import LARGEST, Evidence, Finding, Place
+from autograder.results.wording import LONGEST
+from autograder.runner import Fault
 from tests.support.observations import CHECK, finding, observed, trial_of
 from tests.support.zoo import COLUMNS, WORDS, TrialNumbers, causal, scores, softmax
 

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from autograder.answer_key.catalogue import marks_of, patched, read_catalogue
-from autograder.answer_key.model import Misconception
+from autograder.answer_key import Misconception, patched, read_catalogue
+from autograder.answer_key.catalogue import marks_of
 from autograder.course import find_course, read_course
-from autograder.diagnosis.location.locating import by_statement, location_of
-from autograder.runner.outcomes import Survey, read_survey
+from autograder.diagnosis.locator import by_statement, location_of
+from autograder.runner import Survey
+from autograder.runner.outcomes import read_survey
 from autograder.worker.syntax import survey
 
 COURSE = read_course(find_course())

@@ -4,13 +4,11 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from autograder.course import find_course, read_course
-from autograder.course.names import resolve_exercise
-from autograder.course.suite import load_suite
-from autograder.judge.grader import Grader
-from autograder.messages.misconceptions import MORE
+from autograder.course import find_course, load_suite, read_course, resolve_exercise
+from autograder.diagnosis.statuses import MORE
+from autograder.judge import Grader
 from autograder.results import CheckResult, Finding
-from autograder.runner.runner import Runner
+from autograder.runner import Runner
 from tests.support.course_programs import submission_of
 
 pytestmark = pytest.mark.worker

@@ -8,15 +8,13 @@ from itertools import combinations
 
 import pytest
 
-from autograder.answer_key.catalogue import WrongProgram, patched, read_catalogue
-from autograder.authoring.places import faulty_lines
-from autograder.course import Exercise, find_course, read_course
-from autograder.course.names import resolve_exercise
-from autograder.course.suite import Suite, load_suite
-from autograder.judge.grader import Grader
-from autograder.messages.misconceptions import MORE
+from autograder.answer_key import WrongProgram, patched, read_catalogue
+from autograder.authoring.programs import faulty_lines
+from autograder.course import Exercise, Suite, find_course, load_suite, read_course, resolve_exercise
+from autograder.diagnosis.statuses import MORE
+from autograder.judge import Grader
 from autograder.results import CheckResult, Evidence, ExerciseResult, Finding
-from autograder.runner.runner import Runner
+from autograder.runner import Runner
 from tests.support.course_programs import submission_of
 
 pytestmark = pytest.mark.worker

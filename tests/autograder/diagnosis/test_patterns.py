@@ -5,12 +5,11 @@ import re
 import numpy as np
 import pytest
 
-from autograder.diagnosis.differences import of_difference
-from autograder.diagnosis.patterns.axes import Axes
-from autograder.diagnosis.patterns.case import Case
-from autograder.diagnosis.patterns.detectors import explain
-from autograder.messages.wording import LONGEST, headline
-from autograder.results import Finding
+from autograder.diagnosis import Axes, of_difference
+from autograder.diagnosis.case import Case
+from autograder.diagnosis.differences import explain
+from autograder.results import Finding, headline
+from autograder.results.wording import LONGEST
 from tests.support.observations import CHECK, finding, trials_of
 from tests.support.zoo import COLUMNS, WORDS, ZOO, Numbers, TrialNumbers, Wrong, softmax
 

@@ -4,8 +4,8 @@ import ast
 
 import pytest
 
-from autograder.edits.guides import JUST, LIKE, ORDER, SAME, Clues, Guides, fix_of, variables, writes_less
-from autograder.edits.repairs import repairs
+from autograder.edits import Clues, fix_of, repairs
+from autograder.edits.search import JUST, LIKE, ORDER, SAME, Guides, variables, writes_less
 
 RIGHT = "def f(scores, mask):\n    weights = scores.softmax(dim=-1)\n    return weights * mask\n"
 WRONG = RIGHT.replace("dim=-1", "dim=1")

@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from autograder.edits.repairs import repairs
+from autograder.edits import repairs
 
 LOOP = """
 def train(model, first, second):

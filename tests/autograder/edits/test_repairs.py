@@ -7,10 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from autograder.authoring.mutation.mutants import mutants_of
-from autograder.edits.guides import Clues
-from autograder.edits.repairs import LONGEST, repairs
-from autograder.edits.text import Edit
+from autograder.authoring import mutants_of
+from autograder.edits import LONGEST, Clues, Edit, repairs
 from tests.support import tiny
 
 ALL = 100_000

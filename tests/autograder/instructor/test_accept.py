@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from autograder.course import read_course
-from autograder.instructor.gradebook.feedback_page import feedback
-from autograder.instructor.gradebook.graded import read_graded
-from autograder.instructor.gradebook.roster import Roster
+from autograder.exports.feedback import feedback
+from autograder.instructor import Roster, read_graded
 from tests.support import tiny
 
 pytestmark = pytest.mark.worker

@@ -11,20 +11,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.cli.instructor_commands import KINDS as OFFERED
-from autograder.course.model import Grading
-from autograder.instructor.gradebook.adjustments import (
-    COLUMNS,
-    KINDS,
+from autograder.cli.commands import KINDS as OFFERED
+from autograder.course import Grading
+from autograder.instructor import (
     Adjustment,
-    AdjustmentError,
     Adjustments,
+    Policy,
+    Roster,
+    Student,
     append,
+    final_of,
     merged,
     read_adjustments,
 )
-from autograder.instructor.gradebook.policy import Policy, final_of, lowest, on_curve
-from autograder.instructor.gradebook.roster import Roster, Student
+from autograder.instructor.decisions import COLUMNS, KINDS, AdjustmentError
+from autograder.instructor.policy import lowest, on_curve
 from autograder.results import ExerciseResult, Report
 from tests.support import tiny
 

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.instructor.gradebook.changes import MOST_LISTED, changed_marks, marks_of
+from autograder.instructor import changed_marks, marks_of
+from autograder.instructor.scores import MOST_LISTED
 
 HEAD = "student,score,max_score,final,final_max,notes\n"
 

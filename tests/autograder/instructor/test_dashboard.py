@@ -13,21 +13,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.comparison.fingerprint import fingerprint
-from autograder.course.model import Assignment, Grading
-from autograder.course.names import UsageError
-from autograder.instructor.dashboard.clusters import clusters_of, find_cluster
-from autograder.instructor.dashboard.cohort import Cohort, cohort_of
-from autograder.instructor.dashboard.hidden_names import hider
-from autograder.instructor.dashboard.misconceptions import misconceptions_of, without_comment
-from autograder.instructor.dashboard.page import Findings, page, tables
-from autograder.instructor.dashboard.pseudonyms import FILE, pseudonyms
-from autograder.instructor.dashboard.similar import pairs_of
-from autograder.instructor.dashboard.statistics import FEWEST, Share, check_statistics, wilson
-from autograder.instructor.dashboard.stuck import stuck_students
-from autograder.instructor.gradebook.graded import Graded, Mark
-from autograder.instructor.gradebook.policy import Final, Lateness, Policy
-from autograder.instructor.gradebook.roster import Student
+from autograder.comparison import fingerprint
+from autograder.course import Assignment, Grading, UsageError
+from autograder.instructor import Graded, Mark, Policy, Student
+from autograder.instructor.class_page import FILE, hider, pseudonyms
+from autograder.instructor.page import Findings, page, tables
+from autograder.instructor.policy import Final, Lateness
+from autograder.instructor.statistics import (
+    FEWEST,
+    Cohort,
+    Share,
+    check_statistics,
+    clusters_of,
+    cohort_of,
+    find_cluster,
+    misconceptions_of,
+    pairs_of,
+    stuck_students,
+    wilson,
+    without_comment,
+)
 from autograder.protocol import Array, Value
 from autograder.results import Finding, Report
 from tests.support import class_examples as examples

@@ -11,17 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from autograder.answer_key.catalogue import patched, read_catalogue
-from autograder.course import read_course
-from autograder.course.suite import load_suite
-from autograder.instructor.gradebook.policy import policy_of
-from autograder.instructor.gradebook.roster import read_roster
-from autograder.instructor.gradebook.scores import scores_csv
-from autograder.judge.grader import Grader
+from autograder.answer_key import patched, read_catalogue
+from autograder.course import load_suite, read_course
+from autograder.instructor import policy_of, read_roster, scores_csv
+from autograder.judge import Grader
 from autograder.results import Report
-from autograder.runner.runner import Runner
-from autograder.submission import Submission
-from autograder.submission.submission import digest
+from autograder.runner import Runner
+from autograder.submission import Submission, digest
 from tests.support import tiny
 from tests.support.elements import Elements
 

@@ -4,12 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from autograder.instructor.dashboard.clusters import clusters_of
-from autograder.instructor.dashboard.misconceptions import misconceptions_of
-from autograder.instructor.dashboard.page import Findings, page
-from autograder.instructor.dashboard.similar import Alike, Pair
-from autograder.instructor.dashboard.statistics import check_statistics
-from autograder.instructor.dashboard.stuck import stuck_students
+from autograder.instructor.page import Findings, page
+from autograder.instructor.statistics import (
+    Alike,
+    Pair,
+    check_statistics,
+    clusters_of,
+    misconceptions_of,
+    stuck_students,
+)
 from tests.support import class_examples as examples
 from tests.support import tiny
 from tests.support.accessibility import faults

@@ -13,24 +13,27 @@ from xml.etree import ElementTree
 
 import pytest
 
-from autograder.course import read_course
-from autograder.course.model import Assignment
-from autograder.instructor.dashboard.class_page import make_class_page
-from autograder.instructor.gradebook.adjustments import COLUMNS
-from autograder.instructor.gradebook.classroom50 import classroom50
-from autograder.instructor.gradebook.feedback_page import feedback
-from autograder.instructor.gradebook.feedback_zip import write_archive
-from autograder.instructor.gradebook.filling import fill
-from autograder.instructor.gradebook.graded import ExportError, Graded, Mark, read_graded
-from autograder.instructor.gradebook.gradescope import Seen, gradescope
-from autograder.instructor.gradebook.junit import junit
-from autograder.instructor.gradebook.markdown import markdown
-from autograder.instructor.gradebook.prairielearn import prairielearn
-from autograder.instructor.gradebook.roster import read_roster
-from autograder.instructor.gradebook.scores import scores_csv
-from autograder.instructor.gradebook.term import term_csv
-from autograder.results import ExerciseResult, Finding, Report
-from autograder.results.model import Status
+from autograder.course import Assignment, read_course
+from autograder.exports.classroom50 import classroom50
+from autograder.exports.feedback import feedback
+from autograder.exports.feedback_zip import write_archive
+from autograder.exports.filling import fill
+from autograder.exports.gradescope import Seen, gradescope
+from autograder.exports.junit import junit
+from autograder.exports.markdown import markdown
+from autograder.exports.prairielearn import prairielearn
+from autograder.instructor import (
+    ExportError,
+    Graded,
+    Mark,
+    make_class_page,
+    read_graded,
+    read_roster,
+    scores_csv,
+    term_csv,
+)
+from autograder.instructor.decisions import COLUMNS
+from autograder.results import ExerciseResult, Finding, Report, Status
 from tests.support import export_examples as examples
 from tests.support import tiny
 
@@ -226,7 +229,7 @@ def test_the_gradebook_of_nbgrader_has_every_decision(graded: Graded, tmp_path: 
     pytest.importorskip("nbgrader")
     from nbgrader.api import Gradebook
 
-    from autograder.instructor.gradebook.nbgrader import write_gradebook
+    from autograder.exports.nbgrader import write_gradebook
 
     url = f"sqlite:///{tmp_path / 'gradebook.db'}"
     write_gradebook(graded, url, "work")

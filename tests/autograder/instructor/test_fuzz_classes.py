@@ -16,9 +16,9 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import given
 
-from autograder.instructor.gradebook.roster import Roster, Student
-from autograder.submission import Caps, SubmissionError
-from autograder.submission.listing import Submissions, list_submissions
+from autograder.instructor import Roster, Student
+from autograder.submission import Caps, SubmissionError, list_submissions
+from autograder.submission.listing import Submissions
 from tests.support.fuzzing import bounded, seeds
 from tests.support.submission_examples import FILES, ONE, TWO, laid_out, zip_of, zipped
 

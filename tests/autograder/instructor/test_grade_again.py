@@ -13,20 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from autograder.course import Exercise, read_course
-from autograder.course.suite import Suite, load_suite
-from autograder.instructor.grading.bulk import Bulk, CourseChanged, Graded, Stopped
-from autograder.instructor.grading.conditions import Conditions, conditions_of
-from autograder.instructor.grading.index import Row, state_of
-from autograder.instructor.grading.out import Busy, Out
-from autograder.instructor.grading.reports import read_stored, result_digest
-from autograder.instructor.grading.shards import Shard, read_shard
-from autograder.judge.grader import Grader
-from autograder.judge.verdict import failed_result
+from autograder.course import Exercise, Suite, load_suite, read_course
+from autograder.instructor import Busy, Conditions, Out, Shard, conditions_of, read_shard, read_stored
+from autograder.instructor.bulk import Bulk, CourseChanged, Graded, Stopped
+from autograder.instructor.out import Row, result_digest, state_of
+from autograder.judge import Grader, failed_result
 from autograder.results import CheckResult, ExerciseResult, Report
-from autograder.runner.runner import Cancelled
-from autograder.submission import Submission
-from autograder.submission.listing import list_submissions
+from autograder.runner import Cancelled
+from autograder.submission import Submission, list_submissions
 from tests.support import tiny
 
 STUDENTS = ("ada", "bob", "eve")
@@ -107,7 +101,7 @@ def test_a_second_run_reads_neither_submissions_nor_reports(taught: Class, monke
     def never(*_: object) -> None:
         raise AssertionError("was read")
 
-    monkeypatch.setattr("autograder.instructor.grading.bulk.read_stored", never)
+    monkeypatch.setattr("autograder.instructor.bulk.read_stored", never)
     monkeypatch.setattr(Conditions, "read", never)
     assert taught.grade() == []
 
@@ -378,7 +372,7 @@ def test_one_large_answer_does_not_make_large_blocks_usual(first: str, mapped: i
     """By default, freeing a large block makes the C library keep blocks of that size in its heap."""
     program = f"""
 import ctypes
-from autograder.instructor.grading.memory import give_back_large_blocks
+from autograder.instructor.bulk import give_back_large_blocks
 class Info(ctypes.Structure):
     _fields_ = [(name, ctypes.c_size_t) for name in "arena ordblks smblks hblks hblkhd a b c d e".split()]
 asked = ctypes.CDLL(None).mallinfo2

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.course.suite import suite_digest
+from autograder.course import suite_digest
 from tests.support import tiny
 
 pytestmark = [
@@ -184,7 +184,7 @@ def test_a_scheduler_that_does_not_answer_is_reported(local: Path, tmp_path: Pat
 
 
 def test_a_bundle_is_the_same_suite_elsewhere(local: Path, tmp_path: Path) -> None:
-    from autograder.instructor.grading.cluster import pack, unpack
+    from autograder.instructor.cluster import pack, unpack
 
     course = tiny.course_at(local / "course")
     key = next((local / "course" / ".course" / "cache").glob("*.key"))

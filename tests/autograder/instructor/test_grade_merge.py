@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.instructor.grading.reports import read_stored
-from autograder.judge.verdict import failed_result
+from autograder.instructor import read_stored
+from autograder.judge import failed_result
 from tests.support import tiny
 
 SEED = str(tiny.COURSE.seed)

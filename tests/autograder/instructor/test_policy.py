@@ -15,20 +15,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder.course import CourseError, Grading, read_course
-from autograder.instructor.gradebook.adjustments import Adjustment, Adjustments
-from autograder.instructor.gradebook.policy import (
+from autograder.instructor import (
+    Adjustment,
+    Adjustments,
     Policy,
+    Roster,
+    Student,
     can_earn,
-    days_late,
     deadline,
-    final_score,
-    late_penalty,
     policy_of,
+    read_roster,
+    scores_csv,
 )
-from autograder.instructor.gradebook.roster import Roster, RosterError, Student, read_roster
-from autograder.instructor.gradebook.scores import scores_csv
+from autograder.instructor.policy import days_late, final_score, late_penalty
+from autograder.instructor.roster import RosterError
 from autograder.results import ExerciseResult, Report
-from autograder.submission.times import format_time, parse_time, to_utc
+from autograder.submission import format_time, parse_time, to_utc
 from tests.support import tiny
 
 BERLIN = ZoneInfo("Europe/Berlin")

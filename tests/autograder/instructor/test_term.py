@@ -13,10 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.course import CourseError, read_course
-from autograder.course.assignments import assigned, find_assignment
-from autograder.instructor.gradebook.adjustments import Adjustments, adjustment
-from autograder.instructor.gradebook.roster import Roster
+from autograder.course import CourseError, assigned, find_assignment, read_course
+from autograder.instructor import Adjustments, Roster, adjustment
 from tests.support import plain, tiny
 
 pytestmark = pytest.mark.worker

@@ -13,12 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.course import read_course
-from autograder.course.model import Grading
-from autograder.instructor.gradebook.adjustments import read_adjustments
-from autograder.instructor.gradebook.policy import policy_of
-from autograder.instructor.gradebook.roster import Roster, Student
-from autograder.instructor.gradebook.time_rules import without_effect
+from autograder.course import Grading, read_course
+from autograder.instructor import Roster, Student, policy_of, read_adjustments, without_effect
 from tests.autograder.instructor.test_term import (
     FILES,
     RIGHT,

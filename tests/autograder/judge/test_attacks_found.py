@@ -5,11 +5,11 @@ import math
 
 import pytest
 
-from autograder.comparison.arrays import numbers
-from autograder.judge.grader import Grader
-from autograder.protocol import Array, ProtocolError, decode
-from autograder.runner.outcomes import read_fault
-from autograder.runner.runner import Runner
+from autograder.comparison import numbers
+from autograder.judge import Grader
+from autograder.protocol import Array, ProtocolError
+from autograder.protocol.values import decode
+from autograder.runner import Runner, read_fault
 from tests.support import tiny
 
 CHANNEL = """

@@ -5,9 +5,8 @@ from collections.abc import Collection, Iterator, Mapping
 
 import pytest
 
-from autograder.course import Exercise, find_course, read_course
-from autograder.course.suite import load_suite
-from autograder.judge.grader import Grader
+from autograder.course import Exercise, find_course, load_suite, read_course
+from autograder.judge import Grader
 from autograder.results import ExerciseResult
 from tests.support.course_programs import submission_of
 

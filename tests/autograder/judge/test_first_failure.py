@@ -2,8 +2,7 @@
 
 import pytest
 
-from autograder.results import CheckResult, Finding, Status
-from autograder.results.first_failure import first_failing
+from autograder.results import CheckResult, Finding, Status, first_failing
 
 
 def check(id_: str, status: Status, mistake: str | None = None, *, bonus: bool = False, of: str = "f") -> CheckResult:

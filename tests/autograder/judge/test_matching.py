@@ -6,14 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from autograder.answer_key.model import AnswerKey, Misconception
-from autograder.checks import Same
-from autograder.checks.trials import Key
-from autograder.comparison.compare import Expected
-from autograder.comparison.sketches import sketch
+from autograder.answer_key import AnswerKey, Misconception
+from autograder.checks import Key, Same
+from autograder.comparison import Expected, sketch
 from autograder.judge.matching import RICH, agreements, name
 from autograder.protocol import Array
-from autograder.runner.outcomes import Fault, Observed, Outcome
+from autograder.runner import Fault, Observed, Outcome
 from tests.support import tiny
 
 CHECKS = {

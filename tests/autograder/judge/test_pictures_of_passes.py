@@ -9,16 +9,14 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from autograder.authoring.validate import validate
-from autograder.checks import Drawing, checks_in, picture, pictures_in
-from autograder.checks.trials import Key
-from autograder.judge.grader import Grader
-from autograder.judge.pictures import failures, pictures_of
+from autograder.authoring import validate
+from autograder.checks import Drawing, Key, checks_in, pictures_in
+from autograder.checks.language import picture
+from autograder.judge import Grader, failures
+from autograder.judge.pictures import pictures_of
 from autograder.protocol import Array, Opaque
-from autograder.results import ExerciseResult, Report
-from autograder.results.model import Picture
-from autograder.runner.outcomes import Fault, Observed, Outcome, WorkerFailure
-from autograder.runner.runner import Runner
+from autograder.results import ExerciseResult, Picture, Report
+from autograder.runner import Fault, Observed, Outcome, Runner, WorkerFailure
 from tests.support import tiny
 
 BUILT = "A running mean: it follows what comes in, and forgets nothing."

@@ -6,9 +6,9 @@ import pytest
 
 from autograder.checks import Raises
 from autograder.judge.places import definition, misplaced, missing_exception, place_of, raise_statement
-from autograder.protocol.functions import Function
+from autograder.protocol import Function
 from autograder.results import Place
-from autograder.runner.outcomes import Fault, Observed, Survey
+from autograder.runner import Fault, Observed, Survey
 from tests.support import tiny
 
 FILE = "ex03_blocks.py"

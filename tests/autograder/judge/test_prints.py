@@ -1,6 +1,7 @@
 """What is kept of a learner's prints: the failing check first, the same once, and never more than there is room for."""
 
-from autograder.judge.prints import MOST_IN_ALL, MOST_OUTPUTS, MOST_TEXT, outputs_of
+from autograder.judge import outputs_of
+from autograder.judge.verdict import MOST_IN_ALL, MOST_OUTPUTS, MOST_TEXT
 from autograder.results import PrintOutput
 
 

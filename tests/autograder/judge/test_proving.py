@@ -7,33 +7,28 @@ from typing import Any
 
 import pytest
 
-from autograder.answer_key.model import AnswerKey, Misconception
-from autograder.checks import Same
-from autograder.checks.trials import Key
-from autograder.diagnosis.diagnosis import Diagnosis, Location
-from autograder.diagnosis.judgement import Judgement, Trials, Verdict
-from autograder.edits.guides import Clues
-from autograder.edits.text import Edit
-from autograder.judge.budget import Budget
-from autograder.judge.grader import Grader
-from autograder.judge.proved import with_proofs
+from autograder.answer_key import AnswerKey, Misconception
+from autograder.checks import Key, Same
+from autograder.diagnosis import Diagnosis, Judgement, Location, NothingRead, Trials, Verdict, decides
+from autograder.diagnosis.locations import Divergence, State
+from autograder.diagnosis.statuses import MORE
+from autograder.edits import Clues, Edit
+from autograder.judge import Budget, Grader, result_of
 from autograder.judge.proving import (
     Hung,
     Judged,
     Proof,
     Search,
     can_be_proved,
+    clues_of,
+    plain_text,
+    suspected_lines,
+    with_proofs,
 )
-from autograder.judge.result import result_of
-from autograder.judge.suspects import clues_of, plain_text, suspected_lines
-from autograder.messages.locations import Divergence, State, decides
-from autograder.messages.misconceptions import MORE
-from autograder.messages.statuses import NothingRead
-from autograder.protocol.functions import Function
-from autograder.report.location import PROVED, location_of
+from autograder.protocol import Function
+from autograder.report.failures import PROVED, location_of
 from autograder.results import ExerciseResult, Place, Report, Status
-from autograder.runner.outcomes import Survey
-from autograder.runner.runner import Runner
+from autograder.runner import Runner, Survey
 from tests.support import tiny
 
 SOURCE = "one\ntwo\nthree\nfour\n"

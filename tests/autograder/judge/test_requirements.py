@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from autograder.authoring.empty import FAMILIES, over_budget
-from autograder.authoring.validate import validate
+from autograder.authoring import validate
+from autograder.authoring.programs import FAMILIES, over_budget
 from autograder.checks import Check, Same, counted_checks
-from autograder.course.suite import SuiteError
-from autograder.judge.grader import Grader
-from autograder.judge.verdict import overall
+from autograder.course import SuiteError
+from autograder.diagnosis import overall
+from autograder.judge import Grader
 from autograder.results import ExerciseResult
 from tests.support import tiny
 

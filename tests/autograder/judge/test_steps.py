@@ -7,13 +7,15 @@ from types import ModuleType
 
 import pytest
 
-from autograder.authoring.program_problems import unequal_step
-from autograder.checks import Step, checks_in, step, steps_in
-from autograder.diagnosis.findings import Source
-from autograder.judge.steps import UNSEEN, StepResult, read_paper, results_of
+from autograder.authoring.proof import unequal_step
+from autograder.checks import Step, checks_in, steps_in
+from autograder.checks.language import step
+from autograder.diagnosis import Source
+from autograder.judge import StepResult, results_of
+from autograder.judge.steps import UNSEEN, read_paper
 from autograder.protocol import Array, Opaque, Value
 from autograder.results import Place
-from autograder.runner.outcomes import Fault, Observed, Outcome, WorkerFailure
+from autograder.runner import Fault, Observed, Outcome, WorkerFailure
 from tests.support import tiny
 
 FIRST = tiny.COURSE.exercises[0]

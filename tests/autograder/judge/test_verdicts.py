@@ -11,19 +11,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from autograder.checks import Check, Dropout, Judge, Like, Raises, Same, check
-from autograder.checks.trials import sizes_of
-from autograder.comparison.compare import Difference, Expected, judge_observation
-from autograder.comparison.sketches import is_same, sketch
-from autograder.comparison.tolerances import TOLERANCES
-from autograder.course.suite import Suite
-from autograder.judge.grader import Grader
-from autograder.messages.comparisons import DtypeDiffers
+from autograder.checks import Check, Dropout, Judge, Like, Raises, Same, sizes_of
+from autograder.checks.language import check
+from autograder.comparison import Difference, Expected, is_same, judge_observation, sketch
+from autograder.comparison.compare import TOLERANCES
+from autograder.comparison.facts import DtypeDiffers
+from autograder.course import Suite
+from autograder.judge import Grader
 from autograder.protocol import Array, Opaque, Value
 from autograder.results import ExerciseResult
-from autograder.runner.outcomes import Observed
-from autograder.runner.run import CourseProblem
-from autograder.runner.runner import Runner
+from autograder.runner import CourseProblem, Observed, Runner
 from tests.support import tiny
 
 BFLOAT16 = "bfloat16"

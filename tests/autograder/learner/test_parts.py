@@ -6,15 +6,21 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from autograder.course import Course, read_course
+from autograder.course import Course, read_course, taking
 from autograder.course.model import Part
-from autograder.course.taking import taking
-from autograder.learner.next_commands import after_check
-from autograder.learner.next_exercise import following_exercise, way_on
-from autograder.learner.notebook.asking import _next
-from autograder.learner.overview import count_passed, part_sentences, rows_of, texts_above
-from autograder.learner.progress import Progress, Standing
-from autograder.learner.watch.screen import Screen
+from autograder.learner import (
+    Progress,
+    Screen,
+    Standing,
+    after_check,
+    count_passed,
+    following_exercise,
+    part_sentences,
+    rows_of,
+    texts_above,
+    way_on,
+)
+from autograder.notebook.asking import _next
 from tests.support import tiny
 from tests.support.report_examples import PASS, report
 

@@ -10,16 +10,13 @@ from pathlib import Path
 import pytest
 
 from autograder.course import Course
-from autograder.judge.grader import Grader
-from autograder.learner.checking import encouragement
-from autograder.learner.progress import events as event_lines
-from autograder.learner.progress import read_progress, save_events, store
-from autograder.learner.progress.course_progress import Progress, replay
-from autograder.learner.progress.digests import exercise_version, line_digests, lines_edited
-from autograder.learner.progress.events import Event
-from autograder.learner.progress.last import read_last
-from autograder.learner.progress.standing import Standing, standing_of
-from autograder.runner.runner import Runner
+from autograder.judge import Grader
+from autograder.learner import Event, Progress, Standing, encouragement, read_progress, save_events
+from autograder.learner import events as event_lines
+from autograder.learner import progress as store
+from autograder.learner.events import replay, standing_of
+from autograder.learner.progress import exercise_version, line_digests, lines_edited, read_last
+from autograder.runner import Runner
 from tests.support import tiny
 
 FIRST, SECOND = tiny.COURSE.exercises
@@ -305,7 +302,7 @@ def test_deleted_events_leave_what_the_view_knows(empty: Course) -> None:
 
 
 def test_a_long_file_of_events_is_folded_and_says_the_same(empty: Course, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(event_lines, "MOST_BYTES", 8 << 10)
+    monkeypatch.setattr(store, "MOST_BYTES", 8 << 10)
     monkeypatch.setattr(event_lines, "LINES_KEPT", 10)
     everything = [run(number % 3000, "pass" if number == 7 else "fail", file=f"f{number}") for number in range(200)]
     for start in range(0, 200, 5):

@@ -5,15 +5,24 @@ from pathlib import Path
 
 import pytest
 
-from autograder.course import Course, read_course
-from autograder.course.names import UsageError
-from autograder.learner.hints import take_hint
-from autograder.learner.next_exercise import lesson_paragraphs
-from autograder.learner.overview import ExerciseRow, next_command, parts_written, rows_of
-from autograder.learner.progress import Standing, read_progress
-from autograder.learner.start import may_start, next_todo, read_todos, start_texts, take_start
+from autograder.course import Course, UsageError, read_course
+from autograder.learner import (
+    ExerciseRow,
+    Standing,
+    lesson_paragraphs,
+    may_start,
+    next_command,
+    next_todo,
+    parts_written,
+    read_progress,
+    read_todos,
+    rows_of,
+    take_hint,
+    take_start,
+)
+from autograder.learner.next_steps import start_texts
 from autograder.results import Todo
-from autograder.submission.own_work import missing_sentence, notebook_file
+from autograder.submission import missing_sentence, notebook_file
 from tests.support import tiny
 
 SECOND = tiny.FILES[1]

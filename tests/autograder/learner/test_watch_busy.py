@@ -10,14 +10,11 @@ import pytest
 from rich.console import Console
 
 from autograder.course import Course, Exercise
-from autograder.learner.editor.screen import EditorScreen
-from autograder.learner.progress import Progress
-from autograder.learner.watch import session as watching
-from autograder.learner.watch.cockpit import Cockpit
-from autograder.learner.watch.screen import BEFORE_EDIT, Screen
-from autograder.learner.watch.session import Session
+from autograder.editor.server import EditorScreen
+from autograder.learner import BEFORE_EDIT, Cockpit, Progress, Screen, Session
+from autograder.learner import watch as watching
 from autograder.results import ExerciseResult, Report
-from autograder.runner.sandbox.isolation import Isolation
+from autograder.sandbox import Isolation
 from autograder.submission import Submission
 from tests.support import report_examples as examples
 from tests.support import tiny

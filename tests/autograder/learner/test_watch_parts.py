@@ -17,17 +17,14 @@ from rich.console import Console
 
 from autograder.authoring.release import EDITOR
 from autograder.cli.watch import _commands
-from autograder.judge.grader import Grader
+from autograder.judge import Grader
 from autograder.judge.marking import Marking
-from autograder.learner.progress import read_progress
-from autograder.learner.watch import files as polled
-from autograder.learner.watch.files import Content, Files, missing
-from autograder.learner.watch.screen import CHECKING, Screen
-from autograder.learner.watch.syntax import syntax_fault, syntax_result
-from autograder.learner.watch.work import Work, WorkSource
-from autograder.runner.runner import Cancelled, Run, Runner
-from autograder.submission import Caps, SubmissionError
-from autograder.submission.own_work import read_own
+from autograder.learner import Screen, read_progress
+from autograder.learner import watch as polled
+from autograder.learner.watch import Content, Files, Work, WorkSource, missing, syntax_fault, syntax_result
+from autograder.learner.watch_screen import CHECKING
+from autograder.runner import Cancelled, Run, Runner
+from autograder.submission import Caps, SubmissionError, read_own
 from tests.support import tiny
 
 NAME = "ex01.py"

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from autograder.course import read_course
-from autograder.course.suite import load_suite
-from autograder.runner.sandbox.launch import NOBODY, Launch
+from autograder.course import load_suite, read_course
+from autograder.sandbox import Launch
+from autograder.sandbox.channels import NOBODY
 from tests.support import tiny
 
 BENCHMARKS = tiny.REPOSITORY / "benchmarks"

@@ -1,6 +1,7 @@
 """Who may import what: the judge runs nobody's code, the worker knows nothing of it, and the engine of no subject."""
 
 import ast
+import importlib
 import json
 import re
 import shutil
@@ -9,6 +10,7 @@ import sys
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from statistics import median
 
 import pytest
 
@@ -18,11 +20,28 @@ ENGINE = tiny.REPOSITORY / "autograder"
 FILES = sorted(ENGINE.rglob("*.py"))
 
 
+FACE = re.compile(r"^    from (\.\w+) import (?:\(([^)]*)\)|(.*))$", re.MULTILINE)
+
+
+@cache
+def face(room: str) -> dict[str, str]:
+    """Return the names that a room offers, each with its module."""
+    file = ENGINE / room / "__init__.py"
+    found = FACE.findall(file.read_text("utf-8")) if file.is_file() else []
+    return {
+        name.strip(): f"autograder.{room}{module}"
+        for module, several, one in found
+        for name in (several or one).split(",")
+        if name.strip()
+    }
+
+
 @dataclass
 class Names:
     """The names in a file of the engine."""
 
-    imports: list[str] = field(default_factory=list)  # dotted, `from a import b` as a.b
+    written: list[tuple[str, bool]] = field(default_factory=list)  # modules of the engine, and if inside a function
+    imports: list[str] = field(default_factory=list)  # dotted, `from a import b` as a.b, each in its own module
     identifiers: set[str] = field(default_factory=set)
 
 
@@ -30,14 +49,22 @@ class Names:
 def names_of(file: Path) -> Names:
     """Return the names in a file, which several tests look at."""
     found = Names()
-    for node in ast.walk(ast.parse(file.read_bytes())):
+    tree = ast.parse(file.read_bytes())
+    functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+    inside = {id(node) for function in functions for node in ast.walk(function)}
+    package = ".".join(("autograder", *file.relative_to(ENGINE).parts[:-1]))
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             found.imports += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            assert not node.level, f"{file}: imports are absolute"
-            found.imports += [f"{node.module}.{alias.name}" for alias in node.names]
-        names = (getattr(node, name, None) for name in ("id", "attr", "name", "arg", "asname"))
-        found.identifiers.update(name for name in names if isinstance(name, str))
+            assert node.level <= 1, f"{file}: a relative import stays in its folder"
+            module = f"{package}.{node.module}" if node.level else str(node.module)
+            if module.startswith("autograder"):
+                found.written.append((module, id(node) in inside))
+            names = face(module.split(".")[1]) if module.count(".") == 1 else {}
+            found.imports += [f"{names.get(alias.name, module)}.{alias.name}" for alias in node.names]
+        words = (getattr(node, name, None) for name in ("id", "attr", "name", "arg", "asname"))
+        found.identifiers.update(word for word in words if isinstance(word, str))
     return found
 
 
@@ -55,23 +82,28 @@ def importers(part: str, of: tuple[str, ...]) -> list[str]:
         f"{file.relative_to(ENGINE)}: {name}"
         for file in files
         for name in imports(file)
-        if f"{name}.".startswith(names)
+        if f"{name}.".startswith(names) and not (file.name == "__init__.py" and name in face(part).values())
     ]
 
 
 ROOMS = (
-    *("ending", "exits", "protocol", "formats", "checks", "edits", "worker"),
+    *("ending", "exits", "faces", "protocol", "formats", "checks", "edits", "worker"),
     *("course", "results", "submission"),
-    *("messages", "runner", "comparison", "answer_key", "diagnosis", "judge"),
-    *("report", "authoring", "learner", "instructor"),
-    *("notebook", "cli", "pytest_plugin", "__main__"),
+    *("runner", "sandbox", "comparison", "answer_key", "diagnosis", "judge", "report"),
+    *("authoring", "learner", "notebook", "practice", "editor", "play", "instructor", "exports"),
+    *("cli", "pytest_plugin", "__main__"),
 )
 """A room imports of the rooms before it only, so that each can be read without those that follow."""
 
 
+def room_of(file: Path) -> str:
+    """Return the room of a file: a folder or a module of the engine."""
+    return file.relative_to(ENGINE).parts[0].removesuffix(".py")
+
+
 def rooms(file: Path) -> set[tuple[str, str]]:
     """Return the pairs of this file's room and the other rooms it imports from."""
-    own = file.relative_to(ENGINE).parts[0].removesuffix(".py")
+    own = room_of(file)
     found = {name.split(".")[1] for name in imports(file) if name.startswith("autograder.")}
     return {(own, room) for room in found - {own} if (ENGINE / room).is_dir() or (ENGINE / f"{room}.py").is_file()}
 
@@ -82,6 +114,55 @@ def test_imports_run_one_way() -> None:
     assert {(own, room) for own, room in every if ROOMS.index(room) > ROOMS.index(own)} == set()
 
 
+def test_nothing_imports_deeper_than_the_face_of_another_room() -> None:
+    deep = [
+        f"{file.relative_to(ENGINE)}: {module}"
+        for file in FILES
+        for module, _ in names_of(file).written
+        if module.count(".") > 1 and module.split(".")[1] != room_of(file)
+    ]
+    assert not deep
+
+
+@pytest.mark.parametrize("room", [room for room in ROOMS if (ENGINE / room).is_dir()])
+def test_the_face_of_a_room_offers_what_is_there_and_what_others_use(room: str) -> None:
+    offered = face(room)
+    owner = importlib.import_module(f"autograder.{room}")
+    modules = {file.stem for file in (ENGINE / room).glob("*.py")}
+    assert not modules & set(offered), "a module hides a name of its face once it is imported"
+    for name, module in offered.items():
+        file = ENGINE.parent / Path(*module.split(".")).with_suffix(".py")
+        assert not name.startswith("_")
+        assert file.is_file(), f"{name} of {file}"
+        assert name in {*names_of(file).identifiers}, f"{name} is not in {file}"
+    with pytest.raises(AttributeError, match="has no attribute 'no_such_name'"):
+        owner.no_such_name  # noqa: B018
+
+
+def test_an_import_inside_a_function_is_an_exception() -> None:
+    """It keeps the start of a program quick, or NumPy and torch out of it; most modules need none."""
+    hidden = [file for file in FILES for _, inside in names_of(file).written if inside]
+    assert len(hidden) <= 100
+    assert len(set(hidden)) <= 40
+
+
+def test_modules_are_few_and_deep() -> None:
+    sizes = [len(file.read_text("utf-8").splitlines()) for file in FILES if file.name != "__init__.py"]
+    assert len(FILES) <= 230
+    assert median(sizes) >= 180
+
+
+def test_a_module_with_one_importer_is_a_concept_of_its_own() -> None:
+    """Of modules that no face offers, few are imported by one other module alone; a program is imported by none."""
+    offered = {module for room in ROOMS for module in face(room).values()}
+    users: dict[str, set[Path]] = {}
+    for file in FILES:
+        for module, _ in names_of(file).written:
+            users.setdefault(module, set()).add(file)
+    alone = [module for module, files in users.items() if len(files) == 1 and module not in offered]
+    assert len([module for module in alone if module.count(".") > 1]) <= 30, sorted(alone)
+
+
 def test_the_guide_for_contributors_lists_the_rooms_in_their_order() -> None:
     guide = (tiny.REPOSITORY / "CONTRIBUTING.md").read_text("utf-8")
     table = guide[guide.index("| room |") : guide.index("## Add something")]
@@ -89,10 +170,14 @@ def test_the_guide_for_contributors_lists_the_rooms_in_their_order() -> None:
 
 
 def test_the_worker_knows_the_protocol_the_language_of_checks_and_the_edits_alone() -> None:
-    assert {room for own, room in set().union(*map(rooms, FILES)) if own == "worker"} == {"protocol", "checks", "edits"}
+    confined = [file for file in FILES if file.is_relative_to(ENGINE / "sandbox" / "confined")]
+    worker = [file for file in FILES if room_of(file) == "worker"]
+    known = {"protocol", "checks", "edits", "faces"}
+    assert {room for file in worker for _, room in rooms(file)} == known
+    assert {room for file in confined for _, room in rooms(file)} <= known | {"worker"}
 
 
-SEES_NO_TENSOR = sorted(set(ROOMS) - {"worker", "checks", "learner"})
+SEES_NO_TENSOR = sorted(set(ROOMS) - {"worker", "checks", "learner", "notebook", "play", "sandbox"})
 
 
 @pytest.mark.parametrize("part", [part for part in SEES_NO_TENSOR if (ENGINE / part).is_dir()])
@@ -100,10 +185,23 @@ def test_what_decides_imports_neither_torch_nor_the_worker(part: str) -> None:
     assert not importers(part, ("torch", "autograder.worker", "autograder.checks.given", "autograder.checks.weights"))
 
 
+@pytest.mark.parametrize("file", sorted((ENGINE / "sandbox").glob("*.py")), ids=lambda file: file.stem)
+def test_the_judges_half_of_the_sandbox_imports_nothing_of_the_worker(file: Path) -> None:
+    assert not [name for name in imports(file) if name.startswith(("torch.", "autograder.worker."))]
+    assert not [module for module, _ in names_of(file).written if "confined" in module]
+
+
 def test_the_checks_of_the_course_need_no_torch() -> None:
     for folder in (tiny.REPOSITORY, tiny.ROOT):
         for file in sorted((folder / "tests" / "exercises").glob("test_*.py")):
-            assert not [name for name in imports(file) if name.split(".")[0] in ("torch", "numpy")], file
+            assert not [name for name in imports_of_course(file) if name.split(".")[0] in ("torch", "numpy")], file
+
+
+def imports_of_course(file: Path) -> list[str]:
+    """Return the modules that a file of a course imports."""
+    nodes = list(ast.walk(ast.parse(file.read_bytes())))
+    plain = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    return plain + [str(node.module) for node in nodes if isinstance(node, ast.ImportFrom)]
 
 
 CHECKED = """
@@ -178,16 +276,11 @@ PLAIN = {
 def test_no_name_in_the_engine_speaks_of_the_subject_of_a_course() -> None:
     """Diagnosis and messages know tensors: a softmax is an operation like a mean, and must be called by its name."""
     for file in FILES:
-        if file.name in ("lines.py", "ipython.py"):  # they read the tokens of TOML, and call IPython's transformer
+        if file.name in ("toml.py", "notebook.py"):  # they read the tokens of TOML, and call IPython's transformer
             continue
-        knows_tensors = file.relative_to(ENGINE).parts[0] in ("diagnosis", "messages")
+        knows_tensors = file.relative_to(ENGINE).parts[0] in ("diagnosis", "comparison")
         names = {TENSORS.sub("", name) if knows_tensors else name for name in names_of(file).identifiers} - PLAIN
         assert [name for name in names if SUBJECT.search(name)] == [], file
-
-
-def test_no_file_of_the_engine_is_longer_than_a_reader_can_hold() -> None:
-    long = {str(file.relative_to(ENGINE)): len(file.read_text("utf-8").splitlines()) for file in FILES}
-    assert {name: lines for name, lines in long.items() if lines > 420} == {}
 
 
 def test_nothing_in_the_engine_prints_a_traceback() -> None:

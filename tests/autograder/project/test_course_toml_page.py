@@ -6,14 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from autograder.course import read_course
-from autograder.course.assignments import KEYS as ASSIGNMENTS
-from autograder.course.exercises import KEYS as EXERCISE
-from autograder.course.grading import KEYS as GRADING
-from autograder.course.model import Limits
-from autograder.course.parts import KEYS as PARTS
-from autograder.course.play import KEYS as PLAY
+from autograder.course import Limits, read_course
+from autograder.course.grading import ASSIGNMENT_KEYS as ASSIGNMENTS
+from autograder.course.grading import GRADING_KEYS as GRADING
+from autograder.course.reader import EXERCISE_KEYS as EXERCISE
 from autograder.course.reader import KEYS as TOP
+from autograder.course.reader import PART_KEYS as PARTS
+from autograder.course.reader import PLAY_KEYS as PLAY
 
 PAGE = (Path(__file__).parents[3] / "docs" / "course-toml.md").read_text("utf-8")
 SECTIONS = dict(zip(*[iter(re.split(r"^## (.+)\n", PAGE, flags=re.MULTILINE)[1:])] * 2, strict=True))

@@ -9,13 +9,11 @@ import pytest
 
 from autograder import __version__
 from autograder.answer_key import released
-from autograder.course import CourseError, read_course
-from autograder.course.kit_files import MANIFEST
+from autograder.course import MANIFEST, CourseError, read_course
 from autograder.formats import COURSE, FORMATS, KEY, REPORT, Format
-from autograder.instructor.gradebook.graded import ExportError, read_graded
-from autograder.instructor.gradebook.roster import Roster
-from autograder.results.reading import UnknownFormat, from_json, read_report
-from autograder.runner.run import EnvironmentProblem
+from autograder.instructor import ExportError, Roster, read_graded
+from autograder.results import UnknownFormat, from_json, read_report
+from autograder.runner import EnvironmentProblem
 from tests.support import tiny
 
 READS = f"but this engine (version {__version__}) reads format"

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from autograder.answer_key.catalogue import read_catalogue
+from autograder.answer_key import read_catalogue
 from docs.pictures.draw import LINE, main, terminal_output, terminal_svg
 from tests.support import tiny
 

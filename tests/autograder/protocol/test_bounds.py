@@ -9,20 +9,18 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.diagnosis.location.deadline import Deadline, OutOfTime
-from autograder.diagnosis.location.divergence import first_divergence
-from autograder.diagnosis.location.locating import in_file
-from autograder.protocol import Array, Opaque, Value, bounds
-from autograder.protocol.fingerprints import MOST_PRINTS, WIDTH
-from autograder.runner.outcomes import read_fault, read_survey
-from autograder.runner.traces import read_trace
-from autograder.runner.validation import as_number, as_observation
+from autograder.diagnosis import Deadline
+from autograder.diagnosis.divergence import OutOfTime, first_divergence
+from autograder.diagnosis.locator import in_file
+from autograder.protocol import MOST_PRINTS, WIDTH, Array, Opaque, Value
+from autograder.protocol import values as bounds
+from autograder.runner import read_fault, read_trace
+from autograder.runner.outcomes import as_number, as_observation, read_survey
 from autograder.worker import faults, support
-from autograder.worker.observe import observe
-from autograder.worker.own_helpers import own_helpers
+from autograder.worker.session import observe
+from autograder.worker.sources import own_helpers
 from autograder.worker.syntax import survey
-from autograder.worker.tensors import TensorSupport
-from autograder.worker.tracing import Tracing
+from autograder.worker.tensors import TensorSupport, Tracing
 from tests.support.fuzzing import transmitted
 
 FILE = "ex01_first.py"

@@ -11,19 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from autograder.answer_key.keys import Keys
-from autograder.checks.trials import Key
-from autograder.comparison.compare import Expected, judge_observation
-from autograder.judge.grader import Grader
-from autograder.protocol import Array
-from autograder.protocol.fingerprints import WIDTH
-from autograder.report.glyphs import glyphs_for
-from autograder.report.terminal import make_console, render_report
-from autograder.results import Report
-from autograder.results.reading import from_json
+from autograder.answer_key import Keys
+from autograder.checks import Key
+from autograder.comparison import Expected, judge_observation
+from autograder.judge import Grader
+from autograder.protocol import WIDTH, Array
+from autograder.report import glyphs_for, render_report, report_console
+from autograder.results import Report, from_json
+from autograder.runner import EnvironmentProblem, GraderProblem, Runner
 from autograder.runner import runner as runner_module
 from autograder.runner.process import End
-from autograder.runner.runner import EnvironmentProblem, GraderProblem, Runner
 from autograder.submission import Submission
 from tests.support import fuzzing, tiny
 from tests.support.fuzzing import ENDS, Event, Script, bounded, hostile, seeds
@@ -169,7 +166,7 @@ def _was_sent(sent: Sequence[Event], exercise: str, at: tuple[str, int], referen
 def rendered(report: Report) -> None:
     """Show a report to a terminal, with and without colours; whatever is in it is made printable."""
     for plain in (True, False):
-        console = make_console(plain=plain, color=not plain)
+        console = report_console(plain=plain, color=not plain)
         with console.capture() as capture:
             render_report(console, report, file_paths={}, next_commands=(), glyphs=glyphs_for("utf-8"), plain=plain)
         assert "\x1b[2J" not in capture.get()

@@ -10,12 +10,13 @@ from hypothesis import strategies as some
 
 from autograder.diagnosis.exceptions import in_characters
 from autograder.diagnosis.findings import excerpt
-from autograder.judge.grader import Grader
-from autograder.protocol.statements import statements
+from autograder.judge import Grader
+from autograder.protocol import statements
 from autograder.results import Place
+from autograder.runner import Runner
 from autograder.runner.outcomes import read_survey
-from autograder.runner.runner import Runner
-from autograder.worker.sources import Sources, compiled
+from autograder.worker import Sources
+from autograder.worker.sources import compiled
 from autograder.worker.syntax import outermost_loop
 from tests.support import fuzzing, tiny
 from tests.support.fuzzing import bounded, seeds

@@ -2,7 +2,8 @@
 
 import pytest
 
-from autograder.protocol.log_labels import Section, label, sections
+from autograder.protocol import label, sections
+from autograder.protocol.agreements import Section
 
 
 def test_each_part_of_a_log_has_its_source() -> None:

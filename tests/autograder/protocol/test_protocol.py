@@ -16,9 +16,18 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as some
 
-from autograder.protocol import Array, Frames, Limits, Opaque, ProtocolError, decode, encode, read_frame, write_frame
-from autograder.protocol.frames import HEADER, MAGIC
-from autograder.protocol.values import ITEM_SIZES, MAX_AXES, MAX_DEPTH
+from autograder.protocol import (
+    ITEM_SIZES,
+    MAX_AXES,
+    Array,
+    Frames,
+    Limits,
+    Opaque,
+    ProtocolError,
+    read_frame,
+    write_frame,
+)
+from autograder.protocol.values import HEADER, MAGIC, MAX_DEPTH, decode, encode
 from tests.support import tiny
 
 SMALL = Limits(text=1 << 16, blob=1 << 16, nodes=500)

@@ -12,12 +12,13 @@ from hypothesis import strategies as some
 
 from autograder.diagnosis.exceptions import in_characters
 from autograder.diagnosis.findings import excerpt
-from autograder.judge.grader import Grader
-from autograder.learner.watch.syntax import syntax_fault
-from autograder.protocol.source_text import lines_of, text_of
+from autograder.judge import Grader
+from autograder.learner.watch import syntax_fault
+from autograder.protocol import lines_of, text_of
 from autograder.results import Place
-from autograder.runner.runner import Runner
-from autograder.worker.sources import Sources, compiled
+from autograder.runner import Runner
+from autograder.worker import Sources
+from autograder.worker.sources import compiled
 from tests.support import tiny
 from tests.support.fuzzing import bounded
 

@@ -5,7 +5,8 @@ import unicodedata
 
 import pytest
 
-from autograder.protocol.visible import MOST_MARKS, visible
+from autograder.protocol import visible
+from autograder.protocol.programs import MOST_MARKS
 
 INVISIBLE = "\u034f\u115f\u1160\u17b4\u180b\u180f\u2800\u3164\ufe00\uffa0\U000e0041\U000e0100"
 STEERING = "\x00\x07\x1b\x7f\x85\x9b\u061c\u200b\u200e\u200f\u2028\u202a\u202e\u2060\u2066\u2069\ufeff\ud800\r\n\t"

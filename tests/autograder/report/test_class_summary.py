@@ -6,11 +6,9 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from autograder.report.class_summary import ClassSummary, facts_of, summarize, summary_of
-from autograder.report.glyphs import ASCII
-from autograder.report.terminal import render_class
-from autograder.results import CheckResult, ExerciseResult, Finding, Report, Status
-from autograder.results.model import Place
+from autograder.report import ASCII, facts_of, render_class, summary_of
+from autograder.report.class_table import ClassSummary, summarize
+from autograder.results import CheckResult, ExerciseResult, Finding, Place, Report, Status
 
 PLACE = Place("ex01_mean.py", 3, "<module>")
 NOTHING = Finding("structure", "structure", "ex01_mean.py defines no mean; it defines nothing at all.")

@@ -8,15 +8,11 @@ from html.parser import HTMLParser
 import pytest
 from rich.console import Console
 
-from autograder.report.failure_text import failure_text
-from autograder.report.failure_view import FailureView, failure_view
-from autograder.report.glyphs import ASCII, UNICODE
-from autograder.report.html_failure import failure_parts
-from autograder.report.layout import Page
+from autograder.report import ASCII, UNICODE, FailureView, Page, failure_parts, failure_text, failure_view
+from autograder.report.failures import fitting_parts, print_parts
 from autograder.report.plain import failure_sentences, print_sentences
-from autograder.report.prints import fitting_parts, print_parts
 from autograder.report.terminal_failure import WHOLE, failure_lines
-from autograder.results.model import Finding, Place, PrintOutput
+from autograder.results import Finding, Place, PrintOutput
 from tests.support import report_examples as examples
 
 FAILING = [name for name, exercise in examples.EXERCISES.items() if exercise.first_failure]

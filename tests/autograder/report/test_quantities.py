@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.report.quantities import duration
+from autograder.report import duration
 
 
 @pytest.mark.parametrize(

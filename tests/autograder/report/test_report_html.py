@@ -8,12 +8,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.report.html import exercise_card, hint_card, note_card, table_card, why_card
-from autograder.report.html_bars import HIGH, bars_svg
-from autograder.report.html_grid import MOST_TITLES, grid_svg
-from autograder.report.html_style import DARK, LIGHT, style
-from autograder.report.why import WhyPage
-from autograder.results.model import ExerciseResult, Maps, Picture, PrintOutput
+from autograder.report import (
+    DARK,
+    LIGHT,
+    WhyPage,
+    exercise_card,
+    grid_svg,
+    hint_card,
+    note_card,
+    style,
+    table_card,
+    why_card,
+)
+from autograder.report.html import HIGHEST_BARS, MOST_TITLES, bars_svg
+from autograder.results import ExerciseResult, Maps, Picture, PrintOutput
 from tests.support import report_examples as examples
 
 HOSTILE = '</pre></style><script>alert(1)</script><img src=x onerror="y">&\x1b[31m\u202e" \'{{}}'
@@ -205,7 +213,9 @@ def test_bars_are_as_high_as_their_numbers_and_say_them() -> None:
     page = Page(exercise_card(examples.RATE_PASS))
     [drawn] = page.of("svg")
     heights = [float(bar["height"] or "") for bar in page.of("rect")]
-    assert heights == pytest.approx([HIGH / 4, HIGH, HIGH * 2.5 / 4, HIGH * 1.75 / 4], abs=0.1)
+    assert heights == pytest.approx(
+        [HIGHEST_BARS / 4, HIGHEST_BARS, HIGHEST_BARS * 2.5 / 4, HIGHEST_BARS * 1.75 / 4], abs=0.1
+    )
     assert "4 bars (step), heights (rate) from 1 to 4; 1, 4, 2.5, 1.75." in (drawn["aria-label"] or "")
     assert "height: rate, bars: step" in page.text
 

@@ -7,13 +7,11 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from autograder.report.comparison import gap_of, map_pair
-from autograder.report.glyphs import ASCII, UNICODE, Glyphs
-from autograder.report.heat import color_of
-from autograder.report.layout import Page
-from autograder.report.terminal import render_exercise
-from autograder.report.terminal_maps import map_lines, number_lines, number_sentences
-from autograder.results.model import Evidence, Finding, Maps
+from autograder.report import ASCII, UNICODE, Glyphs, Page, render_exercise
+from autograder.report.failures import gap_of, map_pair
+from autograder.report.pictures import color_of
+from autograder.report.terminal_failure import map_lines, number_lines, number_sentences
+from autograder.results import Evidence, Finding, Maps
 from tests.support import report_examples as examples
 from tests.support.screens import NEXT, on_terminal, printed
 

@@ -17,16 +17,13 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from autograder.answer_key.catalogue import patched, read_catalogue
-from autograder.course import Exercise, read_course
-from autograder.course.suite import Suite, load_suite
-from autograder.judge.grader import Grader
-from autograder.report.glyphs import UNICODE
-from autograder.report.terminal import render_exercise
+from autograder.answer_key import patched, read_catalogue
+from autograder.course import Exercise, Suite, load_suite, read_course
+from autograder.judge import Grader
+from autograder.report import UNICODE, render_exercise
 from autograder.results import ExerciseResult
-from autograder.runner.runner import Runner
-from autograder.submission import Submission
-from autograder.submission.submission import digest
+from autograder.runner import Runner
+from autograder.submission import Submission, digest
 
 SNAPSHOTS = Path(__file__).parent / "snapshots" / "mistakes"
 COURSE = read_course(Path(__file__).parents[3])

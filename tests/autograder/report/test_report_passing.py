@@ -10,13 +10,10 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.style import Style
 
-from autograder.report.glyphs import ASCII, UNICODE, Glyphs
-from autograder.report.layout import Page
-from autograder.report.passing import TALLEST_PICTURE, one_picture, picture_lines
-from autograder.report.picture_words import in_words
-from autograder.report.quantities import ordinal
-from autograder.report.terminal import render_exercise
-from autograder.results.model import ExerciseResult, Picture
+from autograder.report import ASCII, UNICODE, Glyphs, Page, render_exercise
+from autograder.report.pictures import TALLEST_PICTURE, in_words, one_picture, picture_lines
+from autograder.report.states import ordinal
+from autograder.results import ExerciseResult, Picture
 from tests.support import report_examples as examples
 from tests.support.screens import on_terminal
 

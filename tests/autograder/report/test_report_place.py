@@ -7,11 +7,10 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from autograder.report.glyphs import ASCII, UNICODE, Glyphs
-from autograder.report.layout import Page
-from autograder.report.location import AGREES, LEGEND, location_of
-from autograder.report.terminal_location import location_lines
-from autograder.results.model import Finding, Place
+from autograder.report import AGREES, ASCII, UNICODE, Glyphs, Page
+from autograder.report.failures import LEGEND, location_of
+from autograder.report.terminal_failure import location_lines
+from autograder.results import Finding, Place
 from tests.support import report_examples as examples
 
 SOURCE = ((20, "    def forward(self, x):"), (21, "        scores = query @ key"), (22, "        return scores"))

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.results.model import Report
-from autograder.results.reading import from_json, read_report
+from autograder.results import Report, from_json, read_report
 from tests.support import report_examples as examples
 
 

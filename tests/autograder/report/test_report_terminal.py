@@ -18,14 +18,25 @@ from rich.console import Console
 from rich.text import Text
 
 from autograder.cli.screen import Screen
-from autograder.report.exercise_summary import spoken
-from autograder.report.glyphs import ASCII, UNICODE, Glyphs, glyphs_for
-from autograder.report.header import REQUIRES, UNJUDGED, top_lines
-from autograder.report.layout import Page, next_lines
-from autograder.report.printable import one_line, printable, wrapped
-from autograder.report.states import check_state
-from autograder.report.terminal import make_console, render_class, render_exercise, render_report
-from autograder.results.model import Evidence, Finding, Maps, Place, PrintOutput
+from autograder.report import (
+    ASCII,
+    UNICODE,
+    Glyphs,
+    Page,
+    check_state,
+    glyphs_for,
+    one_line,
+    printable,
+    render_class,
+    render_exercise,
+    render_report,
+    report_console,
+    spoken,
+    wrapped,
+)
+from autograder.report.layout import next_lines
+from autograder.report.terminal import REQUIRES, UNJUDGED, top_lines
+from autograder.results import Evidence, Finding, Maps, Place, PrintOutput
 from tests.support import report_examples as examples
 from tests.support.screens import NEXT, Terminal, assert_as_read, on_terminal, printed
 
@@ -252,7 +263,7 @@ def test_the_glyphs_are_chosen_by_what_the_stream_can_encode(encoding: str, expe
 def test_a_console_on_a_narrow_encoding_never_raises(monkeypatch: pytest.MonkeyPatch) -> None:
     raw = io.BytesIO()
     monkeypatch.setattr("sys.stdout", io.TextIOWrapper(raw, encoding="cp1252", errors="strict"))
-    console = make_console()
+    console = report_console()
     exercise = replace(examples.MASK, title="attention 漢字 ✓")
     render_exercise(console, exercise, file_path=None, next_commands=NEXT, glyphs=glyphs_for(console.encoding))
     console.file.flush()
@@ -264,7 +275,7 @@ def test_a_console_on_a_narrow_encoding_never_raises(monkeypatch: pytest.MonkeyP
 )
 def test_colour_is_forced_on_and_off(monkeypatch: pytest.MonkeyPatch, color: bool, plain: bool, colored: bool) -> None:
     monkeypatch.setattr("sys.stdout", stream := io.StringIO())
-    console = make_console(plain=plain, color=color)
+    console = report_console(plain=plain, color=color)
     render_exercise(console, examples.FAIL, file_path=None, next_commands=NEXT, glyphs=UNICODE, plain=plain)
     assert ("\x1b[1;31m" in stream.getvalue()) is colored
 
@@ -274,7 +285,7 @@ def test_colour_is_forced_on_and_off(monkeypatch: pytest.MonkeyPatch, color: boo
 def test_no_encoding_makes_any_example_fail(encoding: str, monkeypatch: pytest.MonkeyPatch) -> None:
     raw = io.BytesIO()
     monkeypatch.setattr("sys.stdout", io.TextIOWrapper(raw, encoding=encoding, errors="strict"))
-    console = make_console(color=True)
+    console = report_console(color=True)
     glyphs = glyphs_for(console.encoding)
     for name in (*examples.EXERCISES, "report", "class"):
         for plain in (True, False):
@@ -312,10 +323,10 @@ def test_the_terminal_and_its_user_decide_on_colour(
     for name, value in wishes.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr("sys.stdout", Terminal() if terminal else io.StringIO())
-    assert make_console().color_system == system
-    assert make_console(plain=True).color_system is None
+    assert report_console().color_system == system
+    assert report_console(plain=True).color_system is None
     monkeypatch.setenv("NO_COLOR", "1")
-    assert make_console().no_color
+    assert report_console().no_color
 
 
 @pytest.mark.parametrize(("shown_hints", "label"), [(1, "Hint"), (2, "Hint 2 of 3"), (9, "Hint 3 of 3"), (0, "")])

@@ -7,9 +7,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from autograder.report.diff import render_evidence
-from autograder.report.glyphs import ASCII, UNICODE, Glyphs
-from autograder.report.why import WhyPage, render_why
+from autograder.report import ASCII, UNICODE, Glyphs, WhyPage, render_evidence, render_why
 from tests.support import report_examples as examples
 from tests.support.screens import assert_as_read
 

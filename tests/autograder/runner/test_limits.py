@@ -8,17 +8,14 @@ from threading import Semaphore, Thread
 
 import pytest
 
-from autograder.course import Limits, find_course, read_course
-from autograder.course.suite import load_suite
-from autograder.judge import marking
-from autograder.judge.grader import Grader
-from autograder.runner import attempt as attempt_module
+from autograder.course import Limits, find_course, load_suite, read_course
+from autograder.judge import Grader, marking
+from autograder.runner import Fault, Observed, Run, Runner, Timeouts, WorkerFailure, of_edited
+from autograder.runner import runner as attempt_module
 from autograder.runner import runner as runner_module
-from autograder.runner.outcomes import Fault, Observed, WorkerFailure
 from autograder.runner.process import GRACE_SECONDS, START_SECONDS, End
-from autograder.runner.runner import Run, Runner
-from autograder.runner.sandbox.isolation import Isolation
-from autograder.runner.timeouts import Timeouts, of_edited, on_device
+from autograder.runner.runner import on_device
+from autograder.sandbox import Isolation
 from tests.support import fuzzing, tiny
 from tests.support.fuzzing import Event, Script
 

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from autograder.course import CourseError, read_course
-from autograder.course.problems import Problem
+from autograder.course.toml import Problem
 from autograder.submission import Caps, SubmissionError, read_submission
 
 FILES = ("ex01_embeddings.py", "ex05_attention.py")

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.submission import Caps, SubmissionError, class_folder
-from autograder.submission.listing import Submissions, list_submissions
+from autograder.submission import Caps, SubmissionError, class_folder, list_submissions
+from autograder.submission.listing import Submissions
 from tests.support.submission_examples import BOTH, FILES, ONE, TWO, laid_out, zip_of, zipped
 
 STUDENTS = ("ada", "bob", "cem", "dee")

@@ -9,13 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from autograder.authoring.handout import handout_of
+from autograder.authoring import handout_of
 from autograder.course import read_course
-from autograder.instructor.gradebook.roster import Roster, Student
-from autograder.submission import Caps, SubmissionError
-from autograder.submission.class_entry import Entry
-from autograder.submission.git import commit_time
-from autograder.submission.listing import Submissions, list_submissions
+from autograder.instructor import Roster, Student
+from autograder.submission import Caps, Entry, SubmissionError, commit_time, list_submissions
+from autograder.submission.listing import Submissions
 from tests.support import tiny
 from tests.support.submission_examples import BOTH, FILES, ONE, TWO, laid_out, links, zip_of, zipped
 

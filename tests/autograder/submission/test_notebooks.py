@@ -8,11 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.protocol.source_text import text_of
-from autograder.submission import Handout, Submission, read_submission
-from autograder.submission.files import FileError
-from autograder.submission.ipython import python_of
-from autograder.submission.notebook import cell_of, read_notebook
+from autograder.protocol import text_of
+from autograder.submission import FileError, Handout, Submission, cell_of, python_of, read_notebook, read_submission
 from tests.support.submission_examples import BOTH, FILES, LIMIT, ONE, TWO, laid_out, noted, zipped
 
 BOOK = ONE.replace(".py", ".ipynb")

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.submission import Submission
-from autograder.submission.own_work import read_own
+from autograder.submission import Submission, read_own
 from tests.support import tiny
 from tests.support.submission_examples import BOTH, FILES, ONE, TWO, laid_out, noted, read, zipped
 

@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.instructor.gradebook.roster import Roster, Student
-from autograder.submission import Caps, SubmissionError
-from autograder.submission.listing import list_submissions
+from autograder.instructor import Roster, Student
+from autograder.submission import Caps, SubmissionError, list_submissions
 from tests.support.submission_examples import BOTH, FILES, ONE, laid_out, links, read, zipped
 
 

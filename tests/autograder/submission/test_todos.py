@@ -2,8 +2,8 @@
 
 import pytest
 
-from autograder.protocol.functions import outline_of
-from autograder.submission.todos import todos_of
+from autograder.protocol import outline_of
+from autograder.submission import todos_of
 
 STUB = '''\
 class Heads:

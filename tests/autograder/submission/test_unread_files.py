@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from autograder.authoring.handout import handout_of
-from autograder.judge.grader import Grader
+from autograder.authoring import handout_of
+from autograder.judge import Grader
 from autograder.results import ExerciseResult
-from autograder.runner.runner import Runner
-from autograder.submission import Handout, Submission, SubmissionError, read_submission
-from autograder.submission.own_work import read_own
+from autograder.runner import Runner
+from autograder.submission import Handout, Submission, SubmissionError, read_own, read_submission
 from tests.support import tiny
 from tests.support.submission_examples import (
     BOTH,

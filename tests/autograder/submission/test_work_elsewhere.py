@@ -8,10 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.submission import Handout, Submission, read_submission
-from autograder.submission.ipython import python_of
-from autograder.submission.notebook import read_notebook
-from autograder.submission.work import bodies, written
+from autograder.submission import Handout, Submission, python_of, read_notebook, read_submission
+from autograder.submission.submission import bodies, written
 from tests.autograder.submission.test_notebooks import book, code, text
 from tests.support.submission_examples import LIMIT, laid_out, zipped
 

@@ -4,10 +4,8 @@ from typing import Any
 
 import pytest
 
-from autograder.checks import Judge, Raises, Same
-from autograder.checks.language import Check, Drawing, Step
-from autograder.worker import support
-from autograder.worker.session import Job
+from autograder.checks import Check, Drawing, Judge, Raises, Same, Step
+from autograder.worker import Job, support
 from tests.support import tiny
 
 JOB: dict[str, Any] = {"sources": {}, "reference_parts": {}, "limits": None, "prints": False}
@@ -31,6 +29,6 @@ def check_with(judge: Judge) -> Check:
     ],
 )
 def test_only_checks_of_what_is_returned_run_on_the_device(item: Any, device: str) -> None:
-    support.load(tiny.COURSE.libraries)
+    support.load_support(tiny.COURSE.libraries)
     given = Job({**JOB, "device": "meta", "exact": False, "trace": False}, lambda _: None)._given(item, 1, {})
     assert given.device.type == probe(None, given).device.type == device

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 import torch
 
-from autograder.checks.plain_given import PlainGiven
-from autograder.protocol.bounds import FRAME_VALUES
-from autograder.worker import support
-from autograder.worker.faults import describe, frames_of
+from autograder.checks import PlainGiven
+from autograder.protocol import FRAME_VALUES
+from autograder.worker import describe, support
+from autograder.worker.faults import frames_of
 from autograder.worker.tensors import TensorSupport
 
 

@@ -25,9 +25,9 @@ from torch.nn import functional
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from autograder.course import read_course
-from autograder.worker import library_guard
+from autograder.worker import forbidden_calls as library_guard
 from autograder.worker.bans import ForbiddenCallError, resolve
-from autograder.worker.forbidden_calls import forbid
+from autograder.worker.forbidden_calls import forbid_calls
 from tests.proof import conventions
 from tests.proof.ways import Way
 from tests.support import tiny
@@ -134,7 +134,7 @@ WAYS: dict[str, Callable[[], Any]] = {
 def refusals() -> dict[str, Any]:
     """What came of every way, all in one stretch."""
     found: dict[str, Any] = {}
-    with forbid(NAMES):
+    with forbid_calls(NAMES):
         for way, call in WAYS.items():
             try:
                 found[way] = call()
@@ -153,7 +153,7 @@ def test_a_forbidden_call_is_refused_by_whatever_way(refusals: dict[str, Any], w
 @pytest.mark.filterwarnings("ignore:.*torch.jit.trace.*:DeprecationWarning")
 def test_a_compiled_graph_fails_by_it() -> None:
     graph = torch.jit.trace(lambda x: torch.group_norm(x, 1), X)  # type: ignore[no-untyped-call]
-    with pytest.raises(RuntimeError, match="ForbiddenCallError"), forbid(NAMES):
+    with pytest.raises(RuntimeError, match="ForbiddenCallError"), forbid_calls(NAMES):
         graph(X)
     assert torch.equal(graph(X), torch.group_norm(X, 1))
 
@@ -167,12 +167,12 @@ def test_afterwards_all_is_as_before(way: str) -> None:
 
 def test_a_name_that_this_torch_does_not_have_forbids_nothing() -> None:
     assert resolve("torch.nn.functional.no_such_function") is None
-    with forbid(["torch.nn.functional.no_such_function", "torch.ops.aten.no_such_operator"]):
+    with forbid_calls(["torch.nn.functional.no_such_function", "torch.ops.aten.no_such_operator"]):
         torch.group_norm(X, 1)
 
 
 def test_what_is_raised_within_leaves_nothing_behind() -> None:
-    with pytest.raises(KeyError), forbid(NAMES):
+    with pytest.raises(KeyError), forbid_calls(NAMES):
         raise KeyError
     functional.gumbel_softmax(torch.group_norm(X, 1))
 
@@ -199,21 +199,21 @@ def test_a_way_that_the_search_found_is_refused(way: Way) -> None:
         eval(line, names), conventions.expected(way.kind, masked="bias" in line or "mask" in line)
     )
     assert right is not None, "the way leads to the numbers"
-    with pytest.raises(ForbiddenCallError), forbid(COURSE_NAMES):
+    with pytest.raises(ForbiddenCallError), forbid_calls(COURSE_NAMES):
         eval(line, {**conventions.names_of(), "f": call})
 
 
 def test_a_call_that_a_program_restores_is_noticed() -> None:
-    with forbid(NAMES) as ban:
+    with forbid_calls(NAMES) as ban:
         ban.check()
         ban._libraries["aten"].reset()
         with pytest.raises(ForbiddenCallError):
             ban.check()
-    with forbid(NAMES) as ban:
+    with forbid_calls(NAMES) as ban:
         functional.gumbel_softmax.__code__ = ban._original[functional.gumbel_softmax]
         with pytest.raises(ForbiddenCallError):
             ban.check()
-    with forbid(NAMES) as ban:
+    with forbid_calls(NAMES) as ban:
         library_guard._active.clear()
         with pytest.raises(ForbiddenCallError):
             ban.check()
@@ -371,7 +371,7 @@ NUMBERS = itertools.count()
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("way", RIGHT)
 def test_a_right_program_is_not_refused_whatever_of_torch_it_uses(way: str) -> None:
-    with forbid(COURSE_NAMES):
+    with forbid_calls(COURSE_NAMES):
         RIGHT[way]()
 
 
@@ -441,7 +441,7 @@ def libraries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("libraries")
 def test_a_library_is_imported_and_used_whatever_it_does() -> None:
     """It may make forbidden calls while it is imported. Later, its guards run none of its methods."""
-    with forbid(NAMES) as ban:
+    with forbid_calls(NAMES) as ban:
         library: Any = importlib.import_module("own_library")
         assert library.SETTINGS == (1, 0, [])
         assert library.use(library.Settings(a=1), library.Lazy(), library.Pairs([1])) == (1, 0, [])
@@ -449,7 +449,7 @@ def test_a_library_is_imported_and_used_whatever_it_does() -> None:
         with pytest.raises(ForbiddenCallError):
             torch.group_norm(X, 1)
         ban.check()
-    with forbid(NAMES):  # modules that are loaded already are visited once more
+    with forbid_calls(NAMES):  # modules that are loaded already are visited once more
         assert library.use(library.Settings(a=1), library.Lazy(), library.Pairs([1])) == (1, 0, [])
 
 
@@ -467,7 +467,7 @@ def test_a_library_is_imported_and_used_whatever_it_does() -> None:
     ids=lambda given: type(given[0]).__name__,
 )
 def test_a_library_that_uses_torch_gets_no_tensors(given: tuple[Any, ...]) -> None:
-    with forbid(NAMES):
+    with forbid_calls(NAMES):
         library: Any = importlib.import_module("own_library")
         with pytest.raises(ForbiddenCallError, match=r"own_library\.norm"):
             library.norm(*given)
@@ -479,7 +479,7 @@ def test_a_library_that_uses_torch_gets_no_tensors(given: tuple[Any, ...]) -> No
 
 @pytest.mark.usefixtures("libraries")
 def test_a_library_without_torch_gets_tensors() -> None:
-    with forbid(NAMES):
+    with forbid_calls(NAMES):
         assert importlib.import_module("own_plain").drawn(X[0]) == [0.0, 1.0, 2.0]
 
 

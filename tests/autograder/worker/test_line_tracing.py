@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from autograder.protocol.bounds import PLAIN_NUMBERS, TRACE_STEPS
-from autograder.runner.traces import Step, Trace, read_trace
+from autograder.protocol import PLAIN_NUMBERS, TRACE_STEPS
+from autograder.runner import Step, Trace, read_trace
 from autograder.worker.line_tracing import LineTracing
 
 FILE = "ex01_own.py"

@@ -2,16 +2,16 @@
 
 import pytest
 
-from autograder.answer_key.observable import observation_problem
-from autograder.answer_key.rounding import rounded
+from autograder.answer_key.keys import observation_problem
+from autograder.answer_key.records import rounded
 from autograder.checks import Same
 from autograder.checks.empty_programs import Emptying
-from autograder.comparison.compare import Expected, judge_observation
-from autograder.messages.comparisons import described
-from autograder.protocol.bounds import INT_BITS, OBSERVATION_KEY, OBSERVATION_TEXT
-from autograder.protocol.values import Opaque, decode, encode
-from autograder.runner.validation import as_observation
-from autograder.worker.observe import observe
+from autograder.comparison import Expected, judge_observation
+from autograder.comparison.facts import described
+from autograder.protocol import INT_BITS, OBSERVATION_KEY, OBSERVATION_TEXT, Opaque
+from autograder.protocol.values import decode, encode
+from autograder.runner.outcomes import as_observation
+from autograder.worker.session import observe
 
 
 class Liar(bytes):

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from autograder.protocol.bounds import SURVEY_HELPERS
-from autograder.report.exercise_summary import reference_parts
+from autograder.protocol import SURVEY_HELPERS
+from autograder.report.states import reference_parts
 from autograder.results import ExerciseResult
-from autograder.worker.own_helpers import own_helpers
+from autograder.worker.sources import own_helpers
 
 PARTS = {"ex05_one.py": ["attend"]}
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from autograder.judge.grader import Grader
-from autograder.runner.runner import Runner
-from autograder.worker.package import PACKAGE
+from autograder.judge import Grader
+from autograder.runner import Runner
+from autograder.worker import PACKAGE
 from tests.support import tiny
 
 IMPORT = f"from {tiny.FIRST} import running_mean"

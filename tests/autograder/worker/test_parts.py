@@ -12,16 +12,13 @@ from typing import Any
 import pytest
 import torch
 
-from autograder.authoring.leaks import Gate
-from autograder.authoring.leaks_secrets import secrets_of
-from autograder.authoring.parts import compile_text, stale_parts
-from autograder.authoring.parts_pool import PartError
-from autograder.course import read_course
-from autograder.course.suite import load_suite
-from autograder.judge.grader import Grader
+from autograder.authoring.leaks import Gate, secrets_of
+from autograder.authoring.reference_parts import PartError, compile_text, stale_parts
+from autograder.course import load_suite, read_course
+from autograder.judge import Grader
 from autograder.protocol import write_frame
-from autograder.runner.runner import Runner
-from autograder.worker import parts
+from autograder.runner import Runner
+from autograder.worker import sources as parts
 from tests.support import tiny
 
 COURSE = read_course(tiny.REPOSITORY)
@@ -240,7 +237,7 @@ def test_a_part_cannot_be_built_while_a_submission_may_run() -> None:
 
 
 BUILDS = """
-from autograder.worker.parts import build
+from autograder.worker.sources import build
 running_mean = build({data!r}, "{name}")["running_mean"]
 """
 
@@ -251,7 +248,7 @@ def test_a_submission_cannot_build_a_part_that_it_brings_along(grader: Grader, r
     assert result.score == 0
     finding = result.checks[0].finding
     assert finding is not None
-    assert (finding.kind, finding.id) == ("forbidden", "autograder.worker.parts.build")
+    assert (finding.kind, finding.id) == ("forbidden", "autograder.worker.sources.build")
 
 
 WARMED = """
@@ -260,7 +257,7 @@ from autograder.worker.sandbox import warm_up
 warm_up.load(["torch"])
 warm_up.warm(os.open(sys.argv[1], os.O_RDONLY))
 gc.unfreeze()
-from autograder.checks.weights import ReferencePart
+from autograder.checks.given import ReferencePart
 from autograder.worker import parts
 made = [each for each in parts._function.__code__.co_consts if type(each) is types.CodeType]
 BEGINS = '{"format":1,"exports"'.encode()

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.protocol.bounds import BEYOND, PLAIN_NUMBERS
-from autograder.worker.plain_values import Encoded, describe, encode
+from autograder.protocol import BEYOND, PLAIN_NUMBERS
+from autograder.worker.line_tracing import Encoded, describe, encode
 
 
 class Node:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from autograder.judge.grader import Grader
+from autograder.judge import Grader
 from autograder.results import ExerciseResult, PrintOutput
-from autograder.runner.runner import Runner
+from autograder.runner import Runner
 from tests.support import tiny
 
 pytestmark = pytest.mark.worker

@@ -5,20 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograder.answer_key.trace_records import from_record, to_record
-from autograder.diagnosis.location.divergence import first_divergence
-from autograder.diagnosis.location.locating import in_file
-from autograder.protocol import Array
-from autograder.protocol.fingerprints import (
-    WIDTH,
-    factors,
-    fingerprint,
-    part_shapes,
-    parts,
-    same_order,
-    same_values,
-)
-from autograder.runner.traces import Trace, read_trace
+from autograder.answer_key.records import from_record, to_record
+from autograder.diagnosis.divergence import first_divergence
+from autograder.diagnosis.locator import in_file
+from autograder.protocol import WIDTH, Array, factors, fingerprint, part_shapes, parts, same_order, same_values
+from autograder.runner import Trace, read_trace
 from tests.support.fuzzing import bounded
 
 FILE = "ex01_first.py"

@@ -17,13 +17,11 @@ from pathlib import Path
 
 import pytest
 
-from autograder.judge.grader import Grader
+from autograder.judge import Grader
 from autograder.results import Report
-from autograder.runner.outcomes import Fault
-from autograder.runner.process import WorkerProcess
-from autograder.runner.runner import Runner
-from autograder.runner.sandbox.isolation import Isolation
-from autograder.runner.worker_handle import PROGRAM, SpawnedWorker
+from autograder.runner import Fault, Runner, SpawnedWorker
+from autograder.runner.process import PROGRAM, WorkerProcess
+from autograder.sandbox import Isolation
 from autograder.submission import read_submission
 from tests.support import tiny
 
@@ -522,13 +520,13 @@ CHEATS = {
     "what the worker runs on": (
         "import autograder.protocol.values as v\nv.Array.__eq__ = lambda *a: True\nv.decode = lambda *a: None\n"
         "import autograder.checks.language as l\nl.checks_in = lambda module: []\n"
-        "import autograder.checks.judges as j\nj.Same.tolerance = 1e9\n"
+        "import autograder.checks.language as j\nj.Same.tolerance = 1e9\n"
         "import sys\nsys.settrace(lambda *a: None)\nsys.excepthook = sys.unraisablehook = lambda *a: None\n"
         "try:\n    import pytest\n    pytest.skip('no', allow_module_level=True)\nexcept Exception: pass"
     ),
     "what observes": (
         "import sys, types\nliar = types.SimpleNamespace(observe=lambda value, depth=0: True)\n"
-        "sys.modules['autograder.worker.observe'] = liar"
+        "sys.modules['autograder.worker.session'] = liar"
     ),
 }
 
@@ -668,7 +666,7 @@ def test_a_file_whose_syntax_cannot_be_looked_at_earns_nothing(monkeypatch: pyte
     """What nobody looked at may hold any forbidden call."""
     with Grader(tiny.BRIEF, seed=1, cache=tmp_path) as grader:
         assert grader.grade(tiny.submitted()).statuses == {"pass"}
-        monkeypatch.setattr("autograder.runner.attempt.Attempt._note_survey", lambda self, event: None)
+        monkeypatch.setattr("autograder.runner.runner.Attempt._note_survey", lambda self, event: None)
         unseen = grader.grade(tiny.submitted())
     assert unseen.statuses == {"error"}
     assert unseen.score == 0
@@ -700,7 +698,7 @@ def test_a_worker_keeps_its_own_modules_compiled_if_the_judge_does(
 ) -> None:
     engine = tmp_path / "autograder"
     shutil.copytree(tiny.REPOSITORY / "autograder", engine, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr("autograder.runner.worker_handle.PROGRAM", engine / "worker" / "__main__.py")
+    monkeypatch.setattr("autograder.runner.process.PROGRAM", engine / "worker" / "__main__.py")
     monkeypatch.setattr(sys, "dont_write_bytecode", not writes)
     with WorkerProcess(SpawnedWorker(), output_kib=64) as worker:
         assert worker.next_event(60) == {"event": "ready"}

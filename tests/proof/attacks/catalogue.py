@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from autograder.answer_key.catalogue import patched
-from autograder.answer_key.catalogue import read_catalogue as read_misconceptions
+from autograder.answer_key import patched
+from autograder.answer_key import read_catalogue as read_misconceptions
 from autograder.course import Course
 
 Level = Literal["L0", "L1", "L2", "L3", "never"]

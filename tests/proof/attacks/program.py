@@ -21,17 +21,22 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from autograder.course import Course, find_course, read_course
-from autograder.course.reader import CourseError
-from autograder.course.suite import Suite, load_suite
-from autograder.course.trust import trust_here
+from autograder.course import (
+    Course,
+    CourseError,
+    Suite,
+    find_course,
+    load_suite,
+    read_course,
+    trust_here,
+    write_atomically,
+)
 from autograder.exits import ENVIRONMENT
-from autograder.instructor.grading.isolation import open_grading_isolation
-from autograder.judge.grader import Grader
-from autograder.learner.progress import write_atomically
-from autograder.report.console import make_console
-from autograder.runner.runner import EnvironmentProblem
-from autograder.runner.sandbox.isolation import Isolation, process_isolation
+from autograder.instructor.bulk import open_grading_isolation
+from autograder.judge import Grader
+from autograder.report import report_console
+from autograder.runner import EnvironmentProblem
+from autograder.sandbox import Isolation, process_isolation
 from tests.proof.attacks.catalogue import (
     Attack,
     Catalogue,
@@ -140,7 +145,7 @@ def _copied(course: Course, root: Path) -> Course:
 
 def show(trials: Sequence[Trial], level: Level, not_run: int, *, plain: bool) -> None:
     """Print a line for each attack, and the totals."""
-    console = make_console(plain=plain)
+    console = report_console(plain=plain)
     failed = [trial for trial in trials if trial.fails(level)]
     if plain:
         for trial in trials:

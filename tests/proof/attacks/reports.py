@@ -9,9 +9,8 @@ from typing import Any
 
 from rich.console import Console
 
-from autograder.instructor.gradebook.scores import scores_csv
-from autograder.report.glyphs import glyphs_for
-from autograder.report.terminal import render_class, render_report
+from autograder.instructor import scores_csv
+from autograder.report import glyphs_for, render_class, render_report
 from autograder.results import Report
 
 STEERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2066-\u2069]")

@@ -12,12 +12,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
-from autograder.instructor.grading.reports import Stored, write_stored
-from autograder.judge.grader import Grader
+from autograder.instructor.out import Stored, write_stored
+from autograder.judge import Grader
 from autograder.results import Report
-from autograder.runner.runner import Run, Runner
-from autograder.submission import Caps
-from autograder.submission.listing import list_submissions
+from autograder.runner import Run, Runner
+from autograder.submission import Caps, list_submissions
 from tests.proof.attacks.catalogue import Attack, Catalogue, Level, honest_files, write_submission
 from tests.proof.attacks.reports import exceptions_of, gained, not_graded, odd_json, odd_texts, without_times
 from tests.proof.attacks.traps import Traps, files_left, processes, survivors

@@ -2,7 +2,7 @@
 
 import math
 
-from autograder.checks import SameInputs, Raises, Same, check, picture
+from autograder.checks import Raises, Same, SameInputs, check, picture
 
 
 def some(given, count):

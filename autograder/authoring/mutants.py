@@ -1,0 +1,413 @@
+"""Make wrong programs from a right one: each mutant changes one node, and keeps the rest of the text as it is."""
+
+import ast
+import hashlib
+import json
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import dedent, indent
+from typing import Any
+
+from autograder.course import BEGIN, END, Course, Exercise, UsageError, suggestion, write_atomically
+from autograder.edits import Slot, Variant, pairs, slots, variants
+from autograder.protocol import first_line
+
+from .witness import detaches_nothing
+
+ID_DIGITS = 6
+BODY_ALONE = "its body alone"
+"""What a `with` or `try` becomes whose body runs as if it stood there alone."""
+
+AFTER = "after: "
+"""What a statement becomes that changes places with the next one, before the text of that one."""
+
+
+Variants = Callable[[Slot, Collection[str]], Iterator[Variant]]
+"""Yields the wrong nodes that may replace one, each with the name of its operator."""
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A wrong program: its function or class, the statement that is changed, and its replacement.
+
+    The texts of both statements are in a normal form, so that comments and line breaks do not matter. `nth` counts
+    the mutants of a program with equal texts. `id` depends on these texts and on the exercise.
+    """
+
+    id: str
+    operator: str
+    where: str
+    line: int
+    was: str
+    becomes: str
+    nth: int
+    source: str
+
+    @property
+    def key(self) -> tuple[str, str, str, int]:
+        """What the mutant does, independent of all other lines of the solution."""
+        return self.where, self.was, self.becomes, self.nth
+
+
+def mutants_of(solution: str, number: str, changed: Variants = variants) -> list[Mutant]:
+    """Return every mutant of what students write, in the order of its lines; no two are the same program.
+
+    A program without marks of the solution is changed everywhere. `number` is that of the exercise, with which the
+    ids begin. `changed` yields what may replace a node.
+    """
+    module = ast.parse(solution)
+    imported = _imported(module)
+    lines = lines_of(solution)
+    written = _written(lines)
+    counts: Counter[tuple[str, str, str]] = Counter()
+    ids: set[str] = set()
+    made = []
+    for node in module.body:
+        first, last = first_line(node) - 1, node.end_lineno
+        block = "".join(lines[first:last])
+        for operator, slot, text, becomes in _changes(block, imported, changed):
+            statement = slot.place.statement
+            assert statement is not None
+            line = first + getattr(slot.node, "lineno", statement.lineno)
+            if line not in written:
+                continue
+            inside = [statement.name] if isinstance(statement, ast.FunctionDef | ast.ClassDef) else []
+            where, was = ".".join([*slot.place.where, *inside]), _header(statement)
+            counts[where, was, becomes] += 1
+            nth = counts[where, was, becomes]
+            id_ = _id(number, where, was, becomes, nth, ids)
+            source = "".join([*lines[:first], text, *lines[last:]])
+            made.append(Mutant(id_, operator, where, line, was, becomes, nth, source))
+    return made
+
+
+def _written(lines: Sequence[str]) -> Collection[int]:
+    """Return the numbers of the lines that a stub lacks; all lines if there are no marks."""
+    found: set[int] = set()
+    start = 0
+    for number, line in enumerate(lines, 1):
+        if line.strip() == BEGIN:
+            start = number
+        elif line.strip() == END and start:
+            found |= set(range(start, number))
+            start = 0
+    return found or range(1, len(lines) + 1)
+
+
+def patch_of(solution: str, mutated: str) -> tuple[str, str]:
+    """Return the lines of a solution that a mutant changes, and the lines that it puts in their place.
+
+    The lines are extended until they occur only once in the solution, as a misconception needs it.
+    """
+    ours, theirs = lines_of(solution), lines_of(mutated)
+    start, end = _equal_ends(ours, theirs)
+    while True:
+        parts = ours[start : len(ours) - end], theirs[start : len(theirs) - end]
+        find, replace = ("".join(part).removesuffix("\n") for part in parts)
+        if solution.count(find) == 1 or not (start or end):
+            return find, replace
+        start, end = (start - 1, end) if start else (start, end - 1)
+
+
+def changed_lines(solution: str, mutated: str) -> tuple[list[str], list[str]]:
+    """Return the lines that a mutant changes, and those in their place, both without the indent that all share."""
+    ours, theirs = lines_of(solution), lines_of(mutated)
+    start, end = _equal_ends(ours, theirs)
+    parts = ours[start : len(ours) - end], theirs[start : len(theirs) - end]
+    shown = dedent("".join(f"{line.rstrip()}\n" for part in parts for line in part)).split("\n")[:-1]
+    return shown[: len(parts[0])], shown[len(parts[0]) :]
+
+
+def _equal_ends(ours: Sequence[str], theirs: Sequence[str]) -> tuple[int, int]:
+    """Return the numbers of equal lines at the beginning and at the end of two programs."""
+    start = next((at for at, (one, other) in enumerate(zip(ours, theirs, strict=False)) if one != other), len(theirs))
+    most = min(len(ours), len(theirs)) - start
+    pairs = zip(reversed(ours), reversed(theirs), strict=False)
+    return start, next((at for at, (one, other) in enumerate(pairs) if one != other or at == most), most)
+
+
+def lines_of(text: str) -> list[str]:
+    """Return the lines of a program as Python counts them, with their ends."""
+    return re.findall(r"[^\n]*\n|[^\n]+", text)
+
+
+def _changes(block: str, imported: Collection[str], changed: Variants) -> Iterator[tuple[str, Slot, str, str]]:
+    """Yield the operator, the place, the new text of the block and the new statement of every change of a block."""
+    tree = ast.parse(block)
+    seen = {ast.unparse(tree)}
+    for slot in list(slots(tree)):
+        for operator, other in changed(slot, imported):
+            slot.put(other)
+            try:
+                plain = ast.unparse(ast.fix_missing_locations(tree))
+                becomes = _becomes(slot, other)
+            finally:
+                slot.put(slot.node)
+            if plain not in seen:
+                seen.add(plain)
+                yield operator, slot, _text(block, slot, other, plain), becomes
+    yield from _orders(block, tree, seen)
+
+
+def _orders(block: str, tree: ast.Module, seen: set[str]) -> Iterator[tuple[str, Slot, str, str]]:
+    """Yield a change for every two statements that can change places."""
+    for first, second in pairs(tree):
+        first.put(second.node)
+        second.put(first.node)
+        plain = ast.unparse(tree)
+        first.put(first.node)
+        second.put(second.node)
+        if plain not in seen:
+            seen.add(plain)
+            edited = _exchanged(block, first.node, second.node)
+            text = edited if _parsed(edited) == ast.dump(ast.parse(plain)) else f"{plain}\n"
+            assert second.place.statement is not None
+            yield "order", first, text, f"{AFTER}{_header(second.place.statement)}"
+
+
+def _text(block: str, slot: Slot, other: ast.AST, plain: str) -> str:
+    """Return the text of a block with one node replaced, all other text kept where Python reads it as intended."""
+    wanted = ast.dump(ast.parse(plain))
+    text, statement = ast.unparse(other), slot.place.statement
+    edits = [(slot.node, text), (slot.node, f"({text})")]
+    if isinstance(other, ast.stmt) and statement is not None:
+        edits = [(statement, indent(text, " " * statement.col_offset).lstrip())]
+    elif statement is not None and not hasattr(statement, "body"):
+        slot.put(other)
+        edits.append((statement, indent(ast.unparse(statement), " " * statement.col_offset).lstrip()))
+        slot.put(slot.node)
+    for node, replacement in edits:
+        edited = _replaced(block, node, replacement)
+        if _parsed(edited) == wanted:
+            return edited
+    return f"{plain}\n"
+
+
+def _replaced(block: str, node: ast.AST, text: str) -> str:
+    """Return the block with the text of a node replaced."""
+    start, end = _span(block, node)
+    data = block.encode()
+    return (data[:start] + text.encode() + data[end:]).decode("utf-8", "replace")
+
+
+def _exchanged(block: str, first: ast.AST, second: ast.AST) -> str:
+    """Return the block with the texts of two statements exchanged, the first of which is above the second."""
+    data = block.encode()
+    (start, end), (after, last) = _span(block, first), _span(block, second)
+    parts = data[:start], data[after:last], data[end:after], data[start:end], data[last:]
+    return b"".join(parts).decode("utf-8", "replace")
+
+
+def _span(block: str, node: ast.AST) -> tuple[int, int]:
+    """Return where the text of a node begins and ends, in bytes. A node without a place has no text."""
+    if not isinstance(node, ast.expr | ast.stmt) or node.end_lineno is None or node.end_col_offset is None:
+        return 0, 0
+    lengths = [len(line.encode()) for line in lines_of(block)]
+    start = sum(lengths[: node.lineno - 1]) + node.col_offset
+    return start, sum(lengths[: node.end_lineno - 1]) + node.end_col_offset
+
+
+def _parsed(text: str) -> str | None:
+    try:
+        return ast.dump(ast.parse(text))
+    except (SyntaxError, ValueError):
+        return None
+
+
+def _becomes(slot: Slot, other: ast.AST) -> str:
+    """Return the statement with a node replaced: another one, nothing, or what stood inside it."""
+    assert slot.place.statement is not None
+    if slot.node is not slot.place.statement:
+        return _header(slot.place.statement)
+    if isinstance(other, ast.Pass):
+        return ""
+    if isinstance(slot.node, ast.With | ast.Try) and isinstance(other, ast.If):
+        return BODY_ALONE
+    if isinstance(other, ast.FunctionDef | ast.ClassDef):
+        left = [ast.unparse(decorator) for decorator in other.decorator_list]
+        return "\n".join([*(f"@{decorator}" for decorator in left), _header(other)])
+    assert isinstance(other, ast.stmt)
+    return _header(other)
+
+
+def _header(statement: ast.stmt) -> str:
+    """Return a statement in normal form, a compound one by its first line."""
+    if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+        statement = copy(statement)
+        statement.decorator_list = []
+    text = ast.unparse(statement)
+    return text if not hasattr(statement, "body") else text.split("\n")[0]
+
+
+def _imported(module: ast.Module) -> frozenset[str]:
+    """Return the names that a program imports: top-level modules, and all names that its imports bind."""
+    names = set()
+    for node in ast.walk(module):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            names |= {name.asname or name.name.split(".")[0] for name in node.names}
+        if isinstance(node, ast.Import):
+            names |= {name.name.split(".")[0] for name in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names.add(node.module.split(".")[0])
+    return frozenset(names)
+
+
+def _id(number: str, where: str, was: str, becomes: str, nth: int, taken: set[str]) -> str:
+    digest = hashlib.sha256("\0".join((number, where, was, becomes, str(nth))).encode()).hexdigest()
+    digits = next(length for length in range(ID_DIGITS, 64) if digest[:length] not in taken)
+    taken.add(digest[:digits])
+    return f"{number}-{digest[:digits]}"
+
+
+# The list of equivalent mutants of an exercise: those that no check can catch, each with the reason.
+#
+# An entry names a statement and what it becomes, or an operator and perhaps a function or class:
+#
+#     [[equivalent]]
+#     in = "Model.forward"
+#     line = "mask = make_mask(ids)"
+#     becomes = ["mask = make_mask(ids).detach()"]
+#     reason = "A mask has no gradient."
+#
+#     [[equivalent]]
+#     operator = "gradient"
+#     reason = "Masks have no gradient."
+
+SHORTEST_REASON = 3
+"""Words. A shorter reason convinces nobody."""
+
+_TEXTS = {"in", "line", "operator", "reason"}
+
+_ENTRY = """
+[[equivalent]]
+in = {where}
+line = {was}
+becomes = [{becomes}]
+{nth}reason = {reason}
+"""
+
+
+@dataclass(frozen=True)
+class Equivalent:
+    """One entry, for one replacement of a statement, or for all mutants of an operator."""
+
+    reason: str
+    where: str | None
+    operator: str | None = None
+    was: str = ""
+    becomes: str = ""
+    nth: int = 1
+
+    def covers(self, mutant: Mutant) -> bool:
+        """Return whether the entry is about this mutant."""
+        if self.operator is not None:
+            return self.operator == mutant.operator and self.where in (None, mutant.where)
+        return (self.where, self.was, self.becomes, self.nth) == mutant.key
+
+    def __str__(self) -> str:
+        where = f" in {self.where}" if self.where else ""
+        if self.operator is not None:
+            return f"the operator {self.operator}{where}"
+        return f"{self.was!r}{where}, changed to {self.becomes!r}"
+
+
+def equivalents_file(course: Course, exercise: Exercise) -> Path:
+    """Return the file with the equivalent mutants of an exercise; students never get it."""
+    return course.solutions_dir / "equivalents" / f"{exercise.id}.toml"
+
+
+def read_equivalents(file: Path) -> tuple[Equivalent, ...]:
+    """Read a list; a missing file is an empty list. Raises `UsageError` for entries that cannot be understood."""
+    if not file.is_file():
+        return ()
+    try:
+        data = tomllib.loads(file.read_text("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{file}: {error}") from error
+    entries = data.pop("equivalent", [])
+    if data or not isinstance(entries, list):
+        raise UsageError(f"{file} has {', '.join(data) or 'no list'}, expected only [[equivalent]]")
+    problems = [f"{file}: entry {number}: {problem}" for number, problem in _problems(entries)]
+    if problems:
+        raise UsageError("\n".join(problems))
+    return tuple(found for entry in entries for found in _read(entry))
+
+
+def is_equivalent(mutant: Mutant, entries: Iterable[Equivalent]) -> bool:
+    """Return whether a mutant is listed, or detaches a value that has no gradient by its text: no check sees that."""
+    detaches = mutant.operator == "gradient" and detaches_nothing(mutant.source, mutant.line)
+    return detaches or any(entry.covers(mutant) for entry in entries)
+
+
+def stale(
+    entries: Iterable[Equivalent], mutants: Iterable[Mutant], caught: Mapping[str, str | None]
+) -> Iterator[tuple[Equivalent, str]]:
+    """Yield each entry that is no longer true, with what is wrong. `caught` has the mutants that were run."""
+    made = list(mutants)
+    for entry in entries:
+        covered = [mutant for mutant in made if entry.covers(mutant)]
+        catchers = {catcher for mutant in covered if (catcher := caught.get(mutant.id)) is not None}
+        if not covered:
+            yield entry, "no such mutant exists"
+        elif all(caught.get(mutant.id) is not None for mutant in covered):
+            yield entry, f"caught by {', '.join(sorted(catchers))}"
+
+
+def add_equivalents(file: Path, mutants: Iterable[Mutant], reason: str) -> list[Mutant]:
+    """Append an entry for each of these mutants that is not listed, and return those that are.
+
+    Raises `UsageError` if there is no reason, or all of them are listed.
+    """
+    if len(reason.split()) < SHORTEST_REASON:
+        raise UsageError(f"the reason {reason!r} is too short; say in a sentence why no check can catch it")
+    listed = read_equivalents(file)
+    text = file.read_text("utf-8") if file.is_file() else ""
+    wanted = list(dict.fromkeys(mutants))
+    before = [mutant for mutant in wanted if any(entry.covers(mutant) for entry in listed)]
+    if len(before) == len(wanted):
+        raise UsageError(f"{file} lists {', '.join(mutant.id for mutant in before)} already")
+    for mutant in (mutant for mutant in wanted if mutant not in before):
+        nth = f"nth = {mutant.nth}\n" if mutant.nth > 1 else ""
+        texts = {"where": mutant.where, "was": mutant.was, "becomes": mutant.becomes, "reason": reason}
+        quoted = {
+            name: json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F") for name, value in texts.items()
+        }
+        text = f"{text.rstrip()}\n{_ENTRY.format(nth=nth, **quoted)}".lstrip("\n")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(file, text)
+    return before
+
+
+def _read(entry: Mapping[str, Any]) -> Iterator[Equivalent]:
+    if "operator" in entry:
+        yield Equivalent(entry["reason"], entry.get("in"), entry["operator"])
+    for becomes in entry.get("becomes", ()):
+        yield Equivalent(entry["reason"], entry["in"], None, entry["line"], becomes, entry.get("nth", 1))
+
+
+def _problems(entries: Iterable[Any]) -> Iterator[tuple[int, str]]:
+    for number, entry in enumerate(entries, 1):
+        if not isinstance(entry, dict):
+            yield number, "is no table"
+            continue
+        known = (*_TEXTS, "becomes", "nth")
+        for key in sorted(set(entry) - {*known}):
+            hint = suggestion(key, known, f"expected {', '.join(known)}")
+            yield number, f"has {key}, which means nothing here; {hint}"
+        if not all(isinstance(entry[key], str) for key in _TEXTS & set(entry)):
+            yield number, "in, line, operator and reason are texts"
+        elif len(entry.get("reason", "").split()) < SHORTEST_REASON:
+            yield number, "has no reason"
+        becomes = entry.get("becomes")
+        if "operator" in entry:
+            if {"line", "becomes", "nth"} & set(entry):
+                yield number, "has an operator and a line; use one of them"
+        elif not {"in", "line"} <= set(entry) or not isinstance(becomes, list) or not becomes:
+            yield number, "needs in, line and a list `becomes`, or an operator"
+        elif not all(isinstance(text, str) for text in becomes) or type(entry.get("nth", 1)) is not int:
+            yield number, "becomes is a list of texts, and nth a whole number"

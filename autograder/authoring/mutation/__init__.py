@@ -1,1 +1,0 @@
-"""Mutants: small changes of a solution, and the checks that notice them."""

@@ -1,0 +1,479 @@
+"""Prove a course: solutions get full marks, stubs and empty programs none, misconceptions are caught and named."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from autograder.answer_key import AnswerKey, CatalogueError, Keys, Outcomes
+from autograder.checks import Check, Key
+from autograder.comparison import Expected, passes
+from autograder.course import Exercise, StubError, Suite, shortened
+from autograder.diagnosis import Source
+from autograder.judge import Grid, StepResult, Verdicts, failures, plan_of, plan_of_steps, result_of, results_of
+from autograder.results import CheckResult, ExerciseResult
+from autograder.runner import CourseProblem, GraderProblem, Observed, Outcome, Run, Runner, of_own_programs
+
+from .forbidden_names import unknown_forbidden
+from .leaks import leaking_texts
+from .oversights import (
+    catalogue_mistakes,
+    exceptions_without_definition,
+    hint_problems,
+    leftover_problems,
+    names_without_definition,
+    not_following,
+    reading_clocks,
+    regions_without_todo,
+    starts_without_todo,
+    unchanging,
+    unfinished_texts,
+)
+from .programs import (
+    Kind,
+    OnProgress,
+    Program,
+    catalogue_of,
+    over_budget,
+    points_of,
+    pool_of,
+    problems_of,
+    programs_of,
+    run_empty,
+    run_in_workers,
+    with_keys,
+)
+from .release import measured, problem_of, warning_of
+
+# What a program of a course should not have got: a right one a failure, a wrong one a pass or another name.
+
+MOST_ROWS = 3
+"""More rows of a worked example that differ have one cause, mostly."""
+
+RIGHT = {"solution": "the solution", "accepted": "the accepted variant {}"}
+
+
+@np.errstate(all="ignore")
+def twins_of(program: Program, outcomes: Outcomes, checks: Sequence[Check], check: str) -> list[str]:
+    """Return the other misconceptions that give a check the same results as one that fails it."""
+    declared = next(known for known in checks if known.id == check)
+    own = outcomes[program.name]
+    others = {name: wrong for name, wrong in outcomes.items() if name != program.name}
+    return [name for name, wrong in others.items() if _are_equal(declared, own, wrong)]
+
+
+def _are_equal(check: Check, own: Mapping[Key, Outcome], other: Mapping[Key, Outcome]) -> bool:
+    """Whether two programs give a check the same wrong results, as far as its judge tells them apart."""
+    for trial in range(check.trials):
+        one, another = own.get((check.id, trial)), other.get((check.id, trial))
+        if isinstance(one, Observed) and isinstance(another, Observed):
+            if not passes(one, Expected(another.value, another.value), check.judge):
+                return False
+        elif one != another:
+            return False
+    return True
+
+
+def _unnamed(program: Program, check: CheckResult, twins: Sequence[str]) -> str:
+    """Return why a check does not name a misconception that fails it."""
+    fails = f"the misconception {program.name} fails the check {check.id}"
+    if twins:
+        same = f"{', '.join(twins)} {'gives' if len(twins) == 1 else 'give'} it the same result"
+        return f"{fails} without a name, as {same}: observe more in it, or name each in the other's same_as"
+    return f"{fails} without a name; a student would read: {check.finding.message if check.finding else check.status}"
+
+
+def unequal_step(step: StepResult) -> str:
+    """Return what a right program gives in a step of the worked example, and what is on paper."""
+    message = step.finding.message if step.finding is not None else ""
+    if step.yours is None:
+        return f"the step {step.id}: {message}"
+    if len(step.yours) != len(step.paper):
+        pairs = [(step.yours, step.paper)]
+    else:
+        rows = zip(step.yours, step.paper, strict=True)
+        pairs = [((yours,), (paper,)) for yours, paper in rows if yours != paper]
+    values = "; ".join(f"it gives {_line(yours)}, on paper it is {_line(paper)}" for yours, paper in pairs[:MOST_ROWS])
+    return f"the step {step.id}: {message} {values[:1].upper()}{values[1:]}"
+
+
+def _line(rows: Grid) -> str:
+    return shortened("; ".join(" ".join(row) for row in rows))
+
+
+def unexpected(
+    program: Program, result: ExerciseResult, twins: Callable[[str], Sequence[str]], *, may_be_unknown: bool
+) -> Iterable[str]:
+    """Yield a sentence for everything that a program should not have got.
+
+    `twins` returns the misconceptions that give a check equal results; it is called only for one without a name.
+
+    On another device than the CPU a misconception `may_be_unknown`: a tensor left on the CPU fails every check alike.
+    """
+    failed = [
+        check for check in result.checks if check.status not in ("pass", "waits")
+    ]  # a check waits only for one that fails
+    if program.kind == "stub":
+        if result.status != "not_started" or result.score:
+            yield f"the stub is {result.status} with {result.score / 100:g} points, expected not_started with 0"
+    elif program.kind == "misconception":
+        if not failed:
+            hint = "make one stricter, or remove the misconception"
+            yield f"the misconception {program.name} passes every check; {hint}"
+        for check in failed:
+            named = check.finding.id if check.finding and check.finding.known_as else None
+            if named is None and not may_be_unknown:
+                yield _unnamed(program, check, twins(check.id))
+            elif named not in (program.name, *program.same_as, None):
+                yield f"the check {check.id} takes the misconception {program.name} for {named}"
+    else:
+        names = {**RIGHT, "reference parts": "the solution, with reference parts for the exercises it needs,"}
+        what = names[program.kind].format(program.name)
+        for check in failed:
+            reason = f"{check.finding.message} {check.finding.detail or ''}" if check.finding else check.status
+            yield f"{what} fails the check {check.id}: {reason}"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer key of an exercise, the outcomes it was made of, and its size in a kit in bytes, if it is known."""
+
+    key: AnswerKey
+    outcomes: Outcomes
+    size: int | None
+
+
+@dataclass(frozen=True)
+class Proof:
+    """The outcome of a program: the status of every check, the misconception found in it, and the problems."""
+
+    kind: Kind
+    exercise: str
+    name: str
+    checks: Mapping[str, str]
+    named: str | None
+    problems: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ExerciseProof:
+    """The proof of one exercise. `alone` counts the misconceptions that are named correctly, not as an equal one.
+
+    `survivors` are the idle checks. `empty` has the points that each family of empty programs earns, in hundredths.
+    `warnings` are sentences about what can be better. `key_bytes` is the size of the answer key in a kit; None for
+    another seed or device than the kit's.
+    """
+
+    id: str
+    checks: int
+    misconceptions: int
+    caught: int
+    named: int
+    alone: int
+    accepted: int
+    accepted_full: int
+    survivors: tuple[str, ...]
+    empty: Mapping[str, int]
+    problems: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
+    key_bytes: int | None = None
+
+
+@dataclass(frozen=True)
+class Validation:
+    """The proof of a course; `ok` if there are no problems. `seconds` is wall time.
+
+    `once` has the problems of mistakes that cost points twice, `excepted` the problem of the exceptions for empty
+    programs, `mistakes` those of the catalogues as a whole and of files that belong to no exercise.
+    """
+
+    seed: int
+    seconds: float
+    exercises: tuple[ExerciseProof, ...]
+    proofs: tuple[Proof, ...] = field(repr=False)
+    once: tuple[str, ...] = ()
+    excepted: str | None = None
+    mistakes: tuple[str, ...] = ()
+
+    @property
+    def problems(self) -> list[str]:
+        """Return a sentence for everything that does not hold."""
+        problems = [problem for exercise in self.exercises for problem in exercise.problems]
+        return [*problems, *([self.excepted] if self.excepted else []), *self.mistakes, *self.once]
+
+    @property
+    def ok(self) -> bool:
+        """Return whether the course holds."""
+        return not self.problems
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON of `course validate --json`."""
+        return {"schema": 1, "ok": self.ok, **asdict(self)}
+
+
+def validate(
+    suite: Suite,
+    *,
+    seed: int,
+    jobs: int,
+    device: str = "cpu",
+    cache: Path | None = None,
+    on_progress: OnProgress = lambda *_: None,
+    on_keys: OnProgress = lambda *_: None,
+) -> Validation:
+    """Run every program of the course in `jobs` workers; calls `on_progress` for programs, `on_keys` for keys."""
+    started = time.monotonic()
+    programs, why = _all_programs(suite)
+    answers: dict[str, Answer] = {}
+    begun: list[Program] = []
+    with pool_of(jobs) as pool:
+        keys = partial(with_keys, pool, suite, _answer, seed=seed, device=device, cache=cache, on_progress=on_keys)
+
+        def answered() -> Iterator[tuple[Program, Answer]]:
+            """Yield the programs of each exercise as soon as it has an answer key."""
+            sound = [exercise for exercise in suite.exercises if exercise.id not in why]
+            for exercise, answer in zip(sound, keys(sound), strict=True):
+                if isinstance(answer, str):
+                    why[exercise.id] = answer
+                else:
+                    answers[exercise.id] = answer
+                    own = [program for program in programs if program.exercise == exercise.id]
+                    begun.extend(own)
+                    yield from ((program, answer) for program in own)
+
+        proofs: list[Proof] = []
+        for proof in run_in_workers(pool, suite, partial(_proof, suite), answered(), seed=seed, device=device):
+            proofs.append(proof)
+            on_progress(len(proofs), len(begun))
+    every = suite.exercises
+    exercises = tuple(_exercise_proof(suite, own, proofs, why.get(own.id), answers.get(own.id)) for own in every)
+    seconds = round(time.monotonic() - started, 3)
+    mistakes = (*leftover_problems(suite.course), *catalogue_mistakes(suite))
+    return Validation(seed, seconds, exercises, tuple(proofs), excepted=over_budget(suite), mistakes=mistakes)
+
+
+def _all_programs(suite: Suite) -> tuple[list[Program], dict[str, str]]:
+    """Return the programs of all exercises, and the reason for each exercise without programs."""
+    programs: list[Program] = []
+    unreadable: dict[str, str] = {}
+    for exercise in suite.exercises:
+        try:
+            programs += list(programs_of(suite, exercise))
+        except OSError as error:
+            unreadable[exercise.id] = f"{error.filename} cannot be read ({error.strerror})"
+        except (StubError, CatalogueError, UnicodeDecodeError) as error:
+            unreadable[exercise.id] = str(error)
+    return programs, unreadable
+
+
+def _answer(exercise: Exercise, keys: Keys) -> Answer | str:
+    """Return what was found out for the answer key of an exercise, or why there is none."""
+    try:
+        key, outcomes = keys.proved(exercise)
+    except GraderProblem as problem:
+        return str(problem)
+    # A kit holds keys of the CPU for one seed.
+    of_kit = keys.seed == keys.suite.course.seed and keys.device == "cpu"
+    return Answer(key, outcomes, measured(exercise, keys) if of_kit else None)
+
+
+def _proof(suite: Suite, item: tuple[Program, Answer], runner: Runner) -> Proof:
+    """Return the proof of a program, with the problem if a file of the course cannot judge it."""
+    try:
+        return _prove(suite, *item, runner)
+    except CourseProblem as problem:
+        kind, own, name = item[0].kind, item[0].exercise, item[0].name
+        return Proof(kind, own, name, {check.id: "fail" for check in suite.checks[own]}, None, (f"{own}: {problem}",))
+
+
+def _prove(suite: Suite, program: Program, answer: Answer, runner: Runner) -> Proof:
+    key = answer.key
+    exercise = suite.course.exercise(program.exercise)
+    if program.kind == "empty":
+        statuses = run_empty(suite, runner, exercise, program.sources, key.reference)
+        return Proof(program.kind, program.exercise, program.name, statuses, None, ())
+    plan, parts, patience = suite.plan([exercise]), program.reference_parts, of_own_programs(runner.limits)
+    run = _known_run(program, answer) or runner.run(program.sources, plan, reference_parts=parts, patience=patience)
+    verdicts = Verdicts(suite, exercise, lambda _: key, seed=runner.seed, evidence=True)
+    judgement = verdicts.judge(run.outcomes[exercise.id], run.surveys.get(exercise.id), program.sources[exercise.file])
+    result = result_of(judgement)
+    shown = (*_missing_pictures(suite, runner, program), *_unequal_steps(suite, runner, program))
+    twins = partial(twins_of, program, answer.outcomes, suite.checks[exercise.id])
+    sentences = [*unexpected(program, result, twins, may_be_unknown=runner.device != "cpu"), *shown]
+    if program.kind == "solution":
+        sentences += unchanging(suite, runner, exercise, program.sources)
+        sentences += not_following(suite.checks[exercise.id], key.reference)
+    problems = tuple(f"{program.exercise}: {sentence}" for sentence in sentences)
+    checks = {check.id: check.status for check in result.checks}
+    return Proof(program.kind, program.exercise, program.name, checks, _named(result), problems)
+
+
+def _known_run(program: Program, answer: Answer) -> Run | None:
+    """Return the run of a misconception, which was made for the answer key; only wrong outcomes of it are known."""
+    if program.kind != "misconception":
+        return None
+    wrong = answer.outcomes[program.name]
+    outcomes = {at: wrong.get(at, Observed(expected.nominal)) for at, expected in answer.key.reference.items()}
+    return Run({program.exercise: outcomes})
+
+
+def _missing_pictures(suite: Suite, runner: Runner, program: Program) -> Iterable[str]:
+    """Yield a sentence for every picture that a correct program should give and does not."""
+    exercise = suite.course.exercise(program.exercise)
+    drawings = suite.pictures.get(exercise.id, ())
+    if program.kind not in RIGHT or not drawings:
+        return
+    run = runner.run(program.sources, plan_of(exercise, drawings), probes="pictures")
+    for sentence in failures(drawings, run.outcomes.get(exercise.id, {})):
+        yield f"{RIGHT[program.kind].format(program.name)}: {sentence}"
+
+
+def _unequal_steps(suite: Suite, runner: Runner, program: Program) -> Iterable[str]:
+    """Yield a sentence for every step of the lesson's example in which a correct program differs from the paper."""
+    exercise = suite.course.exercise(program.exercise)
+    declared = suite.steps.get(exercise.id, ())
+    if program.kind not in RIGHT or not declared:
+        return
+    outcomes = runner.run(program.sources, plan_of_steps(exercise, declared), probes="steps").outcomes
+    source = Source(exercise.file, program.sources[exercise.file])
+    memory = suite.course.limits.memory_mib
+    for step in results_of(declared, outcomes.get(exercise.id, {}), exercise, source, memory):
+        if step.finding is not None:
+            yield f"{RIGHT[program.kind].format(program.name)}: {unequal_step(step)}"
+
+
+def _named(result: ExerciseResult) -> str | None:
+    return next((check.finding.id for check in result.checks if check.finding and check.finding.known_as), None)
+
+
+def _exercise_problems(
+    suite: Suite, exercise: Exercise, survivors: Sequence[str], families: Mapping[str, Mapping[str, str]]
+) -> list[str]:
+    """Return a sentence for everything wrong with an exercise that no single program shows."""
+    kinds = {check.id: check.kind for check in suite.checks[exercise.id]}
+    remedy = f"; `course mutate {exercise.number} --standard` tries to add one"
+    catalogue = suite.course.solutions_dir / "misconceptions" / f"{exercise.id}.toml"
+    problems = [
+        f"{exercise.id}: no misconception fails the check {check}{remedy if kinds[check] else ''}"
+        for check in survivors
+    ]
+    if survivors and not catalogue.exists():
+        missing = f"{catalogue.relative_to(suite.course.root)} is missing; write a misconception there for each check"
+        problems = [f"{exercise.id}: {missing}"]
+    sentences = (*hint_problems(suite, exercise), *starts_without_todo(suite, exercise))
+    sentences += (*names_without_definition(suite, exercise), *problems_of(suite, exercise, families))
+    sentences += tuple(leaking_texts(suite.course, exercise))
+    return [*problems, *(f"{exercise.id}: {sentence}" for sentence in sentences)]
+
+
+def _warnings(suite: Suite, exercise: Exercise) -> Iterable[str]:
+    """Yield a sentence for everything that may be meant, and mostly is not."""
+    course, clocks = suite.course, reading_clocks(suite.checks[exercise.id])
+    yield from unfinished_texts(course, exercise)
+    names = (*exceptions_without_definition(suite, exercise), *unknown_forbidden(course, exercise))
+    for sentence in (*clocks, *regions_without_todo(course, exercise), *names):
+        yield f"{exercise.id}: {sentence}"
+
+
+def _exercise_proof(
+    suite: Suite, exercise: Exercise, proofs: list[Proof], broken: str | None, answer: Answer | None
+) -> ExerciseProof:
+    own = [proof for proof in proofs if proof.exercise == exercise.id]
+    wrong = [proof for proof in own if proof.kind == "misconception"]
+    accepted = [proof for proof in own if proof.kind == "accepted"]
+    families = {proof.name: proof.checks for proof in own if proof.kind == "empty"}
+    checks = [check.id for check in suite.checks[exercise.id]]
+    survivors = tuple(
+        check for check in checks if not broken and all(proof.checks[check] in ("pass", "waits") for proof in wrong)
+    )
+    problems = [f"{exercise.id}: {line}" for line in (broken or "").splitlines()]
+    problems += dict.fromkeys(problem for proof in own for problem in proof.problems)
+    problems += _exercise_problems(suite, exercise, survivors, families)
+    size = answer.size if answer is not None else None
+    problems += filter(None, [problem_of(exercise.id, size)])
+    named = [proof for proof in wrong if not proof.problems and proof.named is not None]
+    return ExerciseProof(
+        id=exercise.id,
+        checks=len(checks),
+        misconceptions=len(wrong),
+        caught=sum(any(status != "pass" for status in proof.checks.values()) for proof in wrong),
+        named=len(named),
+        alone=sum(proof.named == proof.name for proof in named),
+        accepted=len(accepted),
+        accepted_full=sum(not proof.problems for proof in accepted),
+        survivors=survivors,
+        empty={family: points_of(suite, exercise, statuses) for family, statuses in families.items()},
+        problems=tuple(problems),
+        warnings=(*filter(None, [warning_of(exercise.id, size)]), *_warnings(suite, exercise)),
+        key_bytes=size,
+    )
+
+
+# The proof of a course as a page: the checks that fail for each misconception.
+
+_COUNTS = ("checks", "misconceptions", "caught", "alone", "accepted_full")
+
+
+def page(suite: Suite, validation: Validation) -> str:
+    """Return the page as Markdown; equal proofs give equal text."""
+    return "\n".join(_lines(suite, validation)) + "\n"
+
+
+def _lines(suite: Suite, validation: Validation) -> Iterator[str]:
+    totals = validation.exercises
+    yield "# What the checks catch"
+    yield ""
+    yield "`course validate --page FILE` generates this page; do not edit it. Each misconception is a wrong"
+    yield "program that runs like a submission; its numbers are the checks that fail. Each accepted variant"
+    yield "is a correct program that passes every check. An idle check fails for no misconception."
+    yield ""
+    yield "| exercise | checks | misconceptions | caught | named correctly | accepted variants | idle checks |"
+    yield "|---|--:|--:|--:|--:|--:|--:|"
+    for proof in totals:
+        counts = [*(getattr(proof, name) for name in _COUNTS), len(proof.survivors)]
+        yield f"| {proof.id} | {' | '.join(map(str, counts))} |"
+    sums = [sum(getattr(proof, name) for proof in totals) for name in _COUNTS]
+    yield f"| total | {' | '.join(map(str, sums))} | {sum(len(proof.survivors) for proof in totals)} |"
+    for exercise in suite.exercises:
+        yield from _exercise(suite, exercise, validation)
+
+
+def _exercise(suite: Suite, exercise: Exercise, validation: Validation) -> Iterator[str]:
+    checks = suite.checks[exercise.id]
+    proofs = {
+        proof.name: proof
+        for proof in validation.proofs
+        if proof.exercise == exercise.id and proof.kind == "misconception"
+    }
+    yield ""
+    yield f"## {exercise.number} {exercise.title}"
+    yield ""
+    for number, check in enumerate(checks, 1):
+        yield f"{number}. {check.title}{' (bonus)' if check.bonus else ''}"
+    yield ""
+    yield "| misconception | | fails |"
+    yield "|---|---|---|"
+    proved = [entry for entry in catalogue_of(suite, exercise) if entry.id in proofs]
+    failing = {entry.id: _failing(proofs[entry.id], [check.id for check in checks]) for entry in proved}
+    for entry in proved:
+        if not entry.convention:
+            yield f"| {_cell(entry.name)} | `{entry.id}` | {failing[entry.id]} |"
+    conventions = [entry for entry in proved if entry.convention]
+    if conventions:
+        yield from ("", "Conventions of others, which are no mistakes:", "")
+        yield "| convention | of | | fails |"
+        yield "|---|---|---|---|"
+    for entry in conventions:
+        yield f"| {_cell(entry.name)} | {_cell(entry.convention)} | `{entry.id}` | {failing[entry.id]} |"
+
+
+def _failing(proof: Proof, checks: list[str]) -> str:
+    return ", ".join(str(number) for number, check in enumerate(checks, 1) if proof.checks[check] != "pass")
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")

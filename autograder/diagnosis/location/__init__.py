@@ -1,1 +1,0 @@
-"""Finds the line where a program first diverges from the solution."""

@@ -1,0 +1,419 @@
+"""Locates the mistakes in one judged exercise, by running what failed once more with tracing."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from autograder.answer_key import Misconception
+from autograder.checks import Check, Key, names_any
+from autograder.protocol import lines_of, name_hash
+from autograder.results import Place
+from autograder.runner import Fault, Observed, Outcome, Survey, Trace
+
+from .case import factors, named, simplest
+from .divergence import Deadline, Where, first_divergence
+from .exceptions import in_characters
+from .judgement import Diagnosis, Judgement, Location, Trials, Verdict
+from .locations import Divergence, State
+
+# Finds the place of a mistake: the statement a misconception is known by, or the line where the values diverge.
+
+
+def by_statement(
+    entry: Misconception,
+    catalogue: Iterable[Misconception],
+    statements: Sequence[tuple[str, int]],
+    survey: Survey,
+    divergence: Divergence | None = None,
+) -> list[int]:
+    """Return the line of the statement of a misconception that diverges, else the lines that it may be.
+
+    None of them if a statement is missing, or each is there several times. The head of a function is one only if no
+    other statement is. What fewer misconceptions have is more likely the mistake: several of them may write theirs into
+    the same new function.
+    """
+    found = [(hash_, line) for hash_, line in statements if hash_ in entry.marks]
+    times = Counter(hash_ for hash_, _ in found)
+    if not found or set(entry.marks) != set(times):
+        return []
+    if divergence is not None and any(line == divergence.place.line and times[hash_] == 1 for hash_, line in found):
+        return [divergence.place.line]
+    found = [(hash_, line) for hash_, line in found if survey.runs(line)] or found
+    shared = Counter(mark for other in catalogue for mark in other.marks)
+    fewest = min(shared[hash_] for hash_, _ in found)
+    lines = sorted((times[hash_] > 1, line) for hash_, line in found if shared[hash_] == fewest)
+    return [line for _, line in lines] if not lines[0][0] else []
+
+
+def by_value(
+    trace: Trace, reference: Trace, file: str, trusted: Collection[str], deadline: Deadline
+) -> Divergence | None:
+    """Return the first step that diverges, with its place in the exercise's own file.
+
+    `trusted` are the functions and classes whose own checks pass: wrong values in them come from their arguments.
+    Raises `OutOfTime`.
+    """
+    return first_divergence(trace, reference, in_file(file, trusted), deadline)
+
+
+def in_file(file: str, trusted: Collection[str]) -> Where:
+    """Return a function that chooses, of the places in the student's frames, the nearest that is not trusted."""
+
+    def choose(stack: Sequence[Place]) -> Place | None:
+        own = [place for place in stack if place.file == file]
+        doubted = [place for place in own if (place.function or "").split(".")[0] not in trusted]
+        return next(iter(doubted or own[-1:]), None)
+
+    return choose
+
+
+def trusted_parts(failed: str | None, passing: Iterable[str | None], failing: Iterable[str | None]) -> frozenset[str]:
+    """Return the parts of an exercise that pass every check of their own, save the one a failed check is about."""
+    return frozenset({part for part in passing if part} - {part for part in failing if part} - {failed or ""})
+
+
+def made_at(divergence: Divergence, survey: Survey | None) -> Place | None:
+    """Return where the plain number is made by which a value is wrong, if its variable is assigned once.
+
+    A value that is wrong by the number itself, its square or its root comes from a right number used in a wrong way.
+    """
+    if divergence.number is None or divergence.factor is None or survey is None:
+        return None
+    name, number = divergence.number
+    if divergence.state is not State.UNKNOWN or _is_power(abs(divergence.factor), abs(number)):
+        return None
+    function = divergence.place.function or ""
+    owner = function.split(".")[0] if name.startswith("self.") else function
+    lines = [line for of, variable, line in survey.assignments if (of, variable) == (owner, name)]
+    if len(lines) != 1 or lines[0] == divergence.place.line:
+        return None
+    return Place(divergence.place.file, lines[0])
+
+
+def is_judged(divergence: Divergence, source: bytes) -> bool:
+    """Whether all that a diverging line computes with is in a trace: the gradients of an optimizer's step are not."""
+    lines = lines_of(source)
+    line = divergence.place.line
+    return not (0 < line <= len(lines) and _STEP.search(lines[line - 1]))
+
+
+def configured(divergence: Divergence, survey: Survey | None, source: bytes) -> Location | None:
+    """Return where the part is made that drops out at another rate, if it is an attribute that is assigned once.
+
+    The diverging line calls it, or hands it on to be called.
+    """
+    place = divergence.place
+    lines = lines_of(source)
+    if not divergence.configured or survey is None or not 0 < place.line <= len(lines):
+        return None
+    owner = (place.function or "").split(".")[0]
+    own = [(name, line) for of, name, line in survey.assignments if of == owner]
+    called, used = (set(pattern.findall(lines[place.line - 1])) for pattern in (_CALLED, _USED))
+    made = [line for name, line in own if name in called]
+    if not called:
+        made = [line for name, line in own if name in used and line <= len(lines) and _MADE.search(lines[line - 1])]
+    there = Place(place.file, made[0], f"{owner}.__init__") if len(called) <= 1 and len(made) == 1 else None
+    return Location(there, is_likely=True) if there is not None else None
+
+
+_STEP = re.compile(r"\.step\(\s*\)")
+"""A step of an optimizer or of a schedule, called without arguments."""
+
+_CALLED = re.compile(r"self\.\w+(?=\()")
+"""An attribute of `self` that is called."""
+
+_USED = re.compile(r"self\.\w+")
+"""An attribute of `self`, called or handed on."""
+
+_MADE = re.compile(r"\bDropout\w*\(")
+"""A part that drops out, as it is made."""
+
+
+def _is_power(factor: float, number: float) -> bool:
+    """Whether a factor is a number, its square, its root, or one divided by them."""
+    # The root or the square of a number beyond is near 0, or beyond float32.
+    if not 1e-6 < number < 1e6:
+        return False
+    powers = [number**exponent for exponent in (0.5, 1, 2, -0.5, -1, -2)]
+    return any(abs(factor - power) < 1e-3 * power for power in powers)
+
+
+def location_of(
+    statements: Sequence[int],
+    divergence: Divergence | None,
+    survey: Survey | None,
+    source: bytes,
+    functions: Mapping[int, str],
+    file: str,
+) -> Location | None:
+    """Return the best location there is: the statement that is known, else the line that diverges or its origin.
+
+    Of several known statements the first is only likely, and so is the head of a function, which may have more lines.
+    """
+    origin = made_at(divergence, survey) if divergence is not None and not statements else None
+    known = Place(file, statements[0]) if statements else origin
+    if known is not None and (divergence is None or divergence.place.line != known.line):
+        place = replace(known, function=functions.get(known.line))
+        if origin is not None:
+            return Location(place, divergence, is_origin=True)
+        return Location(place, is_likely=len(statements) > 1 or (survey is not None and not survey.runs(place.line)))
+    return Location(in_characters(divergence.place, source), divergence) if divergence is not None else None
+
+
+GRADIENTS = {"gradients", "slope", "slopes", "grad", "grad_fn", "backward", "requires_grad"}
+"""The names of `given` and of torch by which a check looks at gradients."""
+
+FindTraces = Callable[[Check], Mapping[Key, Trace]]
+"""Finds what the solution computes on its way in the trials of a check."""
+
+FindTraced = Callable[[list[Key]], Mapping[Key, Trace]]
+"""Runs trials of the submission once more, and returns what it computes on its way."""
+
+
+def find_locations(
+    judgement: Judgement, traced: FindTraced, references: FindTraces, deadline: Deadline
+) -> dict[str, Location]:
+    """Return the location of each mistake by its check. `traced` runs trials once more. Raises `OutOfTime`.
+
+    Where the first failure shows no line, another check that fails for the same misconception may.
+    """
+    traces = traced(_to_trace(judgement))
+    found, first = locate(judgement, traces, references, deadline), judgement.first_failure
+    if first is None or first.check.id in found:
+        return found
+    more = traced(_to_trace(judgement, beside=True))
+    return locate(judgement, {**traces, **more}, references, deadline) if more else found
+
+
+def _to_trace(judgement: Judgement, *, beside: bool = False) -> list[Key]:
+    """Return the trials that are worth to be run again with tracing: the wrong ones of the first failure.
+
+    With `beside` they are those of the next check that fails for the same misconception.
+    """
+    first, trials = judgement.first_failure, judgement.trials
+    if first is None or trials is None or not _is_open(first):
+        return []
+    if beside and first.diagnosis is not None and first.diagnosis.place is not None:
+        return []
+    for verdict in _same_mistake(judgement, first) if beside else [first]:
+        keys = [(verdict.check.id, trial) for trial in range(verdict.check.trials)]
+        found = [key for key in keys if key in trials.failing and _has_trace(trials.outcomes[key])]
+        if found:
+            return found
+    return []
+
+
+def _same_mistake(judgement: Judgement, first: Verdict) -> list[Verdict]:
+    known = first.diagnosis.misconception if first.diagnosis is not None else None
+    return [
+        verdict
+        for verdict in judgement.verdicts
+        if known is not None
+        and verdict is not first
+        and _is_open(verdict)
+        and verdict.diagnosis is not None
+        and verdict.diagnosis.misconception is known
+    ]
+
+
+def locate(
+    judgement: Judgement, traces: Mapping[Key, Trace], references: FindTraces, deadline: Deadline
+) -> dict[str, Location]:
+    """Return the location of each mistake that the syntax or the traces tell, by its check.
+
+    `references` is asked for what the solution computes where it is needed. Raises `OutOfTime`.
+    """
+    if judgement.trials is None:
+        return {}
+    locator = Locator(judgement, judgement.trials, traces, references, deadline)
+    found = ((verdict.check.id, locator.locate(verdict)) for verdict in judgement.verdicts if _is_open(verdict))
+    return _shared(judgement, {check: location for check, location in found if location is not None})
+
+
+def _shared(judgement: Judgement, locations: Mapping[str, Location]) -> dict[str, Location]:
+    """Give checks that fail for one misconception its best location, if they have no place of their own.
+
+    It is one mistake, so its line is one too, whichever check found it.
+    """
+    found = dict(locations)
+    by_misconception: dict[str, list[str]] = {}
+    for verdict in judgement.verdicts:
+        known = verdict.diagnosis.misconception if verdict.diagnosis is not None else None
+        if known is not None and verdict.diagnosis is not None and verdict.diagnosis.place is None:
+            by_misconception.setdefault(known.id, []).append(verdict.check.id)
+    for checks in by_misconception.values():
+        best = max((found[check] for check in checks if check in found), key=_certainty, default=None)
+        if best is not None and best.first_mistake is None:
+            found |= {check: best for check in checks if check not in found}
+    return found
+
+
+def _certainty(location: Location) -> int:
+    """Return how sure a location is: a known statement is surest."""
+    return 2 if location.is_known else int(location.divergence is None or location.divergence.certain)
+
+
+@dataclass(frozen=True)
+class Locator:
+    """All that is known of an exercise while its mistakes are located."""
+
+    judgement: Judgement
+    trials: Trials
+    traces: Mapping[Key, Trace]
+    references: FindTraces
+    deadline: Deadline
+
+    def locate(self, verdict: Verdict) -> Location | None:
+        """Return the location of one check's mistake. Raises `OutOfTime`."""
+        diagnosis, survey = verdict.diagnosis, self.trials.survey
+        assert diagnosis is not None
+        divergence = next(iter(self._divergences(verdict.check).values()), None)
+        if divergence is not None and not self._is_judged(divergence):
+            divergence = None
+        if divergence is not None and not (_belongs(divergence, diagnosis) and self._fits(divergence, diagnosis)):
+            divergence = None
+        # A check that looks at no gradient does not fail because none passes.
+        if divergence is not None and divergence.state is State.CUT and not names_any(verdict.check.probe, GRADIENTS):
+            divergence = None
+        first_mistake = None
+        if diagnosis.misconception is None and diagnosis.kind in ("pattern", "exception") and divergence:
+            first_mistake = self._misconception_of(divergence) if divergence.certain else None
+        entry = diagnosis.misconception or first_mistake
+        file, statements = self.judgement.exercise.file, self._statements(verdict.check)
+        known: list[int] = []
+        if entry is not None and survey is not None:
+            known = by_statement(entry, self.trials.key.misconceptions, statements, survey, divergence)
+        location = location_of(known, divergence, survey, self.trials.source, self._functions(), file)
+        if divergence is not None and location is not None and entry is None:
+            location = configured(divergence, survey, self.trials.source) or location
+        return replace(location, first_mistake=first_mistake) if location is not None else None
+
+    def _is_judged(self, divergence: Divergence) -> bool:
+        """Whether a diverging line computes something, and all that it computes with is in a trace.
+
+        Plain arguments are traced on the line of the `def`, where no mistake of the body is.
+        """
+        return self._runs(divergence.place.line) and is_judged(divergence, self.trials.source)
+
+    def _runs(self, line: int) -> bool:
+        return self.trials.survey is None or self.trials.survey.runs(line)
+
+    def _statements(self, check: Check) -> list[tuple[str, int]]:
+        """Return the statements of the functions and classes that ran in a check, of all if no trace shows any."""
+        traces = [trace for key, trace in self.traces.items() if key[0] == check.id]
+        frames = {place for trace in traces for step in trace.steps for place in step.stack}
+        ran = {_part(place.function) for place in frames if place.file == self.judgement.exercise.file}
+        functions, survey = self._functions(), self.trials.survey
+        statements = survey.statements if survey is not None else ()
+        return [(hash_, line) for hash_, line in statements if not ran or _part(functions.get(line)) in {*ran, ""}]
+
+    def _fits(self, divergence: Divergence, diagnosis: Diagnosis) -> bool:
+        """Whether a divergence may be in a function or class that the misconception changes.
+
+        It is elsewhere if the file has them, and diverges in another one of the contract.
+        """
+        known, survey = diagnosis.misconception, self.trials.survey
+        if known is None or survey is None:
+            return True
+        defined = {name_hash(name.split(".")[0]) for name in survey.places}
+        contract = {owner for entry in self.trials.key.misconceptions for owner in entry.owners}
+        here = name_hash(_part(divergence.place.function))
+        running = {here, *map(name_hash, divergence.owners)}
+        return bool(running & set(known.owners)) or here not in contract or not defined.issuperset(known.owners)
+
+    def _divergences(self, check: Check) -> dict[int, Divergence]:
+        """Return where the trials of a check diverge; certain only where they agree on the line."""
+        own = {key: trace for key, trace in self.traces.items() if key[0] == check.id}
+        if not own:
+            return {}
+        expected, trusted = self.references(check), self._trusted(check)
+        searched = {
+            key[1]: by_value(trace, expected[key], self.judgement.exercise.file, trusted, self.deadline)
+            for key, trace in own.items()
+            if key in expected
+        }
+        found = {trial: divergence for trial, divergence in searched.items() if divergence is not None}
+        agree = len({divergence.place.line for divergence in found.values()}) == 1
+        constant = self._constant(check, found)
+        return {
+            trial: replace(
+                divergence,
+                certain=divergence.certain and agree,
+                constant=constant,
+                agreeing=tuple(line for line in divergence.agreeing if self._runs(line)),
+            )
+            for trial, divergence in found.items()
+        }
+
+    def _constant(self, check: Check, divergences: Mapping[int, Divergence]) -> str | None:
+        """Return the name of the factor by which a value is wrong, if it is the same in every trial."""
+        names = [
+            {constant.text for constant in simplest(named(found.factor, factors(self.trials.sizes(check, trial), {})))}
+            for trial, found in divergences.items()
+            if found.factor is not None
+        ]
+        common = set.intersection(*names) if names and len(names) == len(divergences) else set()
+        return common.pop() if len(common) == 1 else None
+
+    def _misconception_of(self, divergence: Divergence) -> Misconception | None:
+        """Return the misconception that the diverging statement is known from, though it does not explain everything.
+
+        All the statements it is made of must be in the file.
+        """
+        statements = self.trials.survey.statements if self.trials.survey else ()
+        here = {hash_ for hash_, line in statements if line == divergence.place.line}
+        anywhere = {hash_ for hash_, _ in statements}
+        found = [
+            entry
+            for entry in self.trials.key.misconceptions
+            if here & set(entry.marks) and set(entry.marks) <= anywhere
+        ]
+        alike = found and all(entry.id in (found[0].id, *found[0].same_as) for entry in found)
+        return found[0] if alike else None
+
+    def _trusted(self, failed: Check) -> frozenset[str]:
+        passing = [verdict.check.of for verdict in self.judgement.verdicts if verdict.status == "pass"]
+        failing = [verdict.check.of for verdict in self.judgement.verdicts if verdict.status != "pass"]
+        return trusted_parts(failed.of, passing, failing)
+
+    def _functions(self) -> Mapping[int, str]:
+        """Return the function that each line of a file is in, as far as the survey tells."""
+        places = self.trials.survey.places if self.trials.survey else {}
+        starts = sorted((lines[0], name) for name, lines in places.items() if lines)
+        return dict(_spread(starts, len(self.trials.source.splitlines())))
+
+
+def _part(function: str | None) -> str:
+    """Return the function or class of the file that a function is in."""
+    return (function or "").split(".")[0]
+
+
+def _is_open(verdict: Verdict) -> bool:
+    """Whether a check failed in a way that has a place worth looking for."""
+    diagnosis = verdict.diagnosis
+    return verdict.status in ("fail", "error") and diagnosis is not None and diagnosis.kind != "forbidden"
+
+
+def _belongs(divergence: Divergence, diagnosis: Diagnosis) -> bool:
+    """Whether a diagnosis and the first divergence are of one mistake, as far as that is known.
+
+    A value of the right shape seldom raises an exception later. A misconception that is known by little may be another
+    one, and beside other mistakes the trials may diverge at theirs. Where an exception was raised is known anyway.
+    """
+    if diagnosis.kind == "exception" and diagnosis.misconception is None:
+        return divergence.misshapen and divergence.certain
+    if diagnosis.misconception is None or (diagnosis.is_all and not diagnosis.more):
+        return True
+    return divergence.certain and (diagnosis.is_all or diagnosis.place is None)
+
+
+def _has_trace(outcome: Outcome) -> bool:
+    """Whether a run with tracing can show more than the outcome does."""
+    return isinstance(outcome, Observed) or (isinstance(outcome, Fault) and outcome.kind == "other")
+
+
+def _spread(starts: list[tuple[int, str]], last: int) -> Iterator[tuple[int, str]]:
+    for (line, function), (following, _) in pairwise([*starts, (last + 1, "")]):
+        yield from ((number, function) for number in range(line, min(following, last + 1)))

@@ -1,1 +1,0 @@
-"""Patterns of a difference: what turns the wrong numbers into the right ones."""

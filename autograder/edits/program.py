@@ -1,0 +1,456 @@
+"""The text of a program, and edits of it."""
+
+import ast
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from textwrap import indent
+from typing import TypeGuard
+
+# Find the nodes of a program that a mutant may change.
+
+FIXED = ("annotation", "returns", "decorator_list", "ctx", "type_params")
+"""Fields whose nodes are no mutants: they are no behaviour, or are changed with the definition they belong to."""
+
+Children = list[tuple[int | None, ast.AST]]
+
+
+@dataclass(frozen=True)
+class Place:
+    """What surrounds a node: the statement, parameters and variables of the function, the attributes of the class.
+
+    `unused` are parameters that the function does not read, `idle` such variables.
+    """
+
+    where: tuple[str, ...] = ()
+    statement: ast.stmt | None = None
+    parameters: tuple[str, ...] = ()
+    variables: tuple[str, ...] = ()
+    attributes: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
+    idle: tuple[str, ...] = ()
+    in_loop: bool = False
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A node of a tree, its parent and the field of the parent that holds it; `put` replaces the node."""
+
+    node: ast.AST
+    parent: ast.AST
+    name: str
+    place: Place
+    put: Callable[[ast.AST], None] = field(repr=False)
+
+    @property
+    def is_owner(self) -> bool:
+        """Whether the node is called or indexed, or an attribute of it is read."""
+        return self.name == "func" or (self.name == "value" and isinstance(self.parent, ast.Attribute | ast.Subscript))
+
+
+def slots(tree: ast.Module) -> Iterator[Slot]:
+    """Yield every node that can be replaced, in the order of the program. Imports and docstrings stay."""
+    return _slots(tree, Place())
+
+
+def _slots(node: ast.AST, place: Place) -> Iterator[Slot]:
+    for name, value in ast.iter_fields(node):
+        if name in FIXED:
+            continue
+        children: Children = list(enumerate(value)) if isinstance(value, list) else [(None, value)]
+        for at, child in children:
+            if not isinstance(child, ast.AST) or isinstance(child, ast.Import | ast.ImportFrom | ast.operator):
+                continue
+            if is_text(child):
+                continue
+            inner = _within(place, node, child)
+            if inner.statement is not None and isinstance(child, ast.expr | ast.stmt | ast.comprehension):
+                yield Slot(child, node, name, inner, _setter(node, name, at))
+            if not is_negative(child):
+                yield from _slots(child, inner)
+
+
+def pairs(tree: ast.Module) -> Iterator[tuple[Slot, Slot]]:
+    """Yield every two statements of a function that follow each other, and whose order matters."""
+    previous: dict[tuple[int, str], Slot] = {}
+    for slot in slots(tree):
+        if not isinstance(slot.node, ast.stmt) or isinstance(slot.parent, ast.Module | ast.ClassDef):
+            continue
+        before = previous.get((id(slot.parent), slot.name))
+        previous[id(slot.parent), slot.name] = slot
+        if before is not None and _depend(before.node, slot.node):
+            yield before, slot
+
+
+def _depend(first: ast.AST, second: ast.AST) -> bool:
+    """Return whether the order of two statements may matter: one changes what the other uses, or has an effect."""
+    if _has_effect(first) or _has_effect(second):
+        return True
+    return bool(_names(first, stored=True) & _names(second) or _names(first) & _names(second, stored=True))
+
+
+def _has_effect(node: ast.AST) -> bool:
+    """Return whether a statement is a call, which may change anything. `super().__init__()` comes first by custom."""
+    return isinstance(node, ast.Expr) and "super()" not in ast.unparse(node)
+
+
+def _names(node: ast.AST, *, stored: bool = False) -> set[str]:
+    """Return the names and attributes that a statement uses, or those that it stores, also in a part of them."""
+    found = set()
+    for part in ast.walk(node):
+        if isinstance(part, ast.Name | ast.Attribute | ast.Subscript) and (
+            not stored or isinstance(part.ctx, ast.Store)
+        ):
+            found.add(ast.unparse(part.value if isinstance(part, ast.Subscript) else part))
+    return found - {"self"}
+
+
+def is_text(node: ast.AST) -> bool:
+    """Return whether a statement is a docstring, or another text that does nothing."""
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def is_negative(node: ast.AST) -> bool:
+    """Return whether a node is a whole number below 0: Python reads it as a minus sign before a constant."""
+    if not isinstance(node, ast.UnaryOp) or not isinstance(node.op, ast.USub):
+        return False
+    return isinstance(node.operand, ast.Constant) and isinstance(node.operand.value, int)
+
+
+def _setter(parent: ast.AST, name: str, at: int | None) -> Callable[[ast.AST], None]:
+    def put(other: ast.AST) -> None:
+        if at is None:
+            setattr(parent, name, other)
+        else:
+            getattr(parent, name)[at] = other
+
+    return put
+
+
+def _read(function: ast.FunctionDef) -> set[str]:
+    """Return the names whose values a function reads: a comparison with None alone uses no value."""
+    compared = {
+        id(node.left)
+        for node in ast.walk(function)
+        if isinstance(node, ast.Compare) and all(isinstance(sign, ast.Is | ast.IsNot) for sign in node.ops)
+    }
+    names = (node for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
+    return {node.id for node in names if id(node) not in compared}
+
+
+def _within(place: Place, parent: ast.AST, child: ast.AST) -> Place:
+    if isinstance(parent, ast.For | ast.While) and isinstance(child, ast.stmt):
+        place = replace(place, in_loop=True)
+    if isinstance(parent, ast.FunctionDef) and isinstance(child, ast.stmt):
+        arguments = [*parent.args.posonlyargs, *parent.args.args, *parent.args.kwonlyargs]
+        names = tuple(argument.arg for argument in arguments if argument.arg != "self") or place.parameters
+        stored = (node for node in ast.walk(parent) if isinstance(node, ast.Name))
+        assigned = (node.id for node in stored if isinstance(node.ctx, ast.Store))
+        variables = tuple(dict.fromkeys(name for name in assigned if name.strip("_")))
+        read = _read(parent)
+        unused, idle = (tuple(name for name in group if name not in read) for group in (names, variables))
+        place = replace(
+            place,
+            where=(*place.where, parent.name),
+            parameters=names,
+            variables=variables,
+            unused=unused,
+            idle=idle,
+            in_loop=False,
+        )
+    elif isinstance(parent, ast.ClassDef):
+        kept = (node for node in ast.walk(parent) if isinstance(node, ast.Attribute))
+        attributes = tuple(node.attr for node in kept if isinstance(node.ctx, ast.Store))
+        place = replace(place, where=(*place.where, parent.name), attributes=attributes)
+    return replace(place, statement=child) if isinstance(child, ast.stmt) else place
+
+
+@dataclass(frozen=True)
+class Edit:
+    """A replacement of the characters from `start` to `end` of a program; `line` is the line that it is about."""
+
+    line: int
+    start: int
+    end: int
+    text: str
+
+    def applied(self, source: str) -> str:
+        """Return the program with the edit."""
+        return f"{source[: self.start]}{self.text}{source[self.end :]}"
+
+
+class Text:
+    """The text of a program, in which the places of nodes are found."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.lines = source.split("\n")
+        self.starts = [0]
+        for line in self.lines:
+            self.starts.append(self.starts[-1] + len(line) + 1)
+
+    def span(self, node: ast.AST) -> tuple[int, int]:
+        """Return where a node begins and ends; raises AttributeError for one without a place."""
+        first, last = getattr(node, "lineno"), getattr(node, "end_lineno")  # noqa: B009
+        return self._at(first, getattr(node, "col_offset")), self._at(last, getattr(node, "end_col_offset"))  # noqa: B009
+
+    def of(self, node: ast.AST) -> str:
+        """Return the text of a node."""
+        start, end = self.span(node)
+        return self.source[start:end]
+
+    def _at(self, line: int, column: int) -> int:
+        text = self.lines[line - 1]
+        before = column if text.isascii() else len(text.encode()[:column].decode("utf-8", "ignore"))
+        return self.starts[line - 1] + before
+
+    def replaced(self, slot: Slot, other: ast.AST) -> Edit | None:
+        """Return the edit that puts another node in place of one."""
+        statement = slot.place.statement
+        assert statement is not None
+        if isinstance(slot.node, ast.expr) and not isinstance(slot.node, ast.Slice) and isinstance(other, ast.expr):
+            plain = isinstance(other, ast.Name | ast.Constant | ast.Call | ast.Attribute | ast.Subscript)
+            text = ast.unparse(other)
+            return Edit(slot.node.lineno, *self.span(slot.node), text if plain else f"({text})")
+        if isinstance(slot.node, ast.stmt) and isinstance(other, ast.stmt):
+            return Edit(statement.lineno, *self.span(statement), self._statement(other, statement.col_offset))
+        if hasattr(statement, "body"):
+            return None
+        slot.put(other)
+        text = self._statement(statement, statement.col_offset)
+        slot.put(slot.node)
+        return Edit(getattr(slot.node, "lineno", statement.lineno), *self.span(statement), text)
+
+    def _statement(self, node: ast.stmt, column: int) -> str:
+        return indent(ast.unparse(ast.fix_missing_locations(node)), " " * column).lstrip()
+
+    def changed(self, line: int, changes: Sequence[tuple[ast.AST, str]]) -> Edit:
+        """Return one edit that puts other texts in place of several nodes, none of which is in another one."""
+        spans = sorted((self.span(node), text) for node, text in changes)
+        start, end = spans[0][0][0], spans[-1][0][1]
+        parts, at = [], start
+        for (begin, stop), text in spans:
+            parts += [self.source[at:begin], text]
+            at = stop
+        return Edit(line, start, end, "".join(parts))
+
+    def exchanged(self, first: ast.AST, second: ast.AST) -> Edit:
+        """Return the edit that exchanges two statements."""
+        (start, end), (after, last) = self.span(first), self.span(second)
+        parts = self.source[after:last], self.source[end:after], self.source[start:end]
+        return Edit(getattr(first, "lineno", 1), start, last, "".join(parts))
+
+    def inserted(self, statement: ast.stmt, text: str, *, before: bool = False) -> Edit:
+        """Return the edit that puts a line before or behind a statement, with its indentation."""
+        start, end = self.span(statement)
+        pad = "\n" + " " * statement.col_offset
+        if before:
+            return Edit(statement.lineno, start, start, f"{text}{pad}")
+        return Edit(statement.lineno, end, end, f"{pad}{text}")
+
+    def has_own_lines(self, statement: ast.stmt) -> bool:
+        """Whether a statement shares no line with other code, so that its lines can be moved."""
+        start, end = self.span(statement)
+        before = self.source[self.starts[statement.lineno - 1] : start]
+        behind = self.source[end : self.starts[statement.end_lineno or statement.lineno]]
+        return not before.strip() and not behind.partition("#")[0].strip() and not self.source.startswith("elif", start)
+
+    def moved(self, statement: ast.stmt, line: int, column: int, *, leaves_nothing: bool = False) -> Edit:
+        """Return the edit that puts whole lines before a line, with the indentation of its statements.
+
+        With `leaves_nothing` the block that they are taken from gets a `pass`.
+        """
+        first, last = statement.lineno - 1, statement.end_lineno or statement.lineno
+        shift = column - statement.col_offset
+        taken = [_shifted(text, shift) for text in self.lines[first:last]]
+        left = [" " * statement.col_offset + "pass"] if leaves_nothing else []
+        at = line - 1
+        lines = [*taken, *self.lines[at:first], *left] if at <= first else [*left, *self.lines[last:at], *taken]
+        start, end = self.starts[min(at, first)], min(self.starts[max(at, last)] - 1, len(self.source))
+        return Edit(statement.lineno, start, max(start, end), "\n".join(lines))
+
+
+def _shifted(line: str, by: int) -> str:
+    return " " * by + line if by > 0 else line[min(-by, len(line) - len(line.lstrip())) :]
+
+
+# What a whole program has that an edit of it may use.
+
+SHORT, MOST_AROUND = 50, 6
+"""Characters of an expression that is tried in place of a name in it, and how many are."""
+
+LIBRARIES = ("torch", "numpy")
+"""Modules beside Python's own whose functions no exercise has written."""
+
+MOST_ITEMS = 8
+"""Words like `<S>`, and constants of the module, that are tried in a list."""
+
+
+@dataclass(frozen=True)
+class Signature:
+    """The arguments that a function of the program takes; `more` says that it takes any others too."""
+
+    positional: tuple[str, ...]
+    keywords: frozenset[str]
+    more: bool
+
+    @classmethod
+    def of(cls, function: ast.FunctionDef, *, is_method: bool) -> "Signature":
+        """Return the arguments that a caller passes."""
+        own = function.args
+        positional = tuple(argument.arg for argument in (*own.posonlyargs, *own.args))[is_method:]
+        named = (argument.arg for argument in own.kwonlyargs)
+        return cls(positional, frozenset((*positional, *named)), own.vararg is not None or own.kwarg is not None)
+
+    def takes(self, call: ast.Call, keyword: str | None) -> bool:
+        """Return whether a call may have one argument more: under a name, or after its last position."""
+        if self.more or any(isinstance(argument, ast.Starred) for argument in call.args):
+            return True
+        if keyword is None:
+            return len(call.args) < len(self.positional)
+        return keyword in self.keywords and keyword not in self.positional[: len(call.args)]
+
+
+_ANY = Signature((), frozenset(), more=True)
+
+
+class Scope:
+    """What a whole program has: its imports, the attributes it calls, and the names of its keyword arguments.
+
+    `forgotten` are attributes that it makes and never reads, `signatures` those of its functions, classes and methods.
+    """
+
+    def __init__(self, tree: ast.Module) -> None:
+        self.imported = frozenset(_imported(tree))
+        self.parts = frozenset(_parts(tree))
+        self.signatures: dict[str, Signature] = {}
+        for name, signature in _signatures(tree):
+            is_one = self.signatures.setdefault(name, signature) == signature
+            self.signatures[name] = signature if is_one else _ANY
+        calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+        self.called = tuple(dict.fromkeys(name_of(call.func) for call in calls if is_own(call.func)))
+        own = [node for node in ast.walk(tree) if is_own(node)]
+        read = {node.attr for node in own if isinstance(node.ctx, ast.Load)}
+        self.forgotten = tuple(dict.fromkeys(node.attr for node in own if node.attr not in read))
+        self.keywords = tuple(
+            dict.fromkeys(
+                f"{keyword.arg}={ast.unparse(keyword.value)}"
+                for call in calls
+                for keyword in call.keywords
+                if keyword.arg and not isinstance(keyword.value, ast.Lambda)
+            )
+        )
+        self._around = _expressions(tree)
+        constants = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+        self.numbers = tuple(dict.fromkeys(value for value in constants if type(value) in (int, float)))
+        words = dict.fromkeys(value for value in constants if isinstance(value, str) and value.startswith("<"))
+        self.marked = tuple(words)[:MOST_ITEMS]
+        self.tables = tuple(dict.fromkeys(_tables(tree)))[:MOST_ITEMS]
+        self.constants = tuple(dict.fromkeys(_constants(tree)))[:MOST_ITEMS]
+
+    def takes(self, call: ast.Call, keyword: str | None = None) -> bool:
+        """Return whether what is called may take one argument more, as far as the program tells."""
+        name = call.func.id if isinstance(call.func, ast.Name) else ast.unparse(call.func) if is_own(call.func) else ""
+        signature = self.signatures.get(name)
+        return signature is None or signature.takes(call, keyword)
+
+    def alike(self, name: str) -> tuple[str, ...]:
+        """Return the other functions and classes that take as many arguments by their position as one."""
+        count = len(self.signatures[name].positional)
+        others = (other for other, signature in self.signatures.items() if len(signature.positional) == count)
+        return tuple(other for other in others if other != name and other.isidentifier())
+
+    def around(self, text: str, place: Place) -> tuple[str, ...]:
+        """Return short expressions that a function has elsewhere, and that contain a name."""
+        return self._around.get((place.where[-1] if place.where else "", text), ())
+
+
+def is_own(node: ast.AST) -> TypeGuard[ast.Attribute]:
+    """Return whether a node is an attribute of `self`."""
+    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
+
+
+def _imported(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            for name in node.names:
+                yield name.asname or name.name.split(".")[0]
+                if isinstance(node, ast.Import):
+                    yield name.name.split(".")[0]
+        if isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module.split(".")[0]
+
+
+def _expressions(tree: ast.Module) -> dict[tuple[str, str], tuple[str, ...]]:
+    """Return, for each function and each name in it, the short calls and operations that contain the name."""
+    found: dict[tuple[str, str], dict[str, None]] = {}
+    for function in ast.walk(tree):
+        if not isinstance(function, ast.FunctionDef):
+            continue
+        for node in ast.walk(function):
+            if not isinstance(node, ast.Call | ast.BinOp | ast.Subscript):
+                continue
+            text = ast.unparse(node)
+            if len(text) > SHORT:
+                continue
+            for part in ast.walk(node):
+                if isinstance(part, ast.Name | ast.Attribute):
+                    found.setdefault((function.name, ast.unparse(part)), {})[f"({text})"] = None
+    return {key: tuple(texts)[:MOST_AROUND] for key, texts in found.items()}
+
+
+def _constants(tree: ast.Module) -> Iterator[str]:
+    """Yield the names that the module itself assigns, and those in capitals that it imports."""
+    for statement in tree.body:
+        targets = statement.targets if isinstance(statement, ast.Assign) else []
+        for part in (part for target in targets for part in ast.walk(target)):
+            if isinstance(part, ast.Name):
+                yield part.id
+        if isinstance(statement, ast.ImportFrom):
+            yield from (name.asname or name.name for name in statement.names if name.name.isupper())
+
+
+def _tables(tree: ast.Module) -> Iterator[str]:
+    """Yield what is indexed by a word, and what is asked for one with `get`."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Subscript(value=ast.Name() | ast.Attribute() as table, slice=ast.Constant(value=str())):
+                yield ast.unparse(table)
+            case ast.Call(func=ast.Attribute(value=ast.Name() | ast.Attribute() as table, attr="get")):
+                yield ast.unparse(table)
+
+
+def _signatures(tree: ast.Module) -> Iterator[tuple[str, Signature]]:
+    """Yield the functions of a program, its classes by their constructors, and its methods as `self.name`."""
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef):
+            yield node.name, Signature.of(node, is_method=False)
+        if not isinstance(node, ast.ClassDef):
+            continue
+        for part in node.body:
+            if isinstance(part, ast.FunctionDef) and not part.decorator_list:
+                name = node.name if part.name == "__init__" else f"self.{part.name}"
+                yield name, Signature.of(part, is_method=True)
+
+
+def _parts(tree: ast.Module) -> Iterator[str]:
+    """Yield the functions and classes of the program, and the files of other exercises and what it imports of them."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node.name
+        if isinstance(node, ast.Import):
+            yield from (name.asname or name.name for name in node.names if not _is_library(name.name))
+        if isinstance(node, ast.ImportFrom) and not _is_library(node.module or ""):
+            yield from (name.asname or name.name for name in node.names)
+
+
+def _is_library(module: str) -> bool:
+    name = module.split(".")[0]
+    return name in sys.stdlib_module_names or name in LIBRARIES
+
+
+def name_of(function: ast.expr) -> str:
+    """Return the last name of what is called; "" if it has none."""
+    if isinstance(function, ast.Attribute):
+        return function.attr
+    return function.id if isinstance(function, ast.Name) else ""

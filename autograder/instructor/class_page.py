@@ -1,0 +1,297 @@
+"""Make the page of a graded class, with its tables as CSV files."""
+
+import csv
+import io
+import re
+import secrets
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from autograder.authoring import append_entry, entry_of, handout_of, patches_of
+from autograder.course import Course, Exercise, UsageError, load_suite, write_atomically
+from autograder.report import facts_of, one_line, plural, summary_of
+from autograder.runner import EnvironmentProblem
+from autograder.submission import Caps, Submission, list_submissions, printable
+
+from .decisions import read_accepted
+from .graded import Graded, named, read_graded
+from .page import FOLDER, SIMILAR, Findings, page, tables
+from .roster import Roster, Student, as_csv, read_roster
+from .scores import harmless, plain
+from .statistics import (
+    Pair,
+    check_statistics,
+    clusters_of,
+    cohort_of,
+    find_cluster,
+    misconceptions_of,
+    pairs_of,
+    stuck_students,
+    student_of,
+)
+
+# Read the submissions of a graded class again, as they were when they were graded.
+
+
+@dataclass(frozen=True)
+class GradedSubmissions:
+    """The submissions by student, and warnings on those that were left out."""
+
+    by_student: Mapping[str, Submission]
+    warnings: list[str] = field(default_factory=list)
+
+
+def read_submissions(folder: Path, layout: str | None, roster: Roster, graded: Graded) -> GradedSubmissions:
+    """Return the submissions that were graded, read as grading reads them: the files of the run, and what was accepted.
+
+    One that has changed or disappeared since is left out.
+    """
+    course = graded.course  # as far as the run graded it
+    handout = handout_of(course)
+    listing = list_submissions(folder, course.files, layout, roster or None, handout)
+    accepted = read_accepted(course, course.assignment.id if course.assignment else "")
+    entries, _ = accepted.apply(listing.entries, roster, handout)
+    digests = {
+        student_of(mark.report): mark.report.submission.get("digest") for mark in graded.with_report if mark.report
+    }
+    caps = Caps(source_kib=course.limits.source_kib)
+    read = {entry.student: entry.read(course.files, caps) for entry in entries if entry.student in digests}
+    changed = [student for student, submission in read.items() if digests[student] not in (None, submission.digest)]
+    absent = [student for student in digests if student not in read]
+    warnings = [
+        f"{plural(len(students), 'submission')} in {folder} {one if len(students) == 1 else more}: {named(students)}"
+        for one, more, students in (
+            ("was changed since it was graded, left out", "were changed since they were graded, left out", changed),
+            ("is not there, left out", "are not there, left out", absent),
+        )
+        if students
+    ]
+    return GradedSubmissions(
+        {student: submission for student, submission in read.items() if student not in changed}, warnings
+    )
+
+
+# Replace a student's name by their pseudonym wherever it stands in a text.
+
+_SHORTEST, _SHORTEST_NUMBER = 3, 6
+"""A shorter part of a name is an ordinary word of code, or an ordinary number."""
+
+
+def keep_names(_student: str, text: str) -> str:
+    """Return a text as it is."""
+    return text
+
+
+def hider(graded: Graded, names: Mapping[str, str]) -> Callable[[str, str], str]:
+    """Return a function that hides a student's name in their text; `names` has the pseudonyms by student."""
+    patterns = {mark.student: _pattern(mark.row) for mark in graded.marks}
+
+    def hide(student: str, text: str) -> str:
+        pattern = patterns.get(student)
+        return pattern.sub(names[student], unicodedata.normalize("NFC", text)) if pattern is not None else text
+
+    return hide
+
+
+def _pattern(row: Student) -> re.Pattern[str] | None:
+    """Return a pattern of all names of a student, the longest first."""
+    parts = {row.student, row.name, row.login, row.email, row.lms_id, *re.findall(r"\w+", row.name)}
+    parts = {unicodedata.normalize("NFC", part) for part in parts}
+    long_enough = (part for part in parts if len(part) >= (_SHORTEST_NUMBER if part.isdigit() else _SHORTEST))
+    wanted = sorted(long_enough, key=lambda part: (-len(part), part))
+    # In code an underscore separates words, so it is no letter here.
+    pattern = rf"(?<![^\W_])(?:{'|'.join(map(re.escape, wanted))})(?![^\W_])"
+    return re.compile(pattern, re.IGNORECASE) if wanted else None
+
+
+# Random names for the students on the class page, the same every time.
+
+FILE = "pseudonyms.csv"
+"""The only file that maps pseudonyms to students; it stays in the folder of the reports."""
+
+# No vowels, so that no pseudonym is a word; no 0 and 1, which look like letters.
+_LETTERS, _DIGITS = "BCDFGHJKLMNPQRSTVWXZ", "23456789"
+_FORM = re.compile(f"[{_LETTERS}][{_DIGITS}]([{_LETTERS}][{_DIGITS}])+")
+
+
+def pseudonyms(file: Path, students: Iterable[str]) -> Mapping[str, str]:
+    """Return a pseudonym for each student: the one in the file, or a new one that is added to the file.
+
+    Raises `UsageError` if the file is damaged, and OSError if it cannot be written.
+    """
+    wanted = list(students)
+    known = _read(file)
+    taken = set(known.values())
+    for student in wanted:
+        if student not in known:
+            known[student] = _new(taken)
+            taken.add(known[student])
+    rows = ((name, harmless(student)) for student, name in sorted(known.items(), key=lambda pair: pair[1]))
+    write_atomically(file, as_csv([("pseudonym", "student"), *rows]), mode=0o600)
+    return {student: known[student] for student in wanted}
+
+
+def own_names(graded: Graded) -> Mapping[str, str]:
+    """Return the name of each student in the roster, with the student id."""
+    rows = {mark.student: one_line(mark.row.name) for mark in graded.marks}
+    return {student: f"{name} ({one_line(student)})" if name else one_line(student) for student, name in rows.items()}
+
+
+def _read(file: Path) -> dict[str, str]:
+    """Return the pseudonym of each student in the file; none if the file is missing or empty."""
+    known: dict[str, str] = {}
+    try:
+        text = file.read_text("utf-8-sig")
+        table = csv.DictReader(io.StringIO(text, newline=""))
+        if text.strip() and not {"pseudonym", "student"} <= set(table.fieldnames or ()):
+            raise ValueError("its first line")
+        for row in table:
+            name, student = row["pseudonym"] or "", row["student"] or ""
+            if not _FORM.fullmatch(name) or not student or name in known.values():
+                raise ValueError(f"line {table.line_num}")
+            known[plain(student)] = name
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, csv.Error) as error:
+        where = "its letters" if isinstance(error, UnicodeDecodeError) else error
+        raise UsageError(
+            f"{printable(file)} is damaged ({where}), expected pseudonyms as an earlier page wrote them; "
+            "restore the file, or move it away to get new pseudonyms"
+        ) from None
+    return known
+
+
+def _new(taken: set[str]) -> str:
+    """Return a pseudonym that nobody has."""
+    pairs = 2 if len(taken) < 5000 else 3  # there are 25,600 with two pairs: above a fifth of them, retries get many
+    while True:
+        name = "".join(secrets.choice(_LETTERS) + secrets.choice(_DIGITS) for _ in range(pairs))
+        if name not in taken:
+            return name
+
+
+PAGE = "class.html"
+
+
+@dataclass(frozen=True)
+class ClassPage:
+    """The page and how many tables it has; `problem` says why submissions were not compared, or is ""."""
+
+    file: Path
+    folder: Path
+    tables: int
+    problem: str
+
+
+def make_class_page(
+    course: Course, graded: Graded, out: Path, *, names: bool, submissions: Mapping[str, Submission] | None
+) -> ClassPage:
+    """Write the page of the class in a folder of `course grade`. Raises OSError.
+
+    With `names` it has the students' names, else pseudonyms. Similar submissions are found among `submissions`.
+    """
+    students = [mark.student for mark in graded.marks]
+    labels = own_names(graded) if names else pseudonyms(out / FILE, students)
+    room = cohort_of(graded, labels)
+    hide = keep_names if names else hider(graded, labels)
+    pairs, problem = _pairs(course, submissions, hide) if submissions is not None else (None, "")
+    not_compared = f"Not looked for: {problem[:1].lower()}{problem[1:]}." if problem else ""
+    if submissions is None:
+        not_compared = "Not looked for: course dashboard OUT DIR compares the submissions in DIR."
+    hint = [] if names else [f"Names are pseudonyms; {FILE} beside this page says who is who."]
+    decisions = {mark.student: mark.score for mark in graded.marks if mark.is_decided}
+    summary = summary_of([facts_of(report) for report in room.reports], graded.policy.maximum, decisions)
+    findings = Findings(
+        room=room,
+        stuck=stuck_students(room),
+        why=misconceptions_of(room, course, hide),
+        figures=check_statistics(room),
+        clusters=clusters_of(room),
+        pairs=pairs,
+        not_compared=not_compared,
+        looks=[(room.names[student], hide(student, why)) for student, why in summary.need_a_look],
+        notes=[*hint, *_other(graded)],
+    )
+    (out / FOLDER).mkdir(exist_ok=True)
+    (out / FOLDER / SIMILAR).unlink(missing_ok=True)  # that of an earlier page may have names
+    made = tables(findings)
+    for name, table in made.items():
+        write_atomically(out / FOLDER / name, table)
+    write_atomically(out / PAGE, page(findings))
+    return ClassPage(out / PAGE, out / FOLDER, len(made), problem)
+
+
+def _other(graded: Graded) -> list[str]:
+    """Return a note that final scores differ from the points earned, which is what the page shows."""
+    earned = {mark.student: mark.report.score for mark in graded.marks if mark.report and mark.report.has_score}
+    other = sum(mark.final is not None and mark.score != earned.get(mark.student) for mark in graded.marks)
+    if not other:
+        return []
+    why = "lateness, decisions or the rules of the course. This page shows the points earned."
+    return [f"{plural(other, 'final score')} in scores.csv {'differs' if other == 1 else 'differ'} by {why}"]
+
+
+def _pairs(
+    course: Course, submissions: Mapping[str, Submission], hide: Callable[[str, str], str]
+) -> tuple[Sequence[Pair] | None, str]:
+    """Return pairs of similar submissions, with no name in their lines; or None, and why they were not compared."""
+    handout = handout_of(course)
+    sources = {
+        student: {
+            file: hide(student, source.decode("utf-8", "replace"))
+            for file, source in submission.sources.items()
+            if not handout.is_stub(file, source)
+        }
+        for student, submission in submissions.items()
+    }
+    stubs = {file: text.decode("utf-8", "replace") for file, text in handout.files.items() if file.endswith(".py")}
+    try:
+        return pairs_of(sources, stubs), ""
+    except EnvironmentProblem as problem:
+        return None, str(problem)
+
+
+# Add the common mistake of a group of students to the catalogue, as a misconception without texts.
+
+
+@dataclass(frozen=True)
+class NewMisconception:
+    """The entry as TOML, the catalogue it was added to, and warnings on submissions that were left out."""
+
+    exercise: Exercise
+    entry: str
+    file: Path
+    warnings: list[str]
+
+
+def add_misconception(
+    course: Course, out: Path, folder: Path, group: str, *, layout: str | None, roster_file: Path | None
+) -> NewMisconception:
+    """Write the patch that makes a group's program from the solution into the catalogue.
+
+    Raises `UsageError` if there is no such group, or no patch.
+    """
+    roster = read_roster(course, roster_file)
+    graded = read_graded(course, roster, out)
+    room = cohort_of(graded, {mark.student: mark.student for mark in graded.marks})
+    cluster = find_cluster(clusters_of(room), group)
+    exercise = course.exercise(cluster.exercise)
+    solution = course.solutions_dir / exercise.file
+    if not solution.is_file():
+        raise UsageError(f"{solution} is not there, and a misconception is a patch of it; run this in the course")
+    read = read_submissions(folder, layout, roster, graded)
+    sources = [
+        read.by_student[student].sources[exercise.file] for student in cluster.students if student in read.by_student
+    ]
+    count = plural(len(cluster.students), "student")
+    if not sources:
+        raise UsageError(f"none of the {count} of {cluster.id} is in {folder}")
+    checks = load_suite(course).checks[exercise.id]
+    parts = [check.of for check in checks if check.id in cluster.checks and check.of]
+    shortest = min(sources, key=lambda source: (len(source), source))
+    patches = patches_of(solution.read_text("utf-8"), shortest, parts)
+    name = f"{exercise.id[5:].replace('_', '-')}-{cluster.id}"
+    entry = entry_of(exercise, name, f"{count} failed alike with this.", patches)
+    return NewMisconception(exercise, entry, append_entry(course, exercise, name, entry), read.warnings)

@@ -1,0 +1,474 @@
+"""adjustments.csv: what a person decides about marks. It is a log: rows are added, and nothing is ever changed in it.
+
+A later row of the same student and exercise replaces an earlier one; `add` and `comment` count beside each other.
+Verdicts stay as they are: adjustments count when marks are read.
+"""
+
+import getpass
+import hashlib
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, tzinfo
+from pathlib import Path
+
+from autograder import ending
+from autograder.course import (
+    Course,
+    UsageError,
+    folder_lock,
+    nearest,
+    resolve_exercise,
+    state_folder,
+    suggestion,
+    write_atomically,
+)
+from autograder.report import number, one_line, plural, points
+from autograder.submission import Entry, Handout, Part, notebook_of, parse_time, printable, printable_name
+
+from .roster import Roster, all_mistakes, at_line, csv_rows, days_of, hundredths_of, known_id, row_text
+
+FILE = "adjustments.csv"
+COLUMNS = ("student", "exercise", "kind", "value", "text", "by", "when")
+KINDS = ("points", "add", "excused", "extension", "handed_in", "comment", "withdraw")
+WHOLE = "*"
+"""Stands for all exercises together."""
+
+NBGRADER = "nbgrader"
+"""Who decided what `course adjust --from-nbgrader` reads."""
+
+_PLACE = {"excused": "points", "points": "points", "extension": "extension", "handed_in": "handed_in"}
+"""Of the kinds with the same word here, the latest row of a student and an exercise counts."""
+
+
+class AdjustmentError(UsageError):
+    """Adjustments that cannot be read; the message lists the mistakes with their lines."""
+
+
+@dataclass(frozen=True)
+class Adjustment:
+    """One row. `exercise` is an id, or `*` for all together; in a course with assignments also the id of one.
+
+    `amount` are hundredths of points, or days of an extension; `due` is the moment (UTC) that an extension or a time of
+    submission names.
+    """
+
+    student: str
+    exercise: str
+    kind: str
+    value: str
+    text: str
+    by: str
+    when: str
+    amount: int = 0
+    due: datetime | None = None
+
+    @property
+    def subject(self) -> str:
+        """Return what it is about, in words."""
+        if self.is_whole:
+            return "the whole" if self.exercise == WHOLE else self.exercise
+        return f"exercise {number(self.exercise)}"
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is about all exercises of an assignment together."""
+        return self.exercise == WHOLE or re.match(r"ex\d", self.exercise) is None
+
+    @property
+    def sentence(self) -> str:
+        """Return what was decided, by whom, when and why: the student reads it."""
+        what = {
+            "points": f"{points(self.amount)} points for {self.subject}",
+            "add": f"{self.amount / 100:+g} points for {self.subject}",
+            "excused": f"{self.subject} excused",
+            "handed_in": f"handed in at {self.value}",
+            "extension": f"due {self.value}" if self.due else f"{plural(self.amount, 'day')} more time",
+            "comment": "comment" if self.is_whole else f"comment on {self.subject}",
+        }[self.kind]
+        return one_line(f"{what}, by {self.by} on {self.when}{f': {self.text}' if self.text else ''}")
+
+    def row(self) -> dict[str, str]:
+        """Return it as the cells of its row."""
+        return {name: str(getattr(self, name)) for name in COLUMNS}
+
+
+@dataclass(frozen=True, eq=False)
+class Adjustments:
+    """All rows in the order of the file, and those that count, by student."""
+
+    rows: tuple[Adjustment, ...] = ()
+    _counting: Mapping[str, tuple[Adjustment, ...]] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        held: dict[str, dict[object, Adjustment]] = {}
+        for at, row in enumerate(self.rows):
+            own = held.setdefault(row.student, {})
+            if row.kind == "withdraw":
+                gone = [key for key, one in own.items() if one.exercise == row.exercise and row.value in ("", one.kind)]
+                for key in gone:
+                    del own[key]
+                continue
+            place = _PLACE.get(row.kind)
+            own.pop((row.exercise, place), None)  # the order is that of the decisions which count
+            own[(row.exercise, place) if place else at] = row
+        object.__setattr__(self, "_counting", {student: tuple(own.values()) for student, own in held.items()})
+
+    def of(self, student: str) -> tuple[Adjustment, ...]:
+        """Return the adjustments of a student that count."""
+        return self._counting.get(student, ())
+
+    def within(self, course: Course) -> "Adjustments":
+        """Return those about what is graded now: an assignment, its exercises, and what is for all of them.
+
+        The exercises of earlier assignments that it builds on are worth nothing in it, so theirs do not belong here.
+        """
+        chosen = course.assignment
+        ids = (chosen.id, *chosen.exercises) if chosen else (exercise.id for exercise in course.exercises)
+        inside = {WHOLE, *ids}
+        return Adjustments(tuple(row for row in self.rows if row.exercise in inside))
+
+    @property
+    def students(self) -> tuple[str, ...]:
+        """Return the students with at least one that counts."""
+        return tuple(student for student, rows in self._counting.items() if rows)
+
+
+def adjustments_file(course: Course, file: Path | None) -> Path:
+    """Return the file that was named, or the one beside the course."""
+    return file or course.root / FILE
+
+
+def read_adjustments(course: Course, roster: Roster, file: Path | None = None) -> Adjustments:
+    """Return the adjustments in a file, or beside the course; none if there is no file there.
+
+    Raises `AdjustmentError` with all mistakes.
+    """
+    path = adjustments_file(course, file)
+    if file is None and not path.is_file():
+        return Adjustments()
+    rows, mistakes = [], []
+    for line, cells in csv_rows(path, COLUMNS, AdjustmentError, what="adjustments", all_needed=True):
+        try:
+            rows.append(adjustment(course, roster, cells))
+        except AdjustmentError as error:
+            mistakes.append(f"{at_line(path, line)} {error}")
+    if mistakes:
+        raise AdjustmentError(all_mistakes(mistakes))
+    return Adjustments(tuple(rows))
+
+
+def adjustment(course: Course, roster: Roster, cells: Mapping[str, str]) -> Adjustment:
+    """Return a row of the file. Raises `AdjustmentError` with what is wrong in it."""
+    kind = cells["kind"].lower()
+    if kind not in KINDS:
+        hint = suggestion(kind, KINDS, f"expected one of {', '.join(KINDS)}")
+        raise AdjustmentError(f"kind is {printable_name(cells['kind']) or 'empty'}; {hint}")
+    for name, meaning in (("by", "who decided"), ("when", "a time like 2026-03-01 23:59")):
+        if not cells[name]:
+            raise AdjustmentError(f"{name} is empty, expected {meaning}")
+    zone = course.grading.zone if course.grading else UTC
+    if parse_time(cells["when"], zone) is None:
+        raise AdjustmentError(f"when is {printable_name(cells['when'])}, expected a time like 2026-03-01 23:59")
+    if kind != "withdraw" and not cells["text"]:
+        raise AdjustmentError("text is empty, expected the reason, which the student reads")
+    exercise = _exercise(course, cells["exercise"])
+    if exercise == WHOLE and kind in ("points", "add", "handed_in") and course.assignments:
+        ids = ", ".join(assignment.id for assignment in course.assignments)
+        raise AdjustmentError(f"{WHOLE} means every assignment, and {kind} is for one; expected one of {ids}")
+    amount, due = _value(kind, exercise, cells["value"], zone)
+    known = {
+        **cells,
+        "student": known_id(roster, cells["student"], AdjustmentError),
+        "exercise": exercise,
+        "kind": kind,
+    }
+    return Adjustment(**{name: one_line(known[name]) for name in COLUMNS}, amount=amount, due=due)
+
+
+def append(course: Course, rows: Sequence[Adjustment]) -> None:
+    """Add rows to the file of a course, made if it is missing; no reader sees a part of them. Raises OSError."""
+    path = adjustments_file(course, None)
+    with folder_lock(state_folder(course.root)):
+        text = path.read_text("utf-8") if path.is_file() else ",".join(COLUMNS) + "\n"
+        ended = text if text.endswith("\n") else f"{text}\n"
+        write_atomically(path, ended + "".join(row_text(row.row(), COLUMNS) for row in rows), durable=True)
+
+
+def merged(own: Adjustments, theirs: Adjustments, keep: str | None) -> tuple[Adjustment, ...]:
+    """Return the rows to add, so that those of another grader are here too.
+
+    What counts here and would not count any more, although they did not know of it, is a conflict. Raises
+    `AdjustmentError` for these. With `keep`, "theirs" adds the rows all the same; "mine" also adds what counts here
+    once more, after them.
+    """
+    mine = {tuple(row.row().items()) for row in own.rows}
+    new = [row for row in theirs.rows if tuple(row.row().items()) not in mine]
+    lost = list(_losses(own, theirs, Adjustments((*own.rows, *new))))
+    if lost and keep is None:
+        lines = [f"{old.student}: {old.sentence}\n  but there: {there}" for old, there in lost]
+        count = plural(len(lines), "conflict")
+        raise AdjustmentError(
+            f"{count}, so nothing was added; choose with --keep mine or --keep theirs\n{all_mistakes(lines)}"
+        )
+    return (*new, *(old for old, _ in lost if keep == "mine"))
+
+
+def _losses(own: Adjustments, theirs: Adjustments, both: Adjustments) -> Iterator[tuple[Adjustment, str]]:
+    """Yield what counts here and not in both together, unless they knew of it; and what counts there instead."""
+    known = set(theirs.rows)
+    for student in {row.student: None for row in theirs.rows}:
+        after = both.of(student)
+        for old in (row for row in own.of(student) if row not in known):
+            place = _PLACE.get(old.kind)
+            same = [one for one in after if one.exercise == old.exercise and place and _PLACE.get(one.kind) == place]
+            if old in after or any(_decides_alike(old, one) for one in same):
+                continue
+            yield old, same[0].sentence if same else f"{old.kind} withdrawn"
+
+
+def _decides_alike(one: Adjustment, other: Adjustment) -> bool:
+    return (one.kind, one.amount, one.due) == (other.kind, other.amount, other.due)
+
+
+def _exercise(course: Course, word: str) -> str:
+    if word == WHOLE or word in [assignment.id for assignment in course.assignments]:
+        return word
+    try:
+        return resolve_exercise(replace(course, exercises=course.every), word).id
+    except UsageError as error:
+        ids = [assignment.id for assignment in course.assignments]
+        whole = f"an assignment write its id ({', '.join(ids)})" if ids else f"all exercises together write {WHOLE}"
+        raise AdjustmentError(f"{error} For {whole}.") from None
+
+
+def _value(kind: str, exercise: str, value: str, zone: tzinfo) -> tuple[int, datetime | None]:
+    """Return hundredths or days, and the moment of an extension that names one. Raises `AdjustmentError`."""
+    found = f"value is {printable_name(value) or 'empty'}"
+    if kind in ("points", "add"):
+        amount = hundredths_of(value) if value else None
+        if amount is None or (kind == "points" and amount < 0):
+            raise AdjustmentError(f"{found}, expected a number of points with at most two decimals")
+        return amount, None
+    if kind in ("extension", "handed_in"):
+        days, due = days_of(value) if kind == "extension" else None, parse_time(value, zone)
+        if re.match(r"ex\d", exercise):
+            raise AdjustmentError(f"{kind} is for all exercises together, expected {WHOLE} or an assignment")
+        if days is None and due is None:
+            days_too = "a number of days, or " if kind == "extension" else ""
+            raise AdjustmentError(f"{found}, expected {days_too}a time like 2026-03-08 23:59")
+        return days or 0, due
+    if kind == "withdraw" and value not in ("", *KINDS[:-1]):
+        raise AdjustmentError(f"{found}, expected the kind to withdraw, or nothing for all of this exercise")
+    if kind in ("excused", "comment") and value:
+        raise AdjustmentError(f"{found}, expected nothing: {kind} has only a text")
+    return 0, None
+
+
+# Who decides, and when: both are written beside a decision about a student's work, and the student reads them.
+
+_SECONDS = 5.0
+
+
+def author(named: str | None) -> str:
+    """Return the name that was given, or else git's `user.name`, or else the login of this machine."""
+    if named and named.strip():
+        return " ".join(named.split())
+    try:
+        found = ending.run(["git", "config", "user.name"], _SECONDS).stdout.strip()
+    except (OSError, subprocess.TimeoutExpired):
+        found = ""
+    return found or getpass.getuser()
+
+
+def now(course: Course) -> str:
+    """Return the time of a decision, in the time zone of the course."""
+    return f"{datetime.now(course.grading.zone if course.grading else UTC):%Y-%m-%d %H:%M}"
+
+
+# Files that were accepted for a student after the hand-in: kept beside the course, used by the next grading.
+#
+# The folder `accepted/` has a copy of each file, and `log.csv` with a line for each decision: who, when and why.
+# Nothing in it is ever overwritten, and what the student handed in stays as it is.
+
+FOLDER = "accepted"
+LOG = "log.csv"
+ACCEPTED_COLUMNS = ("student", "assignment", "as", "file", "digest", "reason", "by", "when")
+_FIELDS = {"as": "name"}
+_MOST_FILES = 5000
+
+
+@dataclass(frozen=True)
+class Decision:
+    """One line of the log. `name` is the file of the course that `file` replaces; empty for the whole hand-in.
+
+    Without a `file` it withdraws what was accepted before, under that name or all of it.
+    """
+
+    student: str
+    assignment: str
+    name: str
+    file: str
+    digest: str
+    reason: str
+    by: str
+    when: str
+
+    @property
+    def note(self) -> str:
+        """Return what the report and the student's page say."""
+        what = self.name or "another hand-in"
+        return f"{what} was accepted by {self.by} on {self.when}: {self.reason}"
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """The decisions that hold, by student, in their order; and the folder with their files."""
+
+    folder: Path
+    decisions: Mapping[str, tuple[Decision, ...]] = field(default_factory=dict)
+
+    def apply(
+        self, entries: Iterable[Entry], roster: Roster, handout: Handout
+    ) -> tuple[tuple[Entry, ...], tuple[str, ...]]:
+        """Return the submissions with what was accepted, and a sentence for each student whom nobody knows."""
+        known = {entry.student: entry for entry in entries}
+        problems = []
+        for student, decisions in self.decisions.items():
+            entry = known.get(student)
+            if entry is None and roster and student not in roster:
+                problems.append(f"{FOLDER}/{LOG} has {printable(student)}, who handed in nothing and is not listed")
+                continue
+            known[student] = self._changed(entry or Entry(student, self.folder / student, handout=handout), decisions)
+        return tuple(sorted(known.values(), key=lambda entry: entry.student)), tuple(problems)
+
+    def _changed(self, entry: Entry, decisions: Sequence[Decision]) -> Entry:
+        whole = [decision for decision in decisions if not decision.name]
+        files = tuple(Part(self.folder / one.file, name=one.name, rank=1) for one in decisions if one.name)
+        if whole:
+            entry = replace(entry, path=self.folder / whole[-1].file, parts=())
+        elif not entry.path.exists():
+            entry = replace(entry, path=self.folder / decisions[0].file, parts=files[:1])
+        return replace(entry, accepted=files, decisions=tuple(decision.note for decision in decisions))
+
+
+def read_accepted(course: Course, assignment: str = "") -> Accepted:
+    """Return what was accepted for an assignment, or for the whole course. Raises `UsageError` for a damaged log."""
+    folder = course.root / FOLDER
+    held: dict[str, list[Decision]] = {}
+    for decision in _log(folder / LOG):
+        if decision.assignment not in ("", assignment):
+            continue
+        before = held.get(decision.student, [])
+        kept = [one for one in before if decision.name and one.name != decision.name]
+        held[decision.student] = [*kept, decision] if decision.file else kept
+    return Accepted(folder, {student: tuple(decisions) for student, decisions in held.items() if decisions})
+
+
+def decisions_that_hold(course: Course, assignment: str) -> dict[str, tuple[Decision, ...]]:
+    """Return what was accepted for an assignment; without one, also for each of them. Raises `UsageError`."""
+    found: dict[str, tuple[Decision, ...]] = {}
+    for one in [assignment] if assignment else ["", *(chosen.id for chosen in course.assignments)]:
+        for student, decisions in read_accepted(course, one).decisions.items():
+            found[student] = tuple(dict.fromkeys((*found.get(student, ()), *decisions)))
+    return found
+
+
+def accept(
+    course: Course, roster: Roster, student: str, file: Path, *, name: str, assignment: str, reason: str, by: str
+) -> Decision:
+    """Store a file, folder or zip for a student, and add it to the log. Raises `UsageError`."""
+    student = known_id(roster, student, UsageError)
+    name = _course_name(course, file, name)
+    folder = course.root / FOLDER
+    folder.mkdir(exist_ok=True)
+    with folder_lock(state_folder(course.root)):
+        number = 1
+        while (place := folder / student / f"{number:03}").exists():
+            number += 1
+        copy = place / file.resolve().name
+        try:
+            place.mkdir(parents=True)
+            digest = _copied(file, copy)
+        except (OSError, shutil.Error, UsageError):
+            shutil.rmtree(place, ignore_errors=True)
+            raise
+        decision = Decision(
+            student, assignment, name, copy.relative_to(folder).as_posix(), digest, reason, by, now(course)
+        )
+        _add(folder / LOG, decision)
+    return decision
+
+
+def withdraw(course: Course, student: str, *, name: str, assignment: str, reason: str, by: str) -> tuple[Decision, ...]:
+    """Note that what was accepted for a student no longer counts. Return what that was. Raises `UsageError`."""
+    held = decisions_that_hold(course, assignment).get(student, ())
+    gone = tuple(one for one in held if name in ("", one.name))
+    if not gone:
+        what = f"{name} " if name else ""
+        raise UsageError(f"nothing {what}is accepted for {printable(student)}; `course accept --list` shows what is")
+    with folder_lock(state_folder(course.root)):
+        _add(course.root / FOLDER / LOG, Decision(student, assignment, name, "", "", reason, by, now(course)))
+    return gone
+
+
+def _course_name(course: Course, file: Path, name: str) -> str:
+    """Return which file of the course a file replaces; empty for a folder or a zip."""
+    if file.is_dir() or file.suffix.lower() == ".zip":
+        if name:
+            raise UsageError(f"{printable(file)} is a whole hand-in, and --as names a single file; leave --as out")
+        return ""
+    names = [name for own in course.files for name in (own, notebook_of(own))]
+    wanted = name or file.name
+    if wanted not in names:
+        near = nearest(wanted, names) or names[0]
+        raise UsageError(f"{printable(wanted)} is no file of the course; say which one it is, like --as {near}")
+    if Path(wanted).suffix != file.suffix.lower():
+        raise UsageError(f"{printable(file)} cannot be {wanted}: expected a file that ends with {Path(wanted).suffix}")
+    return wanted
+
+
+def _copied(file: Path, copy: Path) -> str:
+    """Copy a file or a folder, without following links; return the digest of its content."""
+    if file.is_symlink() or not file.exists():
+        found = "is a link" if file.is_symlink() else "is not there"
+        raise UsageError(f"{printable(file)} {found}, expected a file, a folder or a zip; check the path")
+    if file.is_dir():
+        inside = sorted(path for path in file.rglob("*") if path.is_file() and not path.is_symlink())
+        if len(inside) > _MOST_FILES:
+            raise UsageError(f"{printable(file)} has {len(inside):,} files, at most {_MOST_FILES:,} are accepted")
+        shutil.copytree(file, copy, symlinks=True)
+        lines = (f"{path.relative_to(file).as_posix()} {_digest(path)}" for path in inside)
+        return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogatepass")).hexdigest()
+    shutil.copyfile(file, copy)
+    return _digest(copy)
+
+
+def _digest(file: Path) -> str:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _log(file: Path) -> list[Decision]:
+    """Return all lines of the log. Raises `UsageError` with the line of a mistake."""
+    if not file.is_file():
+        return []
+    decisions = []
+    for line, cells in csv_rows(file, ACCEPTED_COLUMNS, UsageError, what="the log", all_needed=True):
+        decision = Decision(**{_FIELDS.get(name, name): cell for name, cell in cells.items()})
+        kept = file.parent / decision.file
+        inside = kept.resolve().is_relative_to(file.parent.resolve()) and (kept.exists() or not decision.file)
+        if not decision.student or not inside:
+            found = f"names {printable(decision.file)}, which is not in {FOLDER}/" if decision.student else "no student"
+            raise UsageError(f"{at_line(file, line)} {found}; correct the line or take it out")
+        decisions.append(decision)
+    return decisions
+
+
+def _add(file: Path, decision: Decision) -> None:
+    """Add a line to the log; no reader sees a part of it."""
+    text = file.read_text("utf-8") if file.is_file() else ",".join(ACCEPTED_COLUMNS) + "\n"
+    cells = {name: getattr(decision, _FIELDS.get(name, name)) for name in ACCEPTED_COLUMNS}
+    write_atomically(file, text + row_text(cells, ACCEPTED_COLUMNS), durable=True)

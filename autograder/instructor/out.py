@@ -1,0 +1,396 @@
+"""The output folder of grading: one writer at a time, complete reports, and an index made from them."""
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import socket
+import sqlite3
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import IO, Any
+
+from autograder.course import try_lock, write_atomically
+from autograder.report import Facts, facts_of
+from autograder.results import ExerciseResult, Report, from_json
+from autograder.submission import Entry
+
+# Report files: written atomically with a digest of their result, and read back only if the digest matches.
+
+LEVELS_IN_LINES = 4
+"""The levels of nesting with a line per item, so that each check of a report has a line of its own."""
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A report and the digests stored with it.
+
+    `run` is the digest of everything the report depends on. `exercises` has a digest for each exercise, without its
+    points. The file also has a digest of the result, without the seconds.
+    """
+
+    report: Report
+    run: str
+    exercises: Mapping[str, str]
+
+    @property
+    def failed(self) -> bool:
+        """Whether the grader failed on a part of the submission, so that it has no score."""
+        return "grader_error" in self.report.statuses
+
+    def text(self) -> str:
+        """Return the JSON of the file."""
+        data = {**self.report.to_json(), "run": {"digest": self.run, "exercises": dict(self.exercises)}}
+        data["run"]["result"] = result_digest(data)
+        return _json(data, LEVELS_IN_LINES) + "\n"
+
+
+def _json(value: Any, levels: int, indent: str = "\n") -> str:
+    """Return JSON with a line per item in the first `levels`; the encoder's own indent is many times slower."""
+    if not levels or not value or not isinstance(value, dict | list | tuple):
+        return json.dumps(value)
+    inner = f"{indent} "
+    if isinstance(value, dict):
+        lines = [f"{json.dumps(key)}: {_json(item, levels - 1, inner)}" for key, item in value.items()]
+    else:
+        lines = [_json(item, levels - 1, inner) for item in value]
+    first, last = "{}" if isinstance(value, dict) else "[]"
+    return f"{first}{inner}{f',{inner}'.join(lines)}{indent}{last}"
+
+
+def write_stored(file: Path, stored: Stored) -> None:
+    """Write a report atomically. Raises OSError that names the file."""
+    write_file(file, stored.text())
+
+
+def write_file(file: Path, text: str) -> None:
+    """Write a file atomically and durably if its content is new. Raises OSError that names the file."""
+    try:
+        if file.is_file() and file.read_bytes() == text.encode():
+            return
+        write_atomically(file, text, durable=True)
+    except OSError as error:
+        error.filename = str(file)
+        raise
+
+
+def read_stored(file: Path) -> Stored | None:
+    """Return the report in a file; None if it is missing, damaged or changed."""
+    try:
+        return stored_in(file.read_bytes())
+    except OSError:
+        return None
+
+
+def stored_in(text: bytes) -> Stored | None:
+    """Return the report in the bytes of a file; None if they are not a complete, unchanged report."""
+    try:
+        data = json.loads(text)
+        run = data["run"]
+        if run.pop("result") != result_digest(data):
+            return None
+        return Stored(from_json(data), run["digest"], dict(run["exercises"]))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+
+
+def result_digest(data: Mapping[str, Any]) -> str:
+    """Return the digest of a report's JSON without the seconds, so that equal results have equal digests."""
+    exercises = [
+        {**exercise, "checks": [{**check, "seconds": 0} for check in exercise["checks"]]}
+        for exercise in data["exercises"]
+    ]
+    text = json.dumps({**data, "exercises": exercises}, sort_keys=True)
+    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
+
+
+def with_points(result: ExerciseResult, points: Mapping[str, int]) -> ExerciseResult:
+    """Return a result with other points for its checks, in hundredths; verdicts do not depend on points."""
+    checks = tuple(
+        replace(
+            check,
+            score=points[check.id] if check.status == "pass" else 0,
+            max_score=0 if check.bonus else points[check.id],
+        )
+        for check in result.checks
+    )
+    score, most = sum(check.score for check in checks), sum(check.max_score for check in checks)
+    return replace(result, score=score, max_score=most, checks=checks)
+
+
+def without_checks(report: Report) -> Report:
+    """Return a report without checks and log, as tables need it."""
+    return replace(report, exercises=tuple(replace(exercise, checks=()) for exercise in report.exercises), log="")
+
+
+# A cache of facts about the reports in a folder: a run with nothing new reads neither reports nor submissions.
+#
+# The reports are authoritative. A missing or damaged index is made again from them.
+
+FORM = 2
+COMMIT_SECONDS = 1.0
+"""A commit waits for the disk, so it is done at most this often; a crash loses only cached rows."""
+
+TABLE = (
+    "CREATE TABLE reports"
+    " (student TEXT PRIMARY KEY, stamp TEXT, file TEXT, basis TEXT, failed INT, text TEXT, seal TEXT) WITHOUT ROWID"
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """The facts about one report: its student, whether the grader `failed` on a part of it, its JSON without checks.
+
+    The JSON also has what the report adds to the summary of the class.
+
+    `stamp` and `file` identify the state of the submission and of the report file; `stamp` is empty if the submission
+    was not read. `basis` is the digest of the grading conditions.
+    """
+
+    student: str
+    stamp: str
+    file: str
+    basis: str
+    failed: bool
+    text: str
+
+    @property
+    def summary(self) -> Report:
+        """The report without its checks."""
+        return from_json(json.loads(self.text))
+
+    @property
+    def facts(self) -> Facts:
+        """What the report adds to the summary of the class."""
+        return Facts(**json.loads(self.text)["facts"])
+
+
+def row_of(stored: Stored, *, stamp: str, file: str, basis: str) -> Row:
+    """Return the facts about a report."""
+    text = json.dumps({**without_checks(stored.report).to_json(), "facts": vars(facts_of(stored.report))})
+    return Row(str(stored.report.submission["student"]), stamp, file, basis, stored.failed, text)
+
+
+class Index:
+    """The rows of a folder by student, for one thread. If its file is unusable, they are kept in memory."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._committed = time.monotonic()
+        try:
+            self._database = _opened(file)
+        except sqlite3.Error:
+            self._start_again()
+
+    def get(self, student: str) -> Row | None:
+        """Return the row of a student; None if there is none or it is damaged."""
+        try:
+            query = "SELECT student, stamp, file, basis, failed, text, seal FROM reports WHERE student = ?"
+            values = self._database.execute(query, (student,)).fetchone()
+        except sqlite3.Error:
+            self._start_again()
+            return None
+        # SQLite finds damaged pages only sometimes, so each row has a digest.
+        if values is None or values[-1] != _digest(values[:-1]):
+            return None
+        student, stamp, state, basis, failed, text, _ = values
+        return Row(student, stamp, state, basis, bool(failed), text)
+
+    def put(self, row: Row) -> None:
+        """Store a row; it is on disk within about a second, or after `close`."""
+        parts = (row.student, row.stamp, row.file, row.basis, int(row.failed), row.text)
+        try:
+            self._database.execute(
+                "INSERT OR REPLACE INTO reports VALUES (?, ?, ?, ?, ?, ?, ?)", (*parts, _digest(parts))
+            )
+            if time.monotonic() - self._committed > COMMIT_SECONDS:
+                self._database.commit()
+                self._committed = time.monotonic()
+        except sqlite3.Error:
+            self._start_again()
+
+    def close(self) -> None:
+        """Write everything to disk."""
+        with contextlib.suppress(sqlite3.Error):
+            self._database.commit()
+        with contextlib.suppress(sqlite3.Error):
+            self._database.close()
+
+    def _start_again(self) -> None:
+        """Continue with an empty index; missing rows are made again from the reports."""
+        with contextlib.suppress(sqlite3.Error, AttributeError):
+            self._database.close()
+        with contextlib.suppress(OSError):
+            self._file.unlink(missing_ok=True)
+        try:
+            self._database = _opened(self._file)
+        except sqlite3.Error:
+            self._database = _opened(Path(":memory:"))
+
+
+def stamp_of(entry: Entry, intake: str) -> str:
+    """Return a digest that changes with the submission or with the way it is read."""
+    return _digest((intake, entry.stamp()))
+
+
+def state_of(file: Path) -> str:
+    """Return a text that changes with a report file; empty if the file is missing."""
+    try:
+        stat = file.stat()
+    except OSError:
+        return ""
+    return f"{stat.st_ino} {stat.st_size} {stat.st_mtime_ns}"
+
+
+def _opened(file: Path) -> sqlite3.Connection:
+    """Open or create the index; raises sqlite3.Error if the file is not a database."""
+    database = sqlite3.connect(file, isolation_level="DEFERRED")
+    try:
+        (form,) = database.execute("PRAGMA user_version").fetchone()
+        if form != FORM:
+            database.execute("DROP TABLE IF EXISTS reports")
+            database.execute(TABLE)
+            database.execute(f"PRAGMA user_version = {FORM}")
+            database.commit()
+    except sqlite3.Error:
+        database.close()
+        raise
+    return database
+
+
+def _digest(parts: object) -> str:
+    return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+LOCK_AT = 1 << 20
+"""The offset of the lock on Windows: locked bytes cannot be read there, and others read the owner before it."""
+
+
+class Busy(Exception):
+    """Another process writes to the folder; the message names it."""
+
+
+class Out:
+    """The output folder, locked until it is closed: reports/, run.json, scores.csv, and index.sqlite, which is a cache.
+
+    Raises `Busy` if another process holds the lock, and OSError if the folder is not writable.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.reports.mkdir(parents=True, exist_ok=True)
+        self._lock = _locked(root)
+        try:
+            self._sweep()
+            self.index = Index(root / "index.sqlite")
+        except BaseException:
+            self._lock.close()
+            raise
+
+    def __enter__(self) -> "Out":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.index.close()
+        self._lock.close()
+
+    @property
+    def reports(self) -> Path:
+        """Return the folder of the reports."""
+        return self.root / "reports"
+
+    def report(self, student: str) -> Path:
+        """Return the path of a student's report, written or not."""
+        return self.reports / f"{student}.json"
+
+    def keep_before(self, student: str, report: Path) -> None:
+        """Keep the report from before a file was accepted, if there is one and none is kept yet. Raises OSError."""
+        kept = before(self.root, student)
+        if report.is_file() and not kept.exists():
+            kept.parent.mkdir(exist_ok=True)
+            write_file(kept, report.read_text("utf-8"))
+
+    def note_run(self, run: Mapping[str, object]) -> None:
+        """Write run.json, which lists the students once all have reports. Raises OSError."""
+        write_file(self.root / "run.json", json.dumps(run, indent=1) + "\n")
+
+    def write_scores(self, table: str) -> Path:
+        """Write scores.csv and return its path. Raises OSError."""
+        file = self.root / "scores.csv"
+        write_file(file, table)
+        return file
+
+    def _sweep(self) -> None:
+        """Remove the half-written files of writers that were killed."""
+        for folder, names in ((self.root, r"run\.json|scores\.csv"), (self.reports, ".+")):
+            for file in folder.glob(".*"):
+                # The names that an atomic write gives to its temporary files.
+                if re.fullmatch(rf"\.({names})-[a-z0-9_]{{8}}", file.name):
+                    file.unlink(missing_ok=True)
+
+
+def before(root: Path, student: str) -> Path:
+    """Return the path of the report that a student had before a file was accepted, written or not."""
+    return root / "before" / f"{student}.json"
+
+
+def read_run(root: Path) -> Mapping[str, Any] | None:
+    """Return run.json of a folder; None if it is missing or damaged."""
+    try:
+        run = json.loads((root / "run.json").read_bytes())
+    except (OSError, ValueError):
+        return None
+    return run if isinstance(run, dict) else None
+
+
+def _locked(root: Path) -> IO[str]:
+    """Return the lock file, locked and with the owner in it. The system unlocks it when the process ends."""
+    stream = (root / "lock").open("a+", encoding="utf-8")
+    try:
+        if os.name == "nt":
+            stream.seek(LOCK_AT)
+        if not try_lock(stream.fileno()):
+            stream.seek(0)
+            owner = stream.read(200).strip() or "another process"
+            raise Busy(
+                f"{root} is in use by {owner}, expected a folder that no process writes to; "
+                "wait until it ends, stop it, or choose another --out"
+            )
+        stream.seek(0)
+        stream.truncate()
+        stream.write(f"process {os.getpid()} on {socket.gethostname()}\n")
+        stream.flush()
+    except BaseException:
+        stream.close()
+        raise
+    return stream
+
+
+# A part of a class, the same on every machine, chosen by a hash of the student id.
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Part `part` of `parts`, from 1."""
+
+    part: int
+    parts: int
+
+    def has(self, student: str) -> bool:
+        """Return whether a student belongs to this part; every student belongs to exactly one part."""
+        number = int.from_bytes(hashlib.sha256(student.encode()).digest()[:8], "big")
+        return number % self.parts == self.part - 1
+
+    def __str__(self) -> str:
+        return f"{self.part}/{self.parts}"
+
+
+def read_shard(text: str) -> Shard:
+    """Return the shard written as `2/4`. Raises ValueError with a sentence."""
+    match = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text)
+    if match is None or not 1 <= int(match[1]) <= int(match[2]):
+        raise ValueError(f"{text!r} is not a shard, expected I/N with I from 1 to N, like 2/4")
+    return Shard(int(match[1]), int(match[2]))

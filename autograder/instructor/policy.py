@@ -1,0 +1,310 @@
+"""The grading policy as pure functions: what exercises count, late penalties, points added by hand, the curve."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from decimal import ROUND_HALF_DOWN, Decimal
+from fractions import Fraction
+from itertools import pairwise
+from math import floor
+
+from autograder.course import Course, Grading, UsageError
+from autograder.report import listed, number, plural, points
+from autograder.results import NOT_JUDGED, Report
+from autograder.submission import to_utc
+
+from .decisions import WHOLE, Adjustment, Adjustments
+from .roster import Roster, Student
+
+BY_HAND = "points by hand"
+"""What the points of the roster are called."""
+
+CHECKS = "checks"
+"""What the sum of the checks is called."""
+
+
+@dataclass(frozen=True, eq=False)
+class Policy:
+    """The rules of a course for a class. `worth` are the points of each exercise, in hundredths and in order.
+
+    `maximum` is their sum without bonus exercises: the one maximum of every table, page and export.
+    """
+
+    grading: Grading = field(default_factory=Grading)
+    maximum: int = 10_000
+    roster: Roster = field(default_factory=Roster)
+    adjustments: Adjustments = field(default_factory=Adjustments)
+    worth: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Lateness:
+    """How many days late a submission is (None if unknown), the penalty in hundredths, and the reason."""
+
+    days: int | None
+    penalty: int
+    sentence: str = ""
+
+
+@dataclass(frozen=True)
+class Final:
+    """The final score for the gradebook, in hundredths; None, which is not zero, if there is none.
+
+    There is none if the grader failed, nothing could be read, nothing was handed in, or everything is `excused`.
+    `steps` lead from the checks to the score: what changes it, and by how much; they add up to it. `adjustments` are
+    those of the student that count.
+    """
+
+    score: int | None
+    handed_in: datetime | None
+    lateness: Lateness
+    notes: tuple[str, ...]
+    steps: tuple[tuple[str, int], ...] = ()
+    adjustments: tuple[Adjustment, ...] = ()
+    excused: bool = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is no score, and nobody has decided that there should be none."""
+        return self.score is None and not self.excused
+
+
+def policy_of(course: Course, roster: Roster, adjustments: Adjustments | None = None) -> Policy:
+    """Return the policy of a course; without [grading] and adjustments it changes no score."""
+    grading = course.grading or Grading()
+    worth = {exercise.id: exercise.points for exercise in course.exercises}
+    maximum = sum(points for id_, points in worth.items() if id_ not in grading.bonus)
+    if course.assignments:
+        _check_roster(roster)
+    return Policy(grading, maximum, roster, (adjustments or Adjustments()).within(course), worth)
+
+
+def _check_roster(roster: Roster) -> None:
+    """Refuse agreements of the roster in a course with assignments: they would hold for each of them."""
+    for row in roster.students:
+        columns = {"due": row.due, "handed_in": row.handed_in, "points": row.points}
+        if given := [name for name, value in columns.items() if value]:
+            found = f"the roster has {given[0]} for {row.student}, which would hold for every assignment"
+            raise UsageError(f"{found}; say for which one: course adjust {row.student} ASSIGNMENT KIND VALUE")
+
+
+def final_of(policy: Policy, student: str, handed_in: datetime | None, report: Report | None) -> Final:
+    """Return the final score of a report, or of a student without one.
+
+    In this order: the exercises, as graded or as adjusted; what is excused or dropped leaves, and the rest is scaled to
+    the maximum; bonus exercises; the late penalty; points for the whole; the curve. Each step gives whole hundredths,
+    halves in favour of the student.
+    """
+    counted = count(policy, student, report)
+    own = policy.adjustments.of(student)
+    if report is None and counted.score is None and not counted.excused and _is_given(policy.roster[student], own):
+        counted = Count(0, ((CHECKS, 0),))
+    decided = next((row.due for row in own if row.kind == "handed_in"), None)
+    made = final_score(policy, student, handed_in, counted.score, decided=decided, nothing=report is None)
+    steps = [*counted.steps, *made.steps[1:]] if counted.score is not None else []
+    score = made.score
+    for row in (row for row in own if row.is_whole and row.kind in ("points", "add")):
+        before = 0 if score is None else score
+        if row.kind == "points" or score is not None:
+            score = row.amount if row.kind == "points" else before + row.amount
+            steps.append((row.sentence, score - before))
+    if score is not None and policy.grading.curve:
+        curved = on_curve(policy, score)
+        steps.append(("curve", curved - score))
+        made = replace(made, notes=(*made.notes, f"{score / 100:.2f} before the curve"))
+        score = curved
+    notes = (*made.notes, *counted.notes, *(row.sentence for row in own))
+    excused = counted.excused and score is None
+    return replace(made, score=score, notes=notes, steps=tuple(steps), adjustments=own, excused=excused)
+
+
+@dataclass(frozen=True)
+class Count:
+    """The exercises of a student together, before lateness; no score if one that counts was not judged.
+
+    `excused` says that no exercise is left to count.
+    """
+
+    score: int | None
+    steps: tuple[tuple[str, int], ...] = ()
+    notes: tuple[str, ...] = ()
+    excused: bool = False
+
+
+def count(policy: Policy, student: str, report: Report | None) -> Count:
+    """Return what the exercises of a report are worth together, by adjustments, `drop_lowest` and bonus.
+
+    A report of `course check` may have some of the exercises only: then only those count. An exercise that is worth
+    nothing, as it belongs to an earlier assignment, changes nothing. If a student who handed in nothing got points for
+    an exercise, the others are worth 0.
+    """
+    own = policy.adjustments.of(student)
+    results = {exercise.id: exercise for exercise in report.exercises} if report is not None else {}
+    all_worth = policy.worth or {id_: exercise.max_score for id_, exercise in results.items()}
+    worth = {id_: most for id_, most in all_worth.items() if report is None or id_ in results}
+    excused = {WHOLE if row.is_whole else row.exercise for row in own if row.kind == "excused"}
+    bonus = policy.grading.bonus
+    counting = [id_ for id_ in worth if worth[id_] and id_ not in excused and id_ not in bonus]
+    if excused and (WHOLE in excused or not counting):
+        return Count(None, excused=True)
+    steps = [(CHECKS, report.score if report is not None else 0)]
+    given = report is None and any(row.kind in ("points", "add") and row.exercise in worth for row in own)
+    judged = {id_: one.score for id_, one in results.items() if one.status not in NOT_JUDGED}
+    scores = {id_: _exercise_score(0 if given else judged.get(id_), own, id_, steps) for id_ in worth}
+    extra = [id_ for id_ in worth if worth[id_] and id_ not in excused and id_ in bonus]
+    known = {id_: score for id_ in (*counting, *extra) if (score := scores[id_]) is not None}
+    if len(known) < len(counting) + len(extra) or (report is None and not known):
+        return Count(None)
+    dropped = lowest({id_: known[id_] for id_ in counting}, worth, policy.grading.drop_lowest)
+    kept = [id_ for id_ in counting if id_ not in dropped]
+    score, possible = sum(known[id_] for id_ in kept), sum(worth[id_] for id_ in kept)
+    full = sum(most for id_, most in worth.items() if id_ not in bonus)
+    if possible not in (0, full):
+        score = _half_up(Fraction(score * full, possible))
+    score += sum(known[id_] for id_ in extra)
+    if change := score - sum(delta for _, delta in steps):
+        why = " and ".join([*(["excused"] if excused else []), *(["dropped"] if dropped else [])])
+        steps.append((f"without the {why} exercises, scaled to {points(full)} points", change))
+    left = listed([f"exercise {number(id_)}" for id_ in worth if id_ in dropped])
+    return Count(score, tuple(steps), (f"the lowest does not count: {left}",) if dropped else ())
+
+
+def _is_given(row: Student, own: Iterable[Adjustment]) -> bool:
+    """Say whether a person gave points for all exercises together."""
+    return bool(row.points) or any(one.is_whole and one.kind in ("points", "add") for one in own)
+
+
+def _exercise_score(score: int | None, own: Iterable[Adjustment], id_: str, steps: list[tuple[str, int]]) -> int | None:
+    """Return the score of an exercise as graded, or as adjusted, and add the adjustments to the steps."""
+    for row in own:
+        if row.exercise == id_ and (row.kind == "points" or (row.kind == "add" and score is not None)):
+            before = score or 0
+            score = row.amount if row.kind == "points" else before + row.amount
+            steps.append((row.sentence, score - before))
+    return score
+
+
+def lowest(scores: Mapping[str, int], worth: Mapping[str, int], number_of: int) -> frozenset[str]:
+    """Return the exercises with the lowest share of their points, the later first of equals; never all of them."""
+    order = list(scores)
+    by_share = sorted(order, key=lambda id_: (Fraction(scores[id_], max(worth[id_], 1)), -order.index(id_)))
+    return frozenset(by_share[: min(number_of, len(order) - 1)])
+
+
+def on_curve(policy: Policy, score: int) -> int:
+    """Return a score on the curve of the course. Beyond its ends it goes on with the same distance."""
+    percent = Fraction(score * 100, max(policy.maximum, 1))
+    curve = [(Fraction(low), Fraction(high)) for low, high in policy.grading.curve]
+    if percent <= 0 or percent >= 100:
+        at, mark = curve[0] if percent <= 0 else curve[-1]
+        return _half_up((mark + percent - at) * policy.maximum / 100)
+    (low, from_), (high, to) = next(pair for pair in pairwise(curve) if pair[0][0] <= percent <= pair[1][0])
+    return _half_up((from_ + (percent - low) * (to - from_) / (high - low)) * policy.maximum / 100)
+
+
+def _half_up(exact: Fraction) -> int:
+    return floor(exact + Fraction(1, 2))
+
+
+def late_penalty(policy: Policy, student: str, handed_in: datetime | None, score: int) -> Lateness:
+    """Return how late a submission is, and the penalty for a score in hundredths.
+
+    A penalty is rounded to a whole hundredth, halves in favour of the student, and never exceeds the score.
+    """
+    grading = policy.grading
+    if deadline(policy, student, 0) is None:
+        return Lateness(0, 0)
+    if handed_in is None:
+        return Lateness(None, 0, "the time of submission is unknown, so there is no late penalty")
+    days = days_late(policy, student, handed_in)
+    if days == 0:
+        return Lateness(0, 0)
+    late_by = f"{plural(days, 'day')} late"
+    if grading.late_days is not None and days > grading.late_days:
+        return Lateness(days, max(score, 0), f"{late_by}: no points after {plural(grading.late_days, 'day')}")
+    if not grading.late_percent:
+        return Lateness(days, 0, late_by)
+    percent = min(grading.late_percent * days, grading.late_most)
+    base = policy.maximum if grading.late_of == "max" else score
+    exact = max(Decimal(base), Decimal(0)) * percent / 100
+    penalty = min(int(exact.quantize(Decimal(1), ROUND_HALF_DOWN)), max(score, 0))
+    of = "the maximum" if grading.late_of == "max" else "the score"
+    return Lateness(days, penalty, f"{late_by}: {percent.normalize():f} % of {of} taken off")
+
+
+def can_earn(policy: Policy, student: str, now: datetime, exercise: str) -> bool:
+    """Say whether all points of an exercise can still be earned: nothing is taken off yet, and nobody decided."""
+    decided = (row for row in policy.adjustments.of(student) if row.kind in ("points", "excused"))
+    if any(row.is_whole or row.exercise == exercise for row in decided):
+        return False
+    return late_penalty(policy, student, now, policy.maximum).penalty == 0
+
+
+def final_score(
+    policy: Policy,
+    student: str,
+    handed_in: datetime | None,
+    score: int | None,
+    *,
+    decided: datetime | None = None,
+    nothing: bool = False,
+) -> Final:
+    """Return the final score: minus the late penalty, plus the points added by hand.
+
+    `score` is None if the grader failed. A time on the roster overrides the time of the download, and one that a person
+    `decided` overrides both. `nothing` says that nothing was handed in, so that no time is missing.
+    """
+    row = policy.roster[student]
+    handed_in = decided or row.handed_in or handed_in
+    on_time = nothing and handed_in is None
+    lateness = Lateness(0, 0) if on_time else late_penalty(policy, student, handed_in, score or 0)
+    notes = [lateness.sentence] if lateness.sentence else []
+    steps = [(CHECKS, score or 0)]
+    if lateness.penalty:
+        steps.append((lateness.sentence, -lateness.penalty))
+    if policy.roster and student not in policy.roster:
+        notes.append("not on the roster")
+    if row.points:
+        steps.append((BY_HAND, row.points))
+        notes.append(f"{row.points / 100:+.2f} {BY_HAND}")
+    if score is None:
+        return Final(None, handed_in, Lateness(lateness.days, 0, lateness.sentence), tuple(notes))
+    return Final(score - lateness.penalty + row.points, handed_in, lateness, tuple(notes), tuple(steps))
+
+
+def deadline(policy: Policy, student: str, days: int) -> datetime | None:
+    """Return the moment (UTC) until which a submission is at most this many days late; None without a due date.
+
+    Days are calendar days in the time zone of the course. Each ends at the hour of the due date on the local clock, so
+    a day on which the clocks change has 23 or 25 hours.
+    """
+    grading, row = policy.grading, policy.roster[student]
+    given = next((one for one in policy.adjustments.of(student) if one.kind == "extension"), None)
+    due = given.due if given is not None else row.due
+    if due is not None:
+        local = due.astimezone(grading.zone).replace(tzinfo=None)
+    elif grading.due is not None:
+        local = grading.due + timedelta(days=given.amount if given is not None else row.extension_days)
+    else:
+        return None
+    return to_utc(local + timedelta(days=days), grading.zone) + timedelta(minutes=grading.grace_minutes)
+
+
+def days_late(policy: Policy, student: str, handed_in: datetime) -> int:
+    """Return the number of days started after the deadline, 0 if in time."""
+    first = deadline(policy, student, 0)
+    if first is None or handed_in <= first:
+        return 0
+    # A change of the clocks shifts a day by hours, so two days less is never too many to start from.
+    days = max((handed_in - first).days - 2, 0)
+    while (end := deadline(policy, student, days)) is not None and end < handed_in:
+        days += 1
+    return days
+
+
+def missing(policy: Policy, students: Iterable[str]) -> tuple[str, ...]:
+    """Return the students without a submission: those on the roster, in its order, and those with a decision."""
+    submitted = set(students)
+    listed = (student.student for student in policy.roster.students)
+    decided = (one for one in policy.adjustments.students if not final_of(policy, one, None, None).is_open)
+    return tuple(student for student in dict.fromkeys((*listed, *decided)) if student not in submitted)

@@ -1,0 +1,316 @@
+"""The roster: the students of a class, their names in downloads, and agreements with single students."""
+
+import csv
+import io
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, tzinfo
+from decimal import Decimal
+from pathlib import Path
+
+from autograder.course import Course, UsageError, nearest, suggestion
+from autograder.submission import (
+    Clue,
+    SubmissionError,
+    casefolded,
+    checked_id,
+    parse_time,
+    printable,
+    printable_name,
+    without_zeros,
+)
+
+# The text and the rows of CSV files: those that a person or another program wrote, and our own.
+
+MOST_BYTES = 16 << 20
+"""A class of 100,000 students needs less; a larger file is not a table of a class."""
+
+MOST_MISTAKES = 20
+"""A file with more mistakes is the wrong file; one screen of them is enough."""
+
+
+def csv_text(file: Path, error: type[Exception], *, expected: str, fix: str) -> str:
+    """Return the text with its byte order mark. Raises `error`; `fix` tells what to do about another encoding."""
+    try:
+        if file.stat().st_size > MOST_BYTES:
+            raise error(f"{printable(file)} has more than {MOST_BYTES >> 20} MiB, expected {expected}")
+        return file.read_bytes().decode("utf-8")
+    except OSError as problem:
+        raise error(f"{printable(file)} cannot be read ({problem.strerror}); expected {expected}") from None
+    except ValueError:
+        raise error(f"{printable(file)} is not UTF-8; {fix}") from None
+
+
+def csv_rows(
+    file: Path, columns: Sequence[str], error: type[Exception], *, what: str, all_needed: bool = False
+) -> list[tuple[int, dict[str, str]]]:
+    """Return the rows of a table that people write, each with its line from 1 and every column; others are ignored.
+
+    The first column must be there, and with `all_needed` all of them. Raises `error`; `what` says whose columns they
+    are.
+    """
+    text = csv_text(file, error, expected=f"a CSV file with a column {columns[0]}", fix="save it as CSV UTF-8")
+    text = text.removeprefix("\ufeff")
+    first = text.partition("\n")[0]  # spreadsheets in some languages separate by semicolons or tabs
+    separator = max(",;\t", key=first.count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    try:
+        header = [name.strip().lower() for name in next(reader, [])]
+        _check_columns(file, header, columns, error, what, all_needed=all_needed)
+        rows: list[tuple[int, dict[str, str]]] = []
+        for row in reader:
+            if any(cell.strip() for cell in row):
+                cells = dict(zip(header, (cell.strip() for cell in row), strict=False))
+                rows.append((reader.line_num, {name: cells.get(name, "") for name in columns}))
+    except csv.Error as problem:
+        raise error(
+            f"{at_line(file, reader.line_num)} this is not valid CSV ({problem}); save it as CSV UTF-8"
+        ) from None
+    return rows
+
+
+def all_mistakes(mistakes: Sequence[str]) -> str:
+    """Return the first mistakes of a file, one a line, and the number of the others."""
+    more = len(mistakes) - MOST_MISTAKES
+    return "\n".join([*mistakes[:MOST_MISTAKES], *([f"and {more:,} more mistakes"] if more > 0 else [])])
+
+
+def at_line(file: Path, line: int) -> str:
+    """Return how a sentence about a line of a file begins."""
+    return f"{printable(file)}:{line}:"
+
+
+def row_text(values: Mapping[str, str], columns: Sequence[str]) -> str:
+    """Return one row as CSV text."""
+    return as_csv([[values[name] for name in columns]])
+
+
+def as_csv(rows: Iterable[Sequence[object]]) -> str:
+    """Return rows as CSV text; None is an empty cell."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()
+
+
+def _check_columns(
+    file: Path, header: Sequence[str], columns: Sequence[str], error: type[Exception], what: str, *, all_needed: bool
+) -> None:
+    """Refuse a header without a column that is needed, with a repeated or with a misspelled one."""
+    for needed in columns if all_needed else columns[:1]:
+        if needed not in header:
+            found = ", ".join(map(printable_name, header)) or "nothing"
+            expected = f"expected a column {needed} (of {', '.join(columns)})"
+            raise error(f"{at_line(file, 1)} the first line has {found}, {expected}")
+    for name in header:
+        if name in columns and header.count(name) > 1:
+            raise error(f"{at_line(file, 1)} the column {name} appears twice, expected once")
+        near = nearest(name, columns) if name and name not in columns else None
+        if near and near not in header:
+            raise error(f"{at_line(file, 1)} {printable_name(name)} is not a column of {what}; did you mean {near}?")
+
+
+ROSTER_FILE = "roster.csv"
+COLUMNS = ("student", "name", "email", "login", "lms_id", "extension_days", "due", "handed_in", "points")
+
+_TIME = "a time like 2026-03-01 23:59"
+_MOST_POINTS = 10_000
+"""Far more than any course gives: a larger number is a typing error."""
+
+
+class RosterError(UsageError):
+    """A roster that cannot be read; the message lists the mistakes with their lines."""
+
+
+@dataclass(frozen=True)
+class Student:
+    """One row: a student id, the names that a download may use for it, and the agreements with this student.
+
+    `extension_days` move the due date and `due` replaces it. `handed_in` is the time of submission, for downloads
+    without one. Times are UTC. `points` are added by hand, in hundredths; they may be negative.
+    """
+
+    student: str
+    name: str = ""
+    email: str = ""
+    login: str = ""
+    lms_id: str = ""
+    extension_days: int = 0
+    due: datetime | None = None
+    handed_in: datetime | None = None
+    points: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Roster:
+    """The students of a class in roster order; looked up by id, login, number, e-mail address or name."""
+
+    students: tuple[Student, ...] = ()
+    _known: Mapping[tuple[str, str], tuple[str, ...]] = field(init=False, repr=False)
+    _rows: Mapping[str, Student] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        known: dict[tuple[str, str], list[str]] = defaultdict(list)
+        for student in self.students:
+            keys = {
+                ("id", casefolded(student.student)),
+                ("login", casefolded(student.login)),
+                ("lms_id", student.lms_id),
+            }
+            keys |= {("email", casefolded(student.email)), *(("name", spelled) for spelled in _spellings(student.name))}
+            for key in keys:
+                if key[1]:
+                    known[key].append(student.student)
+        object.__setattr__(self, "_known", {key: tuple(ids) for key, ids in known.items()})
+        object.__setattr__(self, "_rows", {student.student: student for student in self.students})
+
+    def __getitem__(self, student: str) -> Student:
+        """Return the row of a student, or an empty row for a student who is not on the roster."""
+        return self._rows.get(student) or Student(student)
+
+    def __contains__(self, student: str) -> bool:
+        return student in self._rows
+
+    def __bool__(self) -> bool:
+        return bool(self.students)
+
+    def has(self, student: str) -> bool:
+        """Return whether a student has this id, ignoring case."""
+        return ("id", casefolded(student)) in self._known
+
+    def owns(self, student: str, clue: Clue) -> bool:
+        """Return whether the number or the login of a clue is in this student's row."""
+        row = self[student]
+        logins = {casefolded(login) for login in (clue.login, *clue.logins) if login}
+        return bool(clue.lms_id and clue.lms_id == row.lms_id) or casefolded(row.login) in logins
+
+    def find(self, clue: Clue) -> tuple[str, ...]:
+        """Return the ids of the students that a clue fits: none, one, or several if it is ambiguous."""
+        if by_login := self._by_login(clue.login or ""):
+            return by_login
+        by_number = self._known.get(("lms_id", clue.lms_id or ""), ())
+        by_name = self._known.get(("name", _squeezed(clue.name or "")), ())
+        if by_number and by_name:
+            return tuple(student for student in by_name if student in by_number) or tuple(
+                sorted({*by_number, *by_name})
+            )
+        if by_number or by_name:
+            return by_number or by_name
+        tried = (self._by_login(login) or self._known.get(("name", _squeezed(login)), ()) for login in clue.logins)
+        return next(filter(None, tried), ())
+
+    def find_number(self, clue: Clue) -> tuple[str, ...]:
+        """Return the ids of the students whose id or login is the same number, with other zeros before it."""
+        numbers = {without_zeros(login) for login in (clue.login or "", *clue.logins)} - {""}
+        rows = self.students if numbers else ()
+        return tuple(row.student for row in rows if numbers & {without_zeros(row.student), without_zeros(row.login)})
+
+    def _by_login(self, login: str) -> tuple[str, ...]:
+        tried = (self._known.get((kind, casefolded(login)), ()) for kind in ("login", "id", "email"))
+        return next(filter(None, tried), ())
+
+
+def read_roster(course: Course, file: Path | None) -> Roster:
+    """Return the roster in a file, or in roster.csv beside the course, or an empty one if there is neither.
+
+    Raises `RosterError` with all mistakes. Times without an offset are in the time zone of the course.
+    """
+    path = file or course.root / ROSTER_FILE
+    if file is None and not path.is_file():
+        return Roster()
+    zone = course.grading.zone if course.grading else UTC
+    return _roster(path, csv_rows(path, COLUMNS, RosterError, what="a roster"), zone)
+
+
+def known_id(roster: Roster, student: str, error: type[Exception]) -> str:
+    """Return the id of a student in normal form. Raises `error` if there is no such student on the roster."""
+    try:
+        id_ = checked_id(student, student or "the empty id")
+    except SubmissionError as problem:
+        raise error(str(problem)) from None
+    if roster and id_ not in roster:
+        hint = suggestion(id_, [row.student for row in roster.students], "expected an id of the roster")
+        raise error(f"{printable(id_)} is no student of the roster; {hint}")
+    return id_
+
+
+def _roster(path: Path, rows: Sequence[tuple[int, Mapping[str, str]]], zone: tzinfo) -> Roster:
+    problems: list[str] = []
+    students: list[Student] = []
+    lines: dict[tuple[str, str], int] = {}
+    for line, row in rows:
+        mistakes = [f"{at_line(path, line)} {sentence}" for sentence in _mistakes(row, zone)]
+        for name in ("student", "login", "lms_id", "email"):
+            key = (name, casefolded(row[name]))
+            if row[name] and key in lines:
+                again = f"{name} {printable_name(row[name])} is already in line {lines[key]}"
+                mistakes.append(f"{at_line(path, line)} {again}")
+            lines.setdefault(key, line)
+        problems += mistakes
+        if not mistakes:
+            students.append(_student(row, zone))
+    if problems:
+        raise RosterError(all_mistakes(problems))
+    return Roster(tuple(students))
+
+
+def _mistakes(row: Mapping[str, str], zone: tzinfo) -> Iterator[str]:
+    if not row["student"]:
+        yield "student is empty, expected an id"
+    else:
+        try:
+            checked_id(row["student"], row["student"])
+        except SubmissionError as error:
+            yield str(error)
+    for name in ("due", "handed_in"):
+        if row[name] and parse_time(row[name], zone) is None:
+            yield f"{name} is {printable_name(row[name])}, expected {_TIME}"
+    if row["extension_days"] and days_of(row["extension_days"]) is None:
+        yield f"extension_days is {printable_name(row['extension_days'])}, expected an integer from 0 to 365"
+    if row["points"] and hundredths_of(row["points"]) is None:
+        yield f"points is {printable_name(row['points'])}, expected a number with at most two decimals"
+    if row["due"] and row["extension_days"]:
+        yield "has due and extension_days, expected one of them"
+
+
+def _student(row: Mapping[str, str], zone: tzinfo) -> Student:
+    return Student(
+        checked_id(row["student"], row["student"]),
+        row["name"],
+        row["email"],
+        row["login"],
+        row["lms_id"].lower().removeprefix("participant").strip(),
+        days_of(row["extension_days"]) or 0,
+        parse_time(row["due"], zone),
+        parse_time(row["handed_in"], zone),
+        hundredths_of(row["points"]) or 0,
+    )
+
+
+def days_of(text: str) -> int | None:
+    """Return the number of days in a cell; None if there is no such number."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 4 and int(text) <= 365 else None
+
+
+def hundredths_of(text: str) -> int | None:
+    """Return the points in a cell as hundredths; None if they are no number, too many, or have more decimals."""
+    try:
+        points = Decimal(text.replace(",", "."))
+        if not abs(points) <= _MOST_POINTS:
+            return None
+        hundredths = int(points * 100)
+    except ArithmeticError:  # also raised by the comparison with a NaN
+        return None
+    return hundredths if hundredths == points * 100 else None
+
+
+def _spellings(name: str) -> set[str]:
+    """Return every rotation of a name's words, without spaces: downloads have `Lovelace, Ada` or `Ada Lovelace`."""
+    words = name.replace(",", " ").split()[:12]  # no name has more words, and their rotations need quadratic space
+    return {_squeezed("".join(words[at:] + words[:at])) for at in range(len(words))}
+
+
+def _squeezed(name: str) -> str:
+    """Return the letters and digits of a name in lower case."""
+    return "".join(character for character in casefolded(unicodedata.normalize("NFKC", name)) if character.isalnum())

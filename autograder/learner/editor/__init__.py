@@ -1,1 +1,0 @@
-"""The language server of `course lsp`: what a check found, shown in the learner's editor."""

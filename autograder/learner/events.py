@@ -1,0 +1,541 @@
+"""The events of a learner, one per line of `.course/events.jsonl`: append-only, and the source of all progress.
+
+It contains no code, no name of a person and no path. A line that cannot be read is skipped, so a merge by git, a full
+disk or a later version does no harm.
+"""
+
+import contextlib
+import json
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from autograder.course import Course, Exercise, open_plain
+
+Kind: TypeAlias = Literal["check", "hint", "next", "solution", "reset", "question"]
+KINDS: tuple[Kind, ...] = ("check", "hint", "next", "solution", "reset", "question")
+
+Answer: TypeAlias = Literal["right", "wrong", "skipped"]
+"""How a question on a corrected mistake was answered: the `result` of its event."""
+
+CARRIED = "carried"
+"""The kind of the line that replaces all earlier ones: it has the standings that they led to."""
+
+MOST_BYTES = 1 << 20
+"""A longer events file, about 4000 runs, is shortened to its newest lines."""
+
+LINES_KEPT = 1000
+LONGEST_LINE = 64 << 10
+"""Bytes. The kit writes no longer line, apart from that of the carried standings."""
+
+MOST_READ = 4 * MOST_BYTES
+"""Bytes. Of a larger file, which the kit did not write, only the end is read."""
+
+_NAME = re.compile(r"[\w.-]{1,80}")
+
+
+@dataclass(frozen=True)
+class Event:
+    """An action of a learner in one exercise.
+
+    `check` is the first check that failed, and `finding` its reason. `file` is the digest of the learner's file,
+    `edited` the number of lines that changed since the last check, and `version` the digest of the exercise. `hint` is
+    the level shown, out of `hints`; `now` says that the learner did not edit before, and `todo` that the hint says how
+    to begin that TODO. `seconds` is the duration. Of the `todos` of the stub, `written` have code; `in_progress` says
+    that what is written does not fail. `right` are the ids of the checks that pass, with spaces between them.
+    """
+
+    at: str
+    kind: Kind
+    exercise: str
+    command: str
+    result: str | None = None
+    check: str | None = None
+    finding: str | None = None
+    file: str | None = None
+    edited: int | None = None
+    version: str | None = None
+    passing: int | None = None
+    checks: int | None = None
+    score: int | None = None
+    max_score: int | None = None
+    hint: int | None = None
+    hints: int | None = None
+    now: bool | None = None
+    seconds: float | None = None
+    in_progress: bool | None = None
+    todos: int | None = None
+    written: int | None = None
+    todo: str | None = None
+    right: str | None = None
+
+    @property
+    def line(self) -> bytes:
+        """The event as a line of the file, without unknown values."""
+        known = {name: value for name, value in asdict(self).items() if value is not None}
+        return json.dumps(known, ensure_ascii=True).encode() + b"\n"
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The standings that earlier events led to, as JSON, and the time of the last one."""
+
+    exercises: dict[str, Any]
+    here: str | None
+    at: str | None = None
+
+    @property
+    def line(self) -> bytes:
+        return (
+            json.dumps({"kind": CARRIED, "exercises": self.exercises, "here": self.here, "at": self.at}).encode()
+            + b"\n"
+        )
+
+
+_NUMBERS = (
+    "edited",
+    "passing",
+    "checks",
+    "score",
+    "max_score",
+    "hint",
+    "hints",
+    "now",
+    "in_progress",
+    "todos",
+    "written",
+)
+_TYPES: dict[str, tuple[type, ...]] = {
+    field.name: (int,) if field.name in _NUMBERS else (int, float) if field.name == "seconds" else (str,)
+    for field in fields(Event)
+}
+
+
+def now() -> str:
+    """Return the current time in the format of events."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
+
+
+def seconds_of(at: str) -> float | None:
+    """Return a time in seconds, or None if it is no time."""
+    with contextlib.suppress(ValueError, OverflowError):
+        return datetime.fromisoformat(at).timestamp()
+    return None
+
+
+def name_or_none(name: str | None) -> str | None:
+    """Return an id that may be stored, or None: an exception may have any text as its name."""
+    return name if name is not None and _NAME.fullmatch(name) else None
+
+
+def read_lines(file: Path, position: int = 0) -> tuple[list[Event | Snapshot], int]:
+    """Return the events after a position, and the end of the last whole line. Raises OSError."""
+    with os.fdopen(open_plain(file), "rb") as stream:
+        size = stream.seek(0, os.SEEK_END)
+        stream.seek(max(position, size - MOST_READ))
+        data = stream.read(MOST_READ)
+    end = data.rfind(b"\n") + 1
+    parsed = (_parse(line) for line in data[:end].split(b"\n") if line.strip())
+    return [event for event in parsed if event is not None], max(position, size - MOST_READ) + end
+
+
+def _parse(line: bytes) -> Event | Snapshot | None:
+    if len(line) > LONGEST_LINE and b'"carried"' not in line[:40]:
+        return None
+    try:
+        data = json.loads(line)
+        if data["kind"] == CARRIED:
+            return Snapshot(dict(data["exercises"]), data.get("here"), data.get("at"))
+        known = {name: data[name] for name in _TYPES if data.get(name) is not None}
+        right = all(isinstance(value, _TYPES[name]) for name, value in known.items())
+        return Event(**known) if right and known["kind"] in KINDS else None
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+
+
+def append(file: Path, events: Iterable[Event | Snapshot]) -> None:
+    """Append each event in one write, so that two processes cannot mix their lines. Raises OSError."""
+    descriptor = open_plain(file, os.O_RDWR | os.O_APPEND | os.O_CREAT)
+    try:
+        torn = _is_torn(descriptor)
+        for event in events:
+            _write(descriptor, b"\n" + event.line if torn else event.line)
+            torn = False
+    finally:
+        os.close(descriptor)
+
+
+def _is_torn(descriptor: int) -> bool:
+    """Return whether the last line has no end, because the disk was full or the process was killed."""
+    if not os.lseek(descriptor, 0, os.SEEK_END):
+        return False
+    os.lseek(descriptor, -1, os.SEEK_END)
+    return os.read(descriptor, 1) != b"\n"
+
+
+def _write(descriptor: int, line: bytes) -> None:
+    written = os.write(descriptor, line)
+    while written < len(line):
+        written += os.write(descriptor, line[written:])
+
+
+def newest_events(events: Sequence[Event | Snapshot]) -> tuple[list[Event | Snapshot], list[Event | Snapshot]]:
+    """Return the older events, and the newest ones, which stay when a file is shortened."""
+    at = max(len(events) - LINES_KEPT, 0)
+    return list(events[:at]), list(events[at:])
+
+
+# The standing of a learner in one exercise: its last result, its hints, and the work on it.
+
+UNTRIED = ("not_started", "missing")
+
+
+@dataclass(frozen=True)
+class Standing:
+    """The last result of one exercise, its first failure, and how many of that failure's hints were shown.
+
+    `first_passed` is the time of the first pass, "" if unknown; `status` is the result now. `version` is the digest of
+    the exercise, `file` that of the learner's file, and `hint_file` that of the file at the last hint. `attempts`
+    counts runs of a changed file. `offering` says to show the second hint, `pausing` to advise a pause. Of the `todos`,
+    `written` have code; `in_progress` says that some are open, and that what is written does not fail. `right` are the
+    checks that pass, `newly_right` those of them that did not in the check before. `seconds_worked` is the time between
+    commands, without long gaps. `answers` says how the question on each corrected misconception was answered.
+    """
+
+    status: str = "not_started"
+    score: int = 0
+    max_score: int = 0
+    passing: int = 0
+    checks: int = 0
+    first_passed: str | None = None
+    version: str | None = None
+    check: str | None = None
+    title: str | None = None
+    finding: str | None = None
+    hints: tuple[str, ...] = ()
+    hints_shown: int = 0
+    file: str | None = None
+    hint_file: str | None = None
+    first_at: str | None = None
+    last_at: str | None = None
+    runs: int = 0
+    attempts: int = 0
+    hints_taken: int = 0
+    hints_now: int = 0
+    solution_shown: str | None = None
+    resets: int = 0
+    same_runs: int = 0
+    offering: bool = False
+    pausing: bool = False
+    in_progress: bool = False
+    todos: int = 0
+    written: int = 0
+    seconds_worked: int = 0
+    right: tuple[str, ...] = ()
+    newly_right: tuple[str, ...] = ()
+    levels: Mapping[str, int] = field(default_factory=dict)
+    answers: Mapping[str, str] = field(default_factory=dict)
+    recent: tuple[tuple[float, int], ...] = ()
+    unknown: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def passes_now(self) -> bool:
+        """Whether the last check passed."""
+        return self.status == "pass"
+
+    @property
+    def ever_passed(self) -> bool:
+        """Whether it passed once, even if it fails again."""
+        return self.first_passed is not None
+
+    @property
+    def broken(self) -> bool:
+        """Whether it passed once, and fails now."""
+        return self.ever_passed and not self.passes_now
+
+    def stale(self, version: str) -> bool:
+        """Return whether the result is about another version of the exercise."""
+        return self.runs > 0 and self.version not in (None, version) and self.status not in UNTRIED
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the standing as JSON data, with values that a later version wrote."""
+        data = asdict(self)
+        unknown = data.pop("unknown")
+        return {**unknown, **data, "passes_now": self.passes_now}
+
+
+_KNOWN = {field.name: field.default for field in fields(Standing) if field.name != "unknown"}
+_DERIVED = ("passes_now", "ever_passed")
+
+
+def standing_of(data: Mapping[str, Any]) -> Standing:
+    """Return a standing from its JSON, also of an earlier version. Raises ValueError or TypeError if it is none."""
+    known = {name: data[name] for name in _KNOWN if name in data}
+    if data.get("ever_passed") is True and known.get("first_passed") is None:
+        known["first_passed"] = ""
+    known["hints"] = tuple(str(hint) for hint in known.get("hints", ()))
+    for name in ("right", "newly_right"):
+        known[name] = tuple(str(check) for check in known.get(name, ()))
+    known["recent"] = tuple((float(at), int(edited)) for at, edited in known.get("recent", ()))
+    known["levels"] = {str(name): int(level) for name, level in dict(known.get("levels", {})).items()}
+    known["answers"] = {str(name): str(answer) for name, answer in dict(known.get("answers", {})).items()}
+    unknown = {str(name): value for name, value in data.items() if name not in _KNOWN and name not in _DERIVED}
+    standing = Standing(**known, unknown=unknown)
+    for name, default in _KNOWN.items():
+        value = getattr(standing, name)
+        if isinstance(default, int) and not isinstance(value, int):
+            raise ValueError(f"{name} is no number")
+        if isinstance(default, str | None) and not isinstance(value, str | None):
+            raise ValueError(f"{name} is no text")
+    return standing
+
+
+def standings_of(data: Mapping[str, Any]) -> dict[str, Standing]:
+    """Return standings from their JSON; entries that are none are skipped."""
+    standings = {}
+    for name, standing in data.items():
+        try:
+            standings[str(name)] = standing_of(standing)
+        except (ValueError, TypeError, AttributeError, KeyError):
+            continue
+    return standings
+
+
+# What each event changes in the standing of an exercise.
+
+OFFER_AFTER = 4
+"""After this many runs with the same finding, the second hint is shown without a request."""
+
+BURST, BURST_SECONDS = 5, 60
+"""This many runs in this many seconds, with ever smaller edits, look like guessing: advise a pause."""
+
+LEVELS_KEPT = 20
+"""Failures whose hint levels are stored; older ones are forgotten."""
+
+
+def changed(before: Standing, event: Event) -> Standing:
+    """Return the standing after an event of its exercise."""
+    return _CHANGES[event.kind](before, event)
+
+
+def _touched(before: Standing, event: Event) -> Standing:
+    return replace(before, first_at=before.first_at or event.at, last_at=event.at)
+
+
+def _after_check(before: Standing, event: Event) -> Standing:
+    """Add a check. A failure shows its first hint; a pass keeps the hints, to show those that were not needed."""
+    same = event.check is not None and (before.check, before.finding) == (event.check, event.finding)
+    key = f"{event.check}:{event.finding or ''}"
+    seen = before.levels.get(key, before.hints_shown if same else 0)
+    shown = max(seen, 1) if event.hints else 0
+    passes = event.result == "pass"
+    standing = replace(
+        _touched(before, event),
+        status=event.result or "fail",
+        score=event.score or 0,
+        max_score=event.max_score or 0,
+        passing=event.passing or 0,
+        checks=event.checks or 0,
+        first_passed=event.at if passes and not before.ever_passed else before.first_passed,
+        version=event.version,
+        check=event.check,
+        title=before.title if same else None,
+        finding=event.finding,
+        hints=before.hints if same or passes else (),
+        hints_shown=before.hints_shown if passes else shown,
+        hint_file=before.hint_file if seen else event.file if shown else None,
+        levels=_levels(before.levels, key, shown),
+        file=event.file,
+        runs=before.runs + 1,
+        attempts=before.attempts + (event.file is None or event.file != before.file),
+        in_progress=bool(event.in_progress),
+        todos=event.todos or 0,
+        written=event.written or 0,
+        right=tuple((event.right or "").split()),
+        newly_right=_newly_right(before, event),
+    )
+    if same and event.file is not None and event.file == before.file:
+        return standing  # the same code gets the same advice
+    return _with_advice(standing, before, event, same)
+
+
+def _newly_right(before: Standing, event: Event) -> tuple[str, ...]:
+    """Return the checks that pass, and did not in the check before; none if that is not known."""
+    if not before.runs or len(before.right) != before.passing:
+        return ()
+    return tuple(check for check in (event.right or "").split() if check not in before.right)
+
+
+def _with_advice(standing: Standing, before: Standing, event: Event, same: bool) -> Standing:
+    """Add what the runs so far suggest: the second hint, or a pause."""
+    if event.check is None or event.result in UNTRIED:
+        return replace(standing, same_runs=0, recent=(), offering=False, pausing=False)
+    at = seconds_of(event.at) or 0.0
+    recent = tuple((time, edited) for time, edited in before.recent if 0 <= at - time <= BURST_SECONDS)
+    recent = (*recent, (at, event.edited or 0))[-BURST:]
+    edits = [edited for _, edited in recent[1:]]
+    pausing = len(recent) == BURST and edits == sorted(edits, reverse=True)
+    runs = before.same_runs + 1 if same else 1
+    offering = runs >= OFFER_AFTER and standing.hints_shown == 1 and (event.hints or 0) > 1
+    if offering:
+        key = f"{event.check}:{event.finding or ''}"
+        levels = _levels(standing.levels, key, 2)
+        standing = replace(standing, hints_shown=2, hint_file=event.file, levels=levels)
+    return replace(standing, same_runs=runs, recent=() if pausing else recent, offering=offering, pausing=pausing)
+
+
+def _levels(levels: Mapping[str, int], key: str, shown: int) -> Mapping[str, int]:
+    if not shown:
+        return levels
+    others = {name: level for name, level in levels.items() if name != key}
+    return dict([*others.items(), (key, shown)][-LEVELS_KEPT:])
+
+
+def _after_hint(before: Standing, event: Event) -> Standing:
+    if event.todo is not None:
+        levels = _levels(before.levels, f"todo:{event.todo}", event.hint or 0)
+        return replace(_touched(before, event), hints_taken=before.hints_taken + 1, levels=levels)
+    shown = max(before.hints_shown, event.hint or 0)
+    return replace(
+        _touched(before, event),
+        hints_shown=shown,
+        hint_file=event.file,
+        hints_taken=before.hints_taken + (shown > before.hints_shown),
+        hints_now=before.hints_now + bool(event.now),
+        levels=_levels(before.levels, f"{before.check}:{before.finding or ''}", shown),
+    )
+
+
+def _after_solution(before: Standing, event: Event) -> Standing:
+    return replace(_touched(before, event), solution_shown=before.solution_shown or event.at)
+
+
+def _after_reset(before: Standing, event: Event) -> Standing:
+    """Forget the result of the old file; a first pass and the hints shown still count."""
+    return Standing(
+        first_passed=before.first_passed,
+        first_at=before.first_at,
+        last_at=event.at,
+        runs=before.runs,
+        attempts=before.attempts,
+        hints_taken=before.hints_taken,
+        hints_now=before.hints_now,
+        solution_shown=before.solution_shown,
+        resets=before.resets + 1,
+        levels=before.levels,
+        answers=before.answers,
+        unknown=before.unknown,
+    )
+
+
+def _after_question(before: Standing, event: Event) -> Standing:
+    answers = {**before.answers, event.finding or "": event.result or "skipped"}
+    return replace(_touched(before, event), answers=dict([*answers.items()][-LEVELS_KEPT:]))
+
+
+def _after_next(before: Standing, _: Event) -> Standing:
+    return before
+
+
+_CHANGES = {
+    "check": _after_check,
+    "hint": _after_hint,
+    "next": _after_next,
+    "question": _after_question,
+    "solution": _after_solution,
+    "reset": _after_reset,
+}
+
+
+# The progress of a learner in a course: the standings in its exercises, the sum of all events so far.
+
+ALL_AT_ONCE = "check --all"
+"""The command that does not show which exercise a learner works on."""
+
+LONGEST_GAP = 600
+"""Seconds. A longer time between two commands is a pause, and does not count as work."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """The standings by exercise, the current exercise, and the time of the last command.
+
+    Exercises of another course stay in it.
+    """
+
+    standings: Mapping[str, Standing] = field(default_factory=dict)
+    here: str | None = None
+    at: str | None = None
+
+    def of(self, exercise: Exercise) -> Standing:
+        """Return the standing of an exercise; an empty one if the learner has not worked on it."""
+        return self.standings.get(exercise.id, Standing())
+
+    def current(self, course: Course) -> Exercise | None:
+        """Return the exercise to work on; None if all pass. It is the last worked on, or the next if that passes."""
+        here = next((exercise for exercise in course.exercises if exercise.id == self.here), None)
+        if here is not None and not self.of(here).passes_now:
+            return here
+        return self.following(course, here)
+
+    def following(self, course: Course, exercise: Exercise | None) -> Exercise | None:
+        """Return the exercise to work on after one that was passed or left; None if there is no other.
+
+        It is the next of the same part that never passed, then an earlier one of that part, then one of another part.
+        If all have passed, it is the first in this order that fails now.
+        """
+        part = course.section_of(exercise)[1]
+        after = part.index(exercise) + 1 if exercise in part else 0
+        ordered = [one for one in (*part[after:], *part[:after], *course.exercises) if one != exercise]
+        never = (one for one in ordered if not self.of(one).ever_passed)
+        broken = (one for one in ordered if not self.of(one).passes_now)
+        return next(never, next(broken, None))
+
+    def passed(self, course: Course) -> int:
+        """Return how many exercises pass or have passed."""
+        return self.passed_among(course.exercises)
+
+    def passed_among(self, exercises: Sequence[Exercise]) -> int:
+        """Return how many of these exercises pass or have passed."""
+        return sum(self.of(exercise).ever_passed for exercise in exercises)
+
+    def after(self, event: Event | Snapshot) -> "Progress":
+        """Return the progress after one more event."""
+        if isinstance(event, Snapshot):
+            return _from_snapshot(event)
+        before = self.standings.get(event.exercise, Standing())
+        standing = changed(before, event)
+        if event.command == ALL_AT_ONCE:
+            return Progress({**self.standings, event.exercise: standing}, self.here, event.at)
+        worked = before.seconds_worked + self._seconds_until(event.at)
+        standings = {**self.standings, event.exercise: replace(standing, seconds_worked=worked)}
+        return Progress(standings, event.exercise, event.at)
+
+    def _seconds_until(self, at: str) -> int:
+        """Return the time since the last command; 0 for a pause."""
+        before, now = seconds_of(self.at or ""), seconds_of(at)
+        gap = now - before if before is not None and now is not None else 0.0
+        return round(gap) if 0 < gap <= LONGEST_GAP else 0
+
+    def with_texts(self, exercise: str, title: str | None, hints: tuple[str, ...]) -> "Progress":
+        """Return the progress with the texts of a failure. They are the course's, so the events do not have them."""
+        standing = self.standings.get(exercise, Standing())
+        return replace(self, standings={**self.standings, exercise: replace(standing, title=title, hints=hints)})
+
+
+def replay(events: Iterable[Event | Snapshot], start: Progress | None = None) -> Progress:
+    """Return the progress after these events."""
+    progress = start or Progress()
+    for event in events:
+        progress = progress.after(event)
+    return progress
+
+
+def _from_snapshot(snapshot: Snapshot) -> Progress:
+    here = snapshot.here if isinstance(snapshot.here, str) else None
+    at = snapshot.at if isinstance(snapshot.at, str) else None
+    return Progress(standings_of(snapshot.exercises), here, at)

@@ -1,0 +1,350 @@
+"""The commands to run next: after a check, a hint, an explanation or a refusal."""
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from autograder.course import (
+    Activity,
+    Course,
+    Exercise,
+    StubError,
+    open_plain,
+    outline_of_stub,
+    stub_text,
+    todo_comment,
+)
+from autograder.diagnosis import place_in
+from autograder.protocol import outline_of
+from autograder.results import Todo, opened
+from autograder.submission import (
+    NOTEBOOKS,
+    Submission,
+    SubmissionError,
+    notebook_file,
+    read_own,
+    stub_command,
+    todos_of,
+)
+
+from .events import UNTRIED, Event, Progress, Standing, now
+from .progress import save_events
+
+if TYPE_CHECKING:
+    from autograder.results import ExerciseResult, Report
+
+
+Command: TypeAlias = tuple[str, str]
+"""A command, and what it does."""
+
+MOST_FAILURES = 3
+"""A list of more commands than this is not read."""
+
+UNWRITTEN = ("not_started", "missing")
+
+
+def edit_command(course: Course, exercise: Exercise, does: str) -> Command:
+    """Return the command that edits the file of an exercise."""
+    return f"edit {_own_file(course, exercise).relative_to(course.exercises_dir.parent).as_posix()}", does
+
+
+def _own_file(course: Course, exercise: Exercise) -> Path:
+    """Return the file of an exercise that counts: a notebook if the work is there."""
+    try:
+        in_notebook = exercise.file in read_own(course, [exercise]).cells
+    except SubmissionError:
+        in_notebook = False
+    return notebook_file(course, exercise) if in_notebook else course.exercises_dir / exercise.file
+
+
+def after_check(course: Course, report: "Report", progress: Progress) -> list[Command]:
+    """Return what to do after a check of your own exercises: fix the first failure, or move on."""
+    from autograder.report import COURSE_PROBLEM, shown_first, state_of
+
+    failing = shown_first(report)
+    if failing is None:
+        return _after_pass(course, report, progress)
+    exercise = course.exercise(failing.id)
+    again = f"course check {exercise.number}"
+    if state_of(failing) is COURSE_PROBLEM:
+        return [(f"course validate {exercise.number}", "for the author: shows the problem again"), (again, "try again")]
+    if failing.status == "grader_error":
+        return [(again, "try again"), ("course doctor", "look for a problem on this machine")]
+    return _after_failure(course, exercise, failing, progress, again)
+
+
+def _after_failure(
+    course: Course, exercise: Exercise, result: "ExerciseResult", progress: Progress, again: str
+) -> list[Command]:
+    finding = result.first_failure.finding if result.first_failure else None
+    place = finding.place if finding else None
+    file = os.path.relpath(_own_file(course, exercise))
+    if result.status == "missing":
+        return [stub_command(course, exercise), (again, "after your next edit")]
+    if result.in_progress or result.status == "not_started":
+        return _to_write(course, exercise, result, again)
+    line = f":{place.line}" if place and place.file == exercise.file else ""
+    commands = [(f"edit {file}{line}", f"then {again}")]
+    standing = progress.of(exercise)
+    if standing.hints_shown < len(standing.hints):
+        commands.append((f"course hint {exercise.number}", "the next hint, after an edit"))
+    if finding and finding.known_as:
+        commands.append((f"course why {finding.id}", f"explain the {finding.known_as}"))
+    elif finding and finding.evidence:
+        commands.append((f"course diff {exercise.number}", "show every measurement"))
+    elif len(result.prints) > 1:
+        commands.append((f"course diff {exercise.number}", "show all that your code printed"))
+    return commands
+
+
+def _to_write(course: Course, exercise: Exercise, result: "ExerciseResult", again: str) -> list[Command]:
+    """Return what to do where a TODO is to be written next."""
+    from autograder.report import todo_view
+
+    view = todo_view(result)
+    if view is None:
+        file = os.path.relpath(_own_file(course, exercise))
+        return [(f"edit {file}", "each TODO says what to write"), (again, "after your next edit")]
+    commands = [(f"edit {edit_place(course, view.next)}", f"then {again}")]
+    functions = [todo for todo in result.todos if todo.is_written and "." not in todo.name]
+    unchecked = next((function.name for function in functions if not function.checks), None)
+    if unchecked and course.steps_file(exercise).is_file():
+        commands.append((f"course try {exercise.number}", f"the lesson's example with {unchecked}"))
+    return [*commands, (f"course hint {exercise.number}", f"how to begin {view.next.name}")]
+
+
+def _after_pass(course: Course, report: "Report", progress: Progress) -> list[Command]:
+    """Return the way on, and before it the reference solution if only one exercise was checked."""
+
+    commands = []
+    exercise = course.exercise(report.exercises[0].id) if len(report.exercises) == 1 else None
+    if exercise is not None:
+        if (course.solutions_dir / exercise.file).is_file():
+            commands.append((f"course solution {exercise.number}", "compare with the reference solution"))
+        commands += [(f"course play {activity.id}", activity.title) for activity in _ready(course, progress, exercise)]
+    current = progress.current(course)
+    if current is not None:
+        commands.append(("course next", way_on(course, progress, exercise, current)))
+    return commands
+
+
+def _ready(course: Course, progress: Progress, exercise: Exercise) -> Iterator[Activity]:
+    """Yield the activities that use an exercise, and for which every exercise passes."""
+    for activity in course.play:
+        used = [needed for id_ in activity.needs for needed in course.with_all_needs(course.exercise(id_))]
+        if exercise in used and all(progress.of(needed).passes_now for needed in used):
+            yield activity
+
+
+def after_submission(course: Course, report: "Report", submission: Path) -> list[Command]:
+    """Return the commands that show the other failures of somebody's submission; the first is on the screen."""
+    failing = [result for result in report.exercises if result.status not in ("pass", *UNWRITTEN)]
+    return [
+        (f"course check {course.exercise(result.id).number} --submission {submission}", f"what fails in {result.title}")
+        for result in failing[1 : MOST_FAILURES + 1]
+    ]
+
+
+def after_hint(course: Course, exercise: Exercise, level: int, total: int) -> list[Command]:
+    """Return what to do after hint `level` of `total`."""
+    number = exercise.number
+    if level < total:
+        return [
+            edit_command(course, exercise, f"then course check {number}"),
+            (f"course hint {number}", f"hint {level + 1} of {total}, after an edit"),
+            (f"course hint {number} --now", "the same, without an edit"),
+        ]
+    check = (f"course check {number}", "that was the last hint")
+    if (course.solutions_dir / exercise.file).is_file():
+        arrange = f"course arrange {number}", "order the lines of a right program"
+        return [check, arrange, (f"course solution {number}", "if the hint does not help")]
+    return [check]
+
+
+def after_start(course: Course, exercise: Exercise, start: "StartHint") -> list[Command]:
+    """Return what to do after a text on how to begin a TODO."""
+
+    number = exercise.number
+    commands = [(f"edit {edit_place(course, start.todo)}", f"then course check {number}")]
+    if start.level < start.total:
+        commands.append((f"course hint {number}", f"more on {start.todo.name}"))
+    return commands
+
+
+def after_explanation(progress: Progress, exercise: Exercise) -> list[Command]:
+    """Return what to do after `course why`."""
+    standing = progress.of(exercise)
+    check = f"course check {exercise.number}"
+    if standing.passes_now or not standing.runs:
+        return [(check, "")]
+    return [(f"course diff {exercise.number}", "show every measurement"), (check, "after your next edit")]
+
+
+def after_refusal(exercise: Exercise, result: "ExerciseResult", submission: Path | None) -> Sequence[Command]:
+    """Return the command that leads to the exercise that `course play` cannot use."""
+    if result.status == "not_started" and not result.in_progress and submission is None:
+        return [(f"course next {exercise.number}", "move on to this exercise")]
+    source = f" --submission {submission}" if submission is not None else ""
+    return [(f"course check {exercise.number}{source}", "what is wrong, and where")]
+
+
+# The exercise to move on to, and the beginning of its lesson.
+
+MOST_BYTES = 256 << 10
+"""The lesson is at the top: a larger file is not read to its end."""
+
+_LINK = re.compile(r"\[([^\]]+)\]\([^)\s]+\)")
+"""A link of Markdown; its text is enough on a terminal."""
+
+_MARKUP = str.maketrans("", "", "*`$")
+_BRACES = re.compile(r"(?:\\\w+|(?<=_)|(?<=\^))\{(\w+)\}")
+_SYMBOLS = {r"\cdot": "·", r"\times": "×", r"\sqrt": "√"}
+
+
+def following_exercise(course: Course, progress: Progress, *, skip: bool = False) -> Exercise | None:
+    """Return the exercise to work on next: the current one until it was tried or is to be skipped, then the next."""
+    current = progress.current(course)
+    if current is None or current.id != progress.here or not (skip or progress.of(current).runs):
+        return current
+    return progress.following(course, current) or current
+
+
+def way_on(course: Course, progress: Progress, passed: Exercise | None, following: Exercise) -> str:
+    """Return in words that the way goes on to an exercise, or back to one that was left open before."""
+    name = f"{following.number} {following.title}"
+    order = [exercise.id for exercise in course.exercises]
+    if passed is None or passed.id not in order or order.index(passed.id) < order.index(following.id):
+        return f"on to {name}"
+    return f"back to {name}, which {'fails again' if progress.of(following).ever_passed else 'is still open'}"
+
+
+def unfinished_exercise(course: Course, progress: Progress) -> Exercise | None:
+    """Return the current exercise if it was tried and does not pass."""
+    current = progress.current(course)
+    if current is None or current.id != progress.here or not progress.of(current).runs:
+        return None
+    return None if progress.of(current).passes_now else current
+
+
+def moved_on(course: Course, progress: Progress) -> str:
+    """Return which exercise a check without a name is about, if the last one passed; else ""."""
+    current = progress.current(course)
+    here = next((exercise for exercise in course.exercises if exercise.id == progress.here), None)
+    if here is None or current is None or here is current:
+        return ""
+    return f"{here.number} {here.title} passes. Checking {current.number} {current.title}."
+
+
+def move_to(course: Course, progress: Progress, exercise: Exercise) -> str:
+    """Make an exercise the current one. Return a warning if that could not be saved, else ""."""
+    if progress.here == exercise.id:
+        return ""
+    return save_events(course, [Event(now(), "next", exercise.id, "next")]).warning
+
+
+def lesson_paragraphs(course: Course, exercise: Exercise) -> list[str]:
+    """Return the first paragraph of the lesson in an exercise's file, without its heading."""
+    try:
+        with os.fdopen(open_plain(course.exercises_dir / exercise.file, below=course.root), "rb") as stream:
+            text = stream.read(MOST_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return []
+    comments = [line.strip() for line in takewhile(lambda line: line.startswith("#"), text.splitlines())]
+    prose = [line.removeprefix("#").strip() for line in comments if not line.startswith("# %%")]
+    body = [line for line in prose if not line.startswith("#")]
+    while body and not body[0]:
+        body.pop(0)
+    paragraph = _LINK.sub(r"\1", _without_latex(" ".join(takewhile(bool, body)))).translate(_MARKUP)
+    if paragraph.endswith(":"):  # a formula or a table follows in the lesson, and not here
+        paragraph = f"{paragraph[:-1]}."
+    return [paragraph] if paragraph else []
+
+
+def _without_latex(text: str) -> str:
+    """Return a text in which the formulas of a line can be read on a terminal: `d_{model}` as `d_model`."""
+    text = _BRACES.sub(r"\1", text)
+    for command, symbol in _SYMBOLS.items():
+        text = text.replace(command, symbol)
+    return text
+
+
+# How to begin a TODO: the state of each in the learner's file now, and the texts of the course for the next one.
+
+
+@dataclass(frozen=True)
+class StartHint:
+    """A text on how to begin a TODO: `level` of `total`. `warning` says why this could not be saved, or ""."""
+
+    todo: Todo
+    text: str
+    level: int
+    total: int
+    warning: str = ""
+
+    @property
+    def label(self) -> str:
+        """The name of the text; a single one has no number."""
+        return f"Hint {self.level} of {self.total}" if self.total > 1 else "Hint"
+
+
+def read_todos(course: Course, exercise: Exercise, submission: Submission | None = None) -> tuple[Todo, ...]:
+    """Return the TODOs of the learner's file as it is now; none if the file is missing or cannot be parsed."""
+    own = submission if submission is not None else read_own(course, [exercise])
+    source = own.sources.get(exercise.file)
+    try:
+        work = outline_of(source) if source is not None else None
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ()
+    todos = todos_of(outline_of_stub(course, exercise), work, exercise.file)
+    return tuple(Todo(todo.name, todo.state, place_in(own.cells, todo.place)) for todo in todos)
+
+
+def next_todo(todos: tuple[Todo, ...]) -> Todo | None:
+    """Return the first TODO that is not written."""
+    return next((todo for todo in todos if not todo.is_written), None)
+
+
+def may_start(standing: Standing) -> bool:
+    """Say whether the last check asks for the next TODO, and not for a correction."""
+    return standing.in_progress or standing.status in UNTRIED
+
+
+def take_start(course: Course, exercise: Exercise, standing: Standing, todo: Todo) -> StartHint:
+    """Show the next text on how to begin a TODO, and record it. The last one is shown again."""
+    texts = start_texts(course, exercise, todo)
+    seen = standing.levels.get(f"todo:{todo.name}", 0)
+    level = min(seen + 1, len(texts))
+    warning = ""
+    if level > seen:
+        event = Event(now(), "hint", exercise.id, "hint", todo=todo.name, hint=level, hints=len(texts))
+        warning = save_events(course, [event]).warning
+    return StartHint(todo, texts[level - 1], level, len(texts), warning)
+
+
+def start_of_file(course: Course, exercise: Exercise, standing: Standing) -> StartHint | None:
+    """Show how to begin the next TODO, if the last check asks for it and the learner's file still has one."""
+    todo = next_todo(read_todos(course, exercise)) if may_start(standing) else None
+    return take_start(course, exercise, standing, todo) if todo is not None else None
+
+
+def start_texts(course: Course, exercise: Exercise, todo: Todo) -> tuple[str, ...]:
+    """Return the course's texts on how to begin a TODO; without any, the TODO's comment in the stub, and its lesson."""
+    if todo.name in exercise.start:
+        return exercise.start[todo.name]
+    lesson = f"The lesson at the top of {course.exercises_dir.name}/{exercise.file} explains what it needs."
+    try:
+        comment = todo_comment(stub_text(course, exercise) or "", todo.name)
+    except (StubError, OSError, ValueError):
+        comment = ""
+    return (f"{opened(comment)} {lesson}".strip(),)
+
+
+def edit_place(course: Course, todo: Todo) -> str:
+    """Return the file of a TODO with its line, as an editor opens it; for a notebook without the line."""
+    if todo.place.cell is not None:
+        return os.path.relpath(course.exercises_dir / NOTEBOOKS / todo.place.file)
+    return f"{os.path.relpath(course.exercises_dir / todo.place.file)}:{todo.place.line}"

@@ -1,0 +1,383 @@
+"""What an activity gets: the student's modules, the screen, a checkpoint, and a way to report a faulty exercise."""
+
+import hashlib
+import importlib
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, redirect_stdout
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NoReturn, TextIO
+
+import torch
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from autograder.course import Activity, Course, Value, exists, open_plain, remove, replacing
+from autograder.ending import SIGNALS
+from autograder.learner import QUIT, Keyboard, keyboard
+from autograder.report import duration, glyphs_for, one_line, show_sentence
+
+# Save and load a training, so that it can go on. A checkpoint of other code or sizes is refused.
+
+SEED = "--seed"
+"""The seed is stored with the digests of what made a checkpoint, under this name."""
+
+
+class CheckpointError(Exception):
+    """A checkpoint cannot be used. The message says why, and what to do.
+
+    `found` is the reason alone. `say` is an option with which the checkpoint could be used, or "".
+    """
+
+    def __init__(self, found: str, say: str = "") -> None:
+        self.found, self.say = found, say
+        instead = f"say {say} to use it, or --fresh" if say else "say --fresh"
+        super().__init__(f"{found}; {instead} to start over and replace it")
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A file. `made_by` has a digest of everything a training depends on; another checkpoint is refused."""
+
+    file: Path
+    made_by: Mapping[str, str]
+
+    def load(self, sizes: Mapping[str, int | float | str] | None = None) -> dict[str, Any] | None:
+        """Return the saved data, or None. Raises `CheckpointError`, and OSError if the file cannot be read.
+
+        `sizes` are options of the activity. If given, they must equal those of the checkpoint.
+        """
+        if not exists(self.file):
+            return None
+        try:
+            with os.fdopen(open_plain(self.file), "rb") as stream:
+                kept = torch.load(stream, map_location="cpu", weights_only=True)
+            made_by, made_with, data = dict(kept["made_by"]), dict(kept["sizes"]), dict(kept["data"])
+        except OSError:
+            raise
+        except Exception as error:  # torch raises many types for a file that is not its own
+            reason = (str(error).splitlines() or [type(error).__name__])[0][:80]
+            raise CheckpointError(f"the checkpoint {self.file} cannot be read ({reason})") from None
+        others = [name for name in {**made_by, **self.made_by} if made_by.get(name) != self.made_by.get(name)]
+        if others == [SEED]:
+            raise self._made_with(SEED, made_by.get(SEED), self.made_by.get(SEED))
+        if others:
+            changed = f"was made by other code: {', '.join(others)} changed since"
+            raise CheckpointError(f"the checkpoint {self.file} {changed}")
+        sizes = made_with if sizes is None else sizes
+        for name in {**made_with, **sizes}:
+            if made_with.get(name) != sizes.get(name):
+                raise self._made_with(f"--{name}", made_with.get(name), sizes.get(name))
+        return data
+
+    def _made_with(self, option: str, made_with: object, this: object) -> CheckpointError:
+        """Return the error for an option that differs. A value with a space is a name and a digest, not an option."""
+        found = f"the checkpoint {self.file} was made with {option} {made_with}, this is {option} {this}"
+        value = str(made_with)
+        return CheckpointError(found, "" if made_with is None or " " in value else f"{option} {value}")
+
+    def save(self, data: Mapping[str, Any], sizes: Mapping[str, int | float | str]) -> None:
+        """Write the file whole, or keep the old one. Raises OSError."""
+        kept = {"made_by": dict(self.made_by), "sizes": dict(sizes), "data": dict(data)}
+        with replacing(self.file, 0o600) as stream:
+            torch.save(kept, stream)
+
+    def remove(self) -> None:
+        """Delete the file, if there is one."""
+        remove(self.file)
+
+
+def rng_states(device: str) -> dict[str, Any]:
+    """Return the states of the random generators of torch, for a checkpoint."""
+    states: dict[str, Any] = {"cpu": torch.get_rng_state()}
+    if torch.device(device).type == "cuda":
+        states["cuda"] = torch.cuda.get_rng_state(device)
+    return states
+
+
+def set_rng_states(states: Mapping[str, Any], device: str) -> None:
+    """Restore the random generators of torch."""
+    torch.set_rng_state(states["cpu"])
+    if "cuda" in states and torch.device(device).type == "cuda":
+        torch.cuda.set_rng_state(states["cuda"], device)
+
+
+def digest(data: bytes) -> str:
+    """Return a short digest of some bytes."""
+    return hashlib.sha256(data).hexdigest()[:16]
+
+
+# Display a training: a block that is redrawn on a terminal, or one line per report.
+
+DRAW_SECONDS = 0.25
+"""How often a terminal is redrawn."""
+
+LINE_SECONDS = 10.0
+"""How often a log gets a line."""
+
+MEASURE_SECONDS, MEASURE_STEPS = 3.0, 5
+"""An estimate needs so much time and so many steps, after the first one, which is slow."""
+
+WORTH_SECONDS = 20.0
+"""A shorter training needs no estimate."""
+
+CURVE = "▁▂▃▄▅▆▇█"
+
+Row = tuple[str, str, bool | None]
+"""A sample: the input, the output, and whether the output is correct, or None if unknown."""
+
+
+class LiveDisplay:
+    """The display of a training of so many steps, for `with`. Call `show` at every step: it draws now and then.
+
+    Once it has measured a few steps, it says how long the rest takes. If `stoppable`, the key `q` sets `enough`.
+    """
+
+    def __init__(
+        self, console: Console, steps: int, *, plain: bool, spell: Callable[[str], str], stoppable: bool = False
+    ) -> None:
+        self._console = console
+        self._steps = steps
+        self._spell = spell
+        self._redraws = console.is_terminal and not plain
+        self._rows: Sequence[Row] = ()
+        self._curve: list[float] = []
+        self._drawn = self._started = time.monotonic()
+        self._first: int | None = None
+        self._measured: float | None = None
+        self._has_estimate = False
+        self._keys = keyboard(plain=False) if stoppable else Keyboard()
+        self.enough = False
+        self._stack = ExitStack()
+        self._live: Live | None = None
+
+    def __enter__(self) -> "LiveDisplay":
+        self._stack.enter_context(self._keys)
+        if self._redraws:
+            self._live = self._stack.enter_context(
+                Live(console=self._console, auto_refresh=False, redirect_stdout=False, redirect_stderr=False)
+            )
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        self._stack.__exit__(kind, error, where)
+
+    def show(
+        self, step: int, figures: Mapping[str, str], *, curve: float | None = None, rows: Sequence[Row] | None = None
+    ) -> None:
+        """Show a step: its figures by name, and new samples if `rows` is given; old ones stay.
+
+        `curve` is the figure to plot over time.
+        """
+        if self._first is None:
+            self._first = step - 1
+        if self._keys and QUIT in self._keys.wait(0):
+            self.enough = True
+        self._estimate(step)
+        if curve is not None:
+            self._curve.append(curve)
+        now = time.monotonic()
+        due = now - self._drawn >= (DRAW_SECONDS if self._live else LINE_SECONDS)
+        if not due and rows is None and step < self._steps:
+            return
+        self._drawn = now
+        if self._live:
+            self._rows = self._rows if rows is None else rows
+            self._live.update(self._block(step, figures), refresh=True)
+            return
+        values = "; ".join(f"{name} {value}" for name, value in figures.items())
+        self._print(f"Step {step} of {self._steps}: {values}.")
+        for source, answer, _ in rows or ():
+            self._print(f"  {source} -> {answer}")
+
+    def _estimate(self, step: int) -> None:
+        """Print once how long the rest takes, by the steps after the first."""
+        if self._has_estimate or self._first is None:
+            return
+        now = time.monotonic()
+        if self._measured is None:
+            self._measured = now
+            return
+        done, passed = step - self._first - 1, now - self._measured
+        if done < MEASURE_STEPS or passed < MEASURE_SECONDS:
+            return
+        self._has_estimate = True
+        left = (self._steps - step) * passed / done
+        if left > WORTH_SECONDS:
+            stops = " Press q to stop earlier, and use what the model has learned." if self._keys else ""
+            self._print(f"The training takes about {duration(left)} on this machine.{stops}")
+
+    def _print(self, text: str) -> None:
+        show_sentence(self._console, Text(self._spell_line(text)))
+
+    def _spell_line(self, text: str) -> str:
+        indent = len(text) - len(text.lstrip())
+        return " " * indent + self._spell(text)
+
+    def _block(self, step: int, figures: Mapping[str, str]) -> RenderableType:
+        passed = time.monotonic() - self._started
+        done = step - (self._first or 0)
+        left = (self._steps - step) * passed / max(done, 1)
+        head = Table.grid(padding=(0, 2))
+        bar = ProgressBar(total=self._steps, completed=step, width=24)
+        head.add_row(f"step {step:,} of {self._steps:,}", bar, f"{duration(passed)}, about {duration(left)} left")
+        values = Text(self._spell(", ".join(f"{name} {value}" for name, value in figures.items())))
+        parts: list[RenderableType] = [head, values]
+        if curve := self._curve_text(min(self._console.width - 2, 60)):
+            parts.append(Text(curve, "cyan"))
+        if self._rows:
+            parts += [Text(), self._table()]
+        return Group(*parts)
+
+    def _curve_text(self, width: int) -> str:
+        """Return the figure over time as bars, each a mean; "" if the terminal cannot show them."""
+        if len(self._curve) < 2 or self._spell("…") != "…":
+            return ""
+        parts = min(width, len(self._curve))
+        cuts = [len(self._curve) * at // parts for at in range(parts + 1)]
+        means = [sum(self._curve[a:b]) / (b - a) for a, b in pairwise(cuts)]
+        low, high = min(means), max(means)
+        size = (high - low) or 1.0
+        return "".join(CURVE[round((mean - low) / size * (len(CURVE) - 1))] for mean in means)
+
+    def _table(self) -> Table:
+        table = Table.grid(padding=(0, 2))
+        marks = {True: ("✓", "green"), False: ("✗", "red"), None: ("", "")}
+        for source, answer, right in self._rows:
+            mark, style = marks[right]
+            table.add_row(
+                Text(self._spell(source)),
+                Text(self._spell(answer), overflow="ellipsis", no_wrap=True),
+                Text(mark, style),
+            )
+        return table
+
+
+class FaultyExercise(Exception):
+    """An activity cannot go on, because an exercise is faulty. The message says what was observed."""
+
+    def __init__(self, exercise: str, message: str) -> None:
+        super().__init__(message)
+        self.exercise = exercise
+
+
+class Stopped(Exception):
+    """Somebody stopped the activity. Its checkpoint is saved."""
+
+
+@dataclass
+class Stage:
+    """The surroundings of one run of an activity.
+
+    `steps` is None if the activity decides. `say` has texts to answer instead of typed lines. `options` are the
+    activity's own. `faults` has the exercises known to be faulty, each with a sentence; it is empty unless the student
+    said `--anyway`, now or when the training started. `checkpoint_of` returns the checkpoint of another activity.
+    """
+
+    course: Course
+    activity: Activity
+    console: Console
+    stdout: TextIO
+    checkpoint: Checkpoint
+    checkpoint_of: Callable[[str], Checkpoint]
+    device: str
+    seed: int
+    steps: int | None
+    say: Sequence[str]
+    options: Mapping[str, Value]
+    plain: bool
+    anyway: bool
+    stop: threading.Event
+    faults: list[tuple[str, str]] = field(default_factory=list)
+
+    def own(self, exercise: str) -> Any:
+        """Return the student's module of an exercise: `stage.own("ex05_attention").scaled_dot_product_attention`.
+
+        Raises `FaultyExercise` if it does not exist, which only happens with `--anyway`.
+        """
+        try:
+            return importlib.import_module(exercise)
+        except ModuleNotFoundError as error:
+            if error.name != exercise:
+                raise
+            raise FaultyExercise(exercise, f"{exercise}.py does not exist, and this activity needs it") from None
+
+    def print(self, text: str, style: str = "") -> None:
+        """Print one line or paragraph. It is safe for texts that a student's code made."""
+        line = Text(self.spell(text), style)
+        if self.plain:
+            show_sentence(self.console, line)
+        else:
+            self.console.print(line)
+
+    def spell(self, text: str) -> str:
+        """Replace the characters that this terminal cannot show."""
+        return glyphs_for("ascii" if self.plain else self.console.encoding).spell(one_line(text))
+
+    def report_fault(self, exercise: str, message: str) -> None:
+        """Report that an exercise is faulty: raises `FaultyExercise`; with `--anyway` prints it and goes on."""
+        if not self.anyway:
+            raise FaultyExercise(exercise, message)
+        self.faults.append((exercise, message))
+        self.print(f"{self.course.exercise(exercise).number} {self.course.exercise(exercise).title}: {message}", "red")
+
+    def live(self, steps: int, *, stoppable: bool = False) -> LiveDisplay:
+        """Return the display of a training of so many steps, for `with`.
+
+        If `stoppable`, the activity must end the training as soon as `enough` of the display is set.
+        """
+        return LiveDisplay(self.console, steps, plain=self.plain, spell=self.spell, stoppable=stoppable)
+
+    def stopped(self) -> NoReturn:
+        """End the activity at a signal, after the checkpoint was saved."""
+        raise Stopped
+
+    def inputs(self, prompt: str) -> Iterator[str]:
+        """Yield the texts to answer: those of `--say`, or typed lines up to an empty one."""
+        if self.say:
+            yield from self.say
+            return
+        if sys.stdin is None:
+            return
+        if sys.stdin.isatty():
+            _enable_line_editing()
+        while not self.stop.is_set():
+            try:
+                with redirect_stdout(self.stdout), _interruptible():
+                    line = input(prompt if sys.stdin.isatty() else "").strip()
+            except (EOFError, KeyboardInterrupt):
+                return
+            if not line:
+                return
+            yield line
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let a signal interrupt `input`: there is no step after which it could stop."""
+    before = {number: signal.signal(number, signal.default_int_handler) for number in SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _enable_line_editing() -> None:
+    """Make `input` a line that can be edited, if the system can."""
+    try:
+        import readline  # noqa: F401
+    except ImportError:
+        return

@@ -1,0 +1,264 @@
+"""Warm up a zygote: load the libraries and run everything once, so that none of its children has to."""
+
+import contextlib
+import fcntl
+import gc
+import importlib
+import json
+import os
+import resource
+import select
+import socket
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+
+def load(libraries: Sequence[str]) -> dict[str, Any]:
+    """Load libraries and the language of the checks; return the version of Landlock.
+
+    Loading makes hardly any garbage, and collecting it would take a third of the time. So collection starts in the
+    children (`session.serve`), which ignore all objects older than themselves. A library that is missing is reported
+    when the zygote is warmed up.
+    """
+    gc.disable()
+    for name in ("worker.session", "sandbox.confined.canaries", "sandbox.confined.layers"):
+        importlib.import_module(f"autograder.{name}")
+    from autograder.sandbox.confined.layers import version
+    from autograder.worker import LibraryMissing, load_support
+
+    with contextlib.suppress(LibraryMissing):
+        load_support(libraries)
+    return {"landlock": version()}
+
+
+def warm(descriptor: int) -> None:
+    """Run what is slow at first, and the job in the file `descriptor`.
+
+    The job is the course's: its checks, on its reference parts, with its public seed. Its results do not matter.
+    Nothing of the parts may remain afterwards: submissions run in copies of this process, and could use the parts.
+    """
+    _run_job(descriptor)
+    gc.collect()  # classes are part of reference cycles: without this, those of the parts would remain
+    gc.freeze()
+
+
+def _run_job(descriptor: int) -> None:
+    from autograder.protocol import read_frame
+    from autograder.worker import JOB_LIMITS, Job, load_support, loaded
+
+    job = read_frame(lambda size: os.read(descriptor, size), JOB_LIMITS)
+    assert isinstance(job, dict)
+    load_support(job.get("libraries", ()))
+    own = loaded()
+    own.start()
+    own.warm_up(job.get("checks", {}))
+    if job["plan"]:
+        Job({**job, "limits": None}, lambda _: None).run()
+    if any(job.get("forbidden", {}).values()):
+        own.guard()
+
+
+# The zygote: a process that has libraries loaded and warm, and forks a confined worker process for each request.
+#
+# Zygote is the usual name for the process that a fork server copies: a fork takes milliseconds, loading torch
+# seconds. It never runs a student's code itself.
+#
+# `python -I -S -X utf8 zygote.py CHANNEL [--library=NAME]... FOLDER...` gets a SEQPACKET socket as descriptor
+# CHANNEL, and the folders with the libraries. It loads the named ones at once, and those of the job at `warm`.
+# Requests are JSON: `warm` with a file that holds a job, `fork` with the ends of three pipes (jobs, answers, log),
+# `split` with a channel for another zygote, as warm as this one, and `enlarge` for large pages. It answers with
+# events: `ready`, `warm`, `enlarged`, `forked` with the number and a pidfd of the child, `failed`, and `ended` when a
+# child has ended.
+
+STATUS_UNCONFINED = 99
+
+
+def main() -> None:
+    """Load what every worker process needs, then serve the channel until it is closed."""
+    kit = str(Path(__file__).resolve().parents[3])
+    channel = socket.socket(fileno=int(sys.argv[1]))
+    sys.path.insert(0, kit)
+    given = dict(os.environ)
+    from autograder.protocol import split_arguments
+
+    libraries, packages = split_arguments(sys.argv[2:])
+    sys.argv[1:] = []
+    sys.path += packages
+
+    facts = load(libraries)
+    if kit not in packages:
+        sys.path.remove(kit)
+    Zygote(channel, facts, readable=[*_folders(kit), *packages], environment=given).serve()
+
+
+def _folders(kit: str) -> list[str]:
+    """Return the paths a child may read besides the installed packages: libraries, Python, the worker's code."""
+    from autograder.protocol import SHIPPED
+
+    own = [f"{kit}/autograder/{name}" for name in SHIPPED]
+    return ["/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/localtime", sys.base_prefix, *own]
+
+
+class Zygote:
+    """Forks children, and reports their ends."""
+
+    def __init__(
+        self, channel: socket.socket, facts: dict[str, Any], readable: list[str], environment: dict[str, str]
+    ) -> None:
+        self.channel = channel
+        self.facts = facts
+        self.environment = environment
+        self.readable = readable
+        self.children: dict[int, int] = {}
+        self.home = os.open("/proc/self/ns/pid", os.O_RDONLY)
+        self.nothing = os.open(os.devnull, os.O_RDONLY)
+
+    def serve(self) -> None:
+        """Answer requests until the judge closes the channel."""
+        self._send({"event": "ready", "pid": os.getpid(), **self.facts})
+        while True:
+            poll = select.poll()
+            for descriptor in (self.channel.fileno(), *self.children):
+                poll.register(descriptor, select.POLLIN)
+            for descriptor, _ in poll.poll():
+                if descriptor in self.children:
+                    self._reap(descriptor)
+                elif not self._answer():
+                    return
+
+    def _answer(self) -> bool:
+        from autograder.protocol import MESSAGE_BYTES
+
+        message, descriptors, _, _ = socket.recv_fds(self.channel, MESSAGE_BYTES, 3)
+        if not message:
+            return False
+        try:
+            request = json.loads(message)
+            if request["do"] == "warm":
+                self._warm(descriptors[0])
+            elif request["do"] == "split":
+                self._split(descriptors[0])
+            elif request["do"] == "enlarge":
+                self._enlarge()
+            else:
+                self._fork(request, descriptors)
+        except Exception as error:
+            self._send({"event": "failed", "why": f"{type(error).__name__}: {error}"})
+        finally:
+            for descriptor in descriptors:
+                os.close(descriptor)
+        return True
+
+    def _warm(self, descriptor: int) -> None:
+
+        warm(descriptor)
+        os.environ.clear()
+        os.environ.update(self.environment)
+        self._send({"event": "warm", "threads": len(os.listdir("/proc/self/task"))})  # noqa: PTH208
+
+    def _enlarge(self) -> None:
+        _refuse_threads()
+        from autograder.sandbox.confined.large_pages import enlarge
+
+        with contextlib.suppress(OSError):  # if /proc may not be read, the pages stay small
+            enlarge()
+        self._send({"event": "enlarged"})
+
+    def _split(self, channel: int) -> None:
+        _refuse_threads()
+        child = os.fork()
+        if child == 0:
+            self._become_zygote(channel)
+        self._announce(child)
+
+    def _become_zygote(self, channel: int) -> None:
+        """In the child: close everything of this zygote, serve a channel of its own, and never return."""
+        try:
+            own = socket.socket(fileno=os.dup(channel))
+            self.channel.close()
+            for descriptor in (channel, self.home, self.nothing, *self.children):
+                os.close(descriptor)
+            Zygote(own, self.facts, self.readable, self.environment).serve()
+        except BaseException as error:
+            os.write(2, f"the zygote ended: {type(error).__name__}: {error}\n".encode())
+        finally:
+            os._exit(0)
+
+    def _fork(self, request: dict[str, Any], descriptors: list[int]) -> None:
+        _refuse_threads()
+        from autograder.sandbox.confined.layers import CLONE_NEWPID, confinement_of, enter, unshare
+
+        confinement = confinement_of(request, self.readable)
+        own_pids = "namespaces" in confinement.layers
+        if own_pids:  # applies to the next child, not to this process
+            unshare(CLONE_NEWPID)
+        try:
+            child = os.fork()
+            if child == 0:
+                _become_worker(confinement, descriptors, self.nothing, request)
+        finally:
+            if own_pids:
+                enter(self.home)
+        self._announce(child)
+
+    def _announce(self, child: int) -> None:
+        pidfd = os.pidfd_open(child)
+        self.children[pidfd] = child
+        socket.send_fds(self.channel, [json.dumps({"event": "forked", "child": child}).encode()], [pidfd])
+
+    def _reap(self, pidfd: int) -> None:
+        child = self.children.pop(pidfd)
+        _, status, usage = os.wait4(child, 0)
+        os.close(pidfd)
+        self._send(
+            {
+                "event": "ended",
+                "child": child,
+                "status": os.waitstatus_to_exitcode(status),
+                "cpu_seconds": usage.ru_utime + usage.ru_stime,
+                "peak_kib": usage.ru_maxrss,
+            }
+        )
+
+    def _send(self, event: dict[str, Any]) -> None:
+        self.channel.send(json.dumps(event).encode())
+
+
+def _refuse_threads() -> None:
+    """Raise RuntimeError if there are other threads: a fork copies their locks, but not the threads to release them."""
+    threads = len(os.listdir("/proc/self/task"))  # noqa: PTH208
+    if threads != 1:
+        raise RuntimeError(f"the zygote has {threads} threads, so a child could wait for their locks for ever")
+
+
+def _become_worker(confinement: Any, descriptors: list[int], nothing: int, request: dict[str, Any]) -> None:
+    """In the child: keep three descriptors, apply the layers, serve jobs, and never return."""
+    try:
+        # First out of the way of the numbers 0 to 4, which they are about to get.
+        requests, answers, log = (fcntl.fcntl(descriptor, fcntl.F_DUPFD, 64) for descriptor in descriptors)
+        for descriptor, number in ((nothing, 0), (log, 1), (log, 2), (requests, 3), (answers, 4)):
+            os.dup2(descriptor, number)
+        from autograder.worker import record_address_space, serve
+
+        record_address_space()
+        confinement.apply()
+    except BaseException as error:
+        os.write(2, f"the worker could not be confined: {type(error).__name__}: {error}\n".encode())
+        os._exit(STATUS_UNCONFINED)
+    try:
+        if request.get("canaries"):
+            from autograder.sandbox.confined.canaries import run_canaries
+
+            run_canaries(4, request["canaries"])
+        else:
+            serve(3, 4)
+        sys.stdout.flush()
+    finally:
+        os._exit(0)
+
+
+if __name__ == "__main__":
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    main()
