@@ -7,6 +7,7 @@ from autograder.faces import face
 if TYPE_CHECKING:
     from .build import SETUP, find_stale, handout_of, nbgrader_metadata, notebook_of_text, write_files
     from .default_misconceptions import TEXTS, add_defaults
+    from .key_sizes import MOST_KEY_BYTES, known_sizes, of_budget
     from .leaks import Leak
     from .mutants import Mutant, add_equivalents, changed_lines, equivalents_file, mutants_of, patch_of
     from .mutation import ExerciseMutants, Options, Survivor, mutate_each, outcomes_of, to_json
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from .oversights import made_leftovers, unfinished_texts
     from .programs import WHOLE
     from .proof import ExerciseProof, Validation, page, validate
-    from .release import MOST_KEY_BYTES, examine_kit, known_sizes, of_budget, release_kit, require_folder, seed_warning
+    from .release import examine_kit, release_kit, require_folder, seed_warning
     from .styles import (
         Losses,
         Sample,

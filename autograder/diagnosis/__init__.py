@@ -5,9 +5,7 @@ from typing import TYPE_CHECKING
 from autograder.faces import face
 
 if TYPE_CHECKING:
-    from .case import Axes
     from .differences import Trial, of_difference
-    from .divergence import EXERCISE_SECONDS, SUBMISSION_SECONDS, Deadline
     from .exceptions import (
         AT_IMPORT,
         AttributeLacking,
@@ -25,8 +23,9 @@ if TYPE_CHECKING:
     )
     from .findings import Source, finding_of
     from .judgement import UNEXPLAINED, Diagnosis, Judgement, Location, Trials, Verdict, overall
-    from .locations import decides, place_in
+    from .locations import EXERCISE_SECONDS, SUBMISSION_SECONDS, Deadline, decides, place_in
     from .locator import FindTraces, find_locations
+    from .named_sizes import Axes
     from .statuses import (
         CheckRequired,
         CourseFileWrong,

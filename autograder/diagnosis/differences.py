@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, TypeGuard
@@ -25,9 +25,10 @@ from autograder.protocol import Array, Value
 from autograder.results import DIGITS, Evidence, Fact, FindingKind, Maps, element, is_named
 
 from .arrangement import detect_along, detect_rearrangement, detect_regions
-from .case import LARGE, Axes, Case, Pattern, Places, Row, Sample, agreed
-from .judgement import Diagnosis
+from .case import LARGE, Case, Pattern, Places, Row, Sample
+from .judgement import BESIDE_A_NAME, Diagnosis
 from .masks import detect_masks, detect_softmax_weights
+from .named_sizes import Axes, agreed
 from .other_shapes import detect_shape
 from .special import AllZero, detect_dtype, detect_precision, detect_special
 from .values import detect_dropout, detect_elementwise, detect_known, detect_scaled
@@ -217,9 +218,6 @@ def of_difference(check: Check, trials: Sequence[Trial], *, evidence: bool, name
 
 
 _KINDS: dict[str, FindingKind] = {"dtype": "dtype", "device": "device", "type": "structure", "shape": "structure"}
-
-BESIDE_A_NAME: Collection[FindingKind] = ("structure", "device")
-"""The kinds of facts that stand below the name of a misconception."""
 
 
 def _case(check: Check, first: Trial, second: Trial | None) -> Case | None:

@@ -5,7 +5,6 @@ through the steps that match nothing, to those whose inputs still agree.
 """
 
 import math
-import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from itertools import dropwhile
@@ -29,38 +28,10 @@ from autograder.protocol import (
 from autograder.results import Place
 from autograder.runner import Step, Trace
 
-from .locations import Divergence, State
-
-# Limits the processor time for locating mistakes: that is help, and must not delay marks.
-
-EXERCISE_SECONDS = 2.0
-SUBMISSION_SECONDS = 6.0
-"""Of one exercise, and of all of a submission. Honest ones take an eighth on a busy machine (benchmarks/hostile.py)."""
+from .locations import Deadline, Divergence, State
 
 MOST_CULPRITS = 100
 """The most steps that are blamed for one mistake: several times as many as honest programs have."""
-
-
-class OutOfTime(Exception):
-    """The processor time is used up."""
-
-
-class Deadline:
-    """A limit on the processor time of this thread (s); waiting and other threads do not count."""
-
-    def __init__(self, seconds: float) -> None:
-        self._until = time.thread_time() + seconds
-
-    def check(self) -> None:
-        """Raise `OutOfTime` where the time is used up."""
-        if time.thread_time() > self._until:
-            raise OutOfTime
-
-    @property
-    def left(self) -> float:
-        """Return the processor time that is left (s), negative where it is used up."""
-        return self._until - time.thread_time()
-
 
 # Matches the steps of a program with those of the reference solution, by value alone.
 

@@ -9,13 +9,11 @@ from autograder.protocol import lines_of
 from autograder.results import LARGEST, Evidence, Fact, Finding, FindingKind, Place, headline, message
 from autograder.submission import Cells
 
-from .case import question, reason
-from .differences import BESIDE_A_NAME
 from .exceptions import Raised, StructureWrong, SyntaxInvalid
-from .judgement import UNEXPLAINED, Diagnosis, Location
+from .judgement import BESIDE_A_NAME, UNEXPLAINED, Diagnosis, Location
 from .locations import Decides, Diverges, Line, State, label, line_in, name_of, origin_label, place_in, within
+from .named_sizes import question, reason
 from .statuses import MORE, EarlierUnwritten, explained, more, named
-from .values import Scaled
 
 CONTEXT = 2
 _LONGEST_LINE = 200
@@ -105,7 +103,11 @@ def _without_chance(diagnosis: Diagnosis, location: Location | None) -> Diagnosi
     divergence = location.divergence if location is not None else None
     if divergence is None or divergence.state is not State.UNKNOWN or divergence.factor is not None:
         return diagnosis
-    if diagnosis.evidence is None or not isinstance(diagnosis.fact, Scaled):
+    if diagnosis.evidence is None:
+        return diagnosis
+    from .values import Scaled  # NumPy, which a check that passes does not load
+
+    if not isinstance(diagnosis.fact, Scaled):
         return diagnosis
     return replace(diagnosis, evidence=replace(diagnosis.evidence, witness_title=LARGEST))
 

@@ -9,8 +9,8 @@ from autograder.course import Exercise
 from autograder.results import Evidence, Fact, FindingKind, Place, Status, Todo, first_failing
 from autograder.runner import Outcome, Prints, Survey
 
-from .case import Coefficient
 from .locations import Divergence
+from .named_sizes import Coefficient
 
 _FAILED: tuple[Status, ...] = ("timeout", "memory", "error", "fail")
 
@@ -118,6 +118,10 @@ def overall(statuses: list[Status]) -> Status:
 
 
 # The diagnosis of a failed check: all that is known of it, as values, before it is put into words.
+
+
+BESIDE_A_NAME: Collection[FindingKind] = ("structure", "device")
+"""The kinds of facts that stand below the name of a misconception."""
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """Where a mistake is: the first line whose value diverges from the reference solution's, and how."""
 
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -175,3 +176,31 @@ def within(cells: Mapping[str, Cells], place: Place, lines: Iterable[tuple[int, 
         return tuple(lines)
     found = ((cell_of(own, number), text) for number, text in lines)
     return tuple((at[1], text) for at, text in found if at is not None and at[0] == here[0])
+
+
+# Limits the processor time for locating mistakes: that is help, and must not delay marks.
+
+EXERCISE_SECONDS = 2.0
+SUBMISSION_SECONDS = 6.0
+"""Of one exercise, and of all of a submission. Honest ones take an eighth on a busy machine (benchmarks/hostile.py)."""
+
+
+class OutOfTime(Exception):
+    """The processor time is used up."""
+
+
+class Deadline:
+    """A limit on the processor time of this thread (s); waiting and other threads do not count."""
+
+    def __init__(self, seconds: float) -> None:
+        self._until = time.thread_time() + seconds
+
+    def check(self) -> None:
+        """Raise `OutOfTime` where the time is used up."""
+        if time.thread_time() > self._until:
+            raise OutOfTime
+
+    @property
+    def left(self) -> float:
+        """Return the processor time that is left (s), negative where it is used up."""
+        return self._until - time.thread_time()

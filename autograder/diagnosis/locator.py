@@ -12,11 +12,11 @@ from autograder.protocol import lines_of, name_hash
 from autograder.results import Place
 from autograder.runner import Fault, Observed, Outcome, Survey, Trace
 
-from .case import factors, named, simplest
-from .divergence import Deadline, Where, first_divergence
+from .divergence import Where, first_divergence
 from .exceptions import in_characters
 from .judgement import Diagnosis, Judgement, Location, Trials, Verdict
-from .locations import Divergence, State
+from .locations import Deadline, Divergence, State
+from .named_sizes import factors, named, simplest
 
 # Finds the place of a mistake: the statement a misconception is known by, or the line where the values diverge.
 

@@ -9,7 +9,8 @@ import numpy as np
 from autograder.comparison import Numbers
 from autograder.results import LARGEST, Fact, Wording, span
 
-from .case import Case, Coefficient, Pattern, Places, Row, Sample, are_bits, factors, named
+from .case import Case, Pattern, Places, Row, Sample, are_bits
+from .named_sizes import Coefficient, factors, named
 
 # Masks, and softmax weights: what should be blocked, and what sums to 1.
 

@@ -10,7 +10,8 @@ import numpy as np
 from autograder.comparison import DropoutActive, Numbers
 from autograder.results import Fact, Wording, span
 
-from .case import FEW, Case, Coefficient, Pattern, Places, Sample, factors, named, others, terms
+from .case import FEW, Case, Pattern, Places, Sample, others
+from .named_sizes import Coefficient, factors, named, terms
 
 # What turns the expected numbers into yours: a factor, an offset, a function, another part.
 

@@ -46,10 +46,21 @@ if TYPE_CHECKING:
         term_csv,
     )
     from .out import Busy, Out, Shard, read_shard, read_stored
-    from .policy import BY_HAND, CHECKS, Policy, can_earn, deadline, final_of, missing, policy_of
+    from .policy import (
+        BY_HAND,
+        CHECKS,
+        Policy,
+        can_earn,
+        deadline,
+        final_of,
+        missing,
+        of_class,
+        policy_of,
+        times_to_look_at,
+        without_effect,
+    )
     from .roster import ROSTER_FILE, Roster, Student, csv_text, read_roster
     from .scores import Marks, changed_marks, harmless, marks_of, scores_csv
     from .shards import MergeError, accepted_only, changed_ids, handed_in_of, merge, read_shards, refuse_other_run
-    from .time_rules import of_class, times_to_look_at, without_effect
 
 __getattr__ = face(__name__)

@@ -12,7 +12,7 @@ from autograder.answer_key import AnswerKey, Keys, open_keys
 from autograder.checks import Check, Key
 from autograder.course import Exercise, Suite
 from autograder.results import ExerciseResult, Report, Status
-from autograder.runner import Cancelled, GraderProblem, Runner, Trace
+from autograder.runner import Cancelled, GraderProblem, Runner
 from autograder.sandbox import Isolation, process_isolation
 from autograder.submission import Submission
 
@@ -21,6 +21,7 @@ from .verdict import OnOutcomes, Verdicts
 
 if TYPE_CHECKING:
     from autograder.diagnosis import FindTraces
+    from autograder.runner import Trace
 
     from .proving import Budget
 
@@ -295,7 +296,7 @@ Shapes = Mapping[int, tuple[str, tuple[int, ...]]]
 """The check that ran a line, and the shape of the last tensor made there or in a call there, by the line's number."""
 
 
-def last_shapes(traces: Mapping[Key, Trace], file: str) -> dict[int, tuple[str, tuple[int, ...]]]:
+def last_shapes(traces: "Mapping[Key, Trace]", file: str) -> dict[int, tuple[str, tuple[int, ...]]]:
     """Return the shapes by line of a file; a line that several checks run has that of the first of them.
 
     Constructors are left out: the last tensor made there is a parameter of a part, not the value of the line.

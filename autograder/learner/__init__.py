@@ -6,7 +6,6 @@ from autograder.faces import face
 
 if TYPE_CHECKING:
     from .checking import (
-        TriedExample,
         check_submission,
         confinement_warning,
         encouragement,
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
         normalize_device,
         pause_advice,
         select_exercises,
-        try_example,
         write_json,
     )
     from .doctor import at_home, examine
@@ -31,6 +29,7 @@ if TYPE_CHECKING:
         require_attempt,
         take_hint,
     )
+    from .html_page import progress_page
     from .keys import QUIT, Keyboard, keyboard
     from .next_steps import (
         Command,
@@ -73,7 +72,7 @@ if TYPE_CHECKING:
     )
     from .own_files import SubmissionZip, pack_work, read_stub, read_work, reset_exercise
     from .progress import LastReport, digest_of, read_progress, record, save_events
-    from .progress_page import progress_page
+    from .trying import TriedExample, try_example
     from .watch import RunCommand, Session
     from .watch_screen import BEFORE_EDIT, Cockpit, Screen, is_large_enough
 

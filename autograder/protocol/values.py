@@ -419,7 +419,7 @@ def _read_exactly(read: Read, length: int) -> bytes:
 # Channel 0 carries the zygote's JSON requests and events, and a job to warm it up where `child` is not 0. Channel 1
 # carries a child's jobs, 2 its answers, 3 its log. An empty packet closes the channel of that child.
 
-PACKET_HEADER = struct.Struct(">IBI")
+PACKET_FIELDS = struct.Struct(">IBI")
 CONTROL, JOBS, ANSWERS, LOG = range(4)
 MOST_BYTES = 64 << 20
 """The longest packet that either side accepts."""
@@ -427,4 +427,4 @@ MOST_BYTES = 64 << 20
 
 def write_packet(write: Callable[[memoryview], int], child: int, channel: int, body: bytes) -> None:
     """Write a packet to one of the two streams."""
-    write_all(write, PACKET_HEADER.pack(child, channel, len(body)) + body)
+    write_all(write, PACKET_FIELDS.pack(child, channel, len(body)) + body)

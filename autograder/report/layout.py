@@ -11,7 +11,10 @@ from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
+from autograder.results import ExerciseResult
+
 from .escaping import NARROWEST, USUAL, Glyphs, columns_of, folds, hang_of, next_rows, printable, with_whole_code
+from .states import number, state_of
 
 WIDEST = 100
 SECONDARY = "bright_black"
@@ -180,3 +183,11 @@ def report_console(*, plain: bool = False, color: bool | None = None) -> Console
     if console.is_dumb_terminal or console.width < 1:  # rich takes 80 columns there, and COLUMNS=0 as it is
         console.width = columns_of(sys.stdout) or USUAL
     return console
+
+
+def title_line(page: Page, exercise: ExerciseResult) -> Text:
+    """Return mark, state and title of an exercise."""
+    state = state_of(exercise)
+    mark = page.text(f"{getattr(page.glyphs, state.mark)} ", state.style)
+    word = page.text(state.word, f"bold {state.style}")
+    return Text.assemble(mark, word, " ", page.text(f"{number(exercise.id)} {exercise.title}", "bold"))

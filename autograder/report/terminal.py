@@ -13,7 +13,7 @@ from autograder.results import CheckResult, ExerciseResult, Report
 from .class_table import ClassSummary, class_lines, summarize
 from .escaping import NARROWEST, Glyphs
 from .failures import Command, FailureView, count_of, failure_view, have_run, print_parts, todo_view
-from .layout import SECONDARY, Page, apart, blocks, breadth, columns, next_lines, packed
+from .layout import SECONDARY, Page, apart, blocks, breadth, columns, next_lines, packed, title_line
 from .pictures import bonus_lines, built_lines, picture_lines, unused_lines
 from .plain import class_sentences, exercise_sentences, report_sentences, show
 from .states import (
@@ -44,14 +44,6 @@ REQUIRES = "waits for another check"
 """What it says of a check that counts as soon as another one passes."""
 
 _SHORTEST_RUN = 3  # fewer checks of one state are named, not counted
-
-
-def title_line(page: Page, exercise: ExerciseResult) -> Text:
-    """Return mark, state and title of an exercise."""
-    state = state_of(exercise)
-    mark = page.text(f"{getattr(page.glyphs, state.mark)} ", state.style)
-    word = page.text(state.word, f"bold {state.style}")
-    return Text.assemble(mark, word, " ", page.text(f"{number(exercise.id)} {exercise.title}", "bold"))
 
 
 def top_lines(page: Page, exercise: ExerciseResult) -> list[Text]:

@@ -33,11 +33,10 @@ from .failures import (
     map_pair,
     print_parts,
 )
-from .layout import LABEL, SECONDARY, Page, beside, blocks, breadth, columns, indented, next_lines
+from .layout import LABEL, SECONDARY, Page, beside, blocks, breadth, columns, indented, next_lines, title_line
 from .pictures import Grid, cut_from, finite, full_blocks, half_blocks, heat_legend, marks, where_differs
 from .plain import failure_sentences, next_sentences, print_sentences, show
 from .states import check_state, number, spoken
-from .terminal import title_line
 
 # A location in the terminal: file and line, the source around it, and carets under what is wrong.
 

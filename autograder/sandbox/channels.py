@@ -28,7 +28,7 @@ from autograder.protocol import (
     LOG,
     MESSAGE_BYTES,
     MOST_BYTES,
-    PACKET_HEADER,
+    PACKET_FIELDS,
     SCRATCH,
     SCRATCH_MIB,
     SHIPPED,
@@ -297,11 +297,11 @@ class StreamChannel:
 
     def receive(self) -> tuple[Event, Signal | None] | None:
         while True:
-            header = self._read(PACKET_HEADER.size)
+            header = self._read(PACKET_FIELDS.size)
             if header is None:
                 self._close_ends()
                 return None
-            child, channel, length = PACKET_HEADER.unpack(header)
+            child, channel, length = PACKET_FIELDS.unpack(header)
             if length > MOST_BYTES:
                 raise OSError(f"a packet of {length} bytes")
             body = self._read(length) or b""

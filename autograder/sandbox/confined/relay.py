@@ -21,7 +21,7 @@ from autograder.protocol import (
     LOG,
     MESSAGE_BYTES,
     MOST_BYTES,
-    PACKET_HEADER,
+    PACKET_FIELDS,
     SCRATCH,
     worker_environment,
     write_all,
@@ -89,14 +89,14 @@ class Relay:
     def _from_judge(self) -> bool:
         part = os.read(STDIN, 1 << 16)
         self.input += part
-        while len(self.input) >= PACKET_HEADER.size:
-            child, channel, length = PACKET_HEADER.unpack_from(self.input)
+        while len(self.input) >= PACKET_FIELDS.size:
+            child, channel, length = PACKET_FIELDS.unpack_from(self.input)
             if length > MOST_BYTES:
                 return False
-            if len(self.input) < PACKET_HEADER.size + length:
+            if len(self.input) < PACKET_FIELDS.size + length:
                 break
-            body = bytes(self.input[PACKET_HEADER.size : PACKET_HEADER.size + length])
-            del self.input[: PACKET_HEADER.size + length]
+            body = bytes(self.input[PACKET_FIELDS.size : PACKET_FIELDS.size + length])
+            del self.input[: PACKET_FIELDS.size + length]
             if channel == CONTROL:
                 self._request(json.loads(body) if child == 0 else {"do": "warm"}, body)
             elif child in self.jobs:

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from autograder.authoring import validate
-from autograder.authoring.forbidden_names import unknown_forbidden
 from autograder.authoring.oversights import (
     catalogue_mistakes,
     exceptions_without_definition,
@@ -14,6 +13,7 @@ from autograder.authoring.oversights import (
     names_without_definition,
     regions_without_todo,
 )
+from autograder.authoring.proof import unknown_forbidden
 from autograder.course import Course, read_course
 from tests.support import tiny
 

@@ -19,18 +19,9 @@ import pytest
 from autograder.answer_key import Keys, open_keys
 from autograder.answer_key.released import KitKeys
 from autograder.authoring import MOST_KEY_BYTES, release_kit
+from autograder.authoring.key_sizes import measured, problem_of, warning_of
 from autograder.authoring.leaks import leaking_texts
-from autograder.authoring.release import (
-    ReleaseError,
-    TableError,
-    _readme,
-    kit_of,
-    measured,
-    problem_of,
-    warning_of,
-    without_tables,
-    write_kit,
-)
+from autograder.authoring.release import ReleaseError, TableError, _readme, kit_of, without_tables, write_kit
 from autograder.cli.program import run_command
 from autograder.course import MANIFEST, read_course
 from autograder.exits import USAGE

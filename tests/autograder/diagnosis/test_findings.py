@@ -13,9 +13,9 @@ from autograder.comparison.arrays import dropped_wrongly
 from autograder.comparison.compare import compare
 from autograder.comparison.facts import DroppedTogether, KeptScaled
 from autograder.diagnosis import Axes, Diagnosis, Location, Source, Trial, finding_of, of_difference, of_fault
-from autograder.diagnosis.case import agreed, factors, named, simplest
 from autograder.diagnosis.findings import excerpt
 from autograder.diagnosis.locations import Divergence, State
+from autograder.diagnosis.named_sizes import agreed, factors, named, simplest
 from autograder.protocol import Opaque, Value
 from autograder.results import LARGEST, Evidence, Finding, Place
 from autograder.results.wording import LONGEST

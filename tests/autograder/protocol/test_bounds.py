@@ -10,7 +10,8 @@ import pytest
 import torch
 
 from autograder.diagnosis import Deadline
-from autograder.diagnosis.divergence import OutOfTime, first_divergence
+from autograder.diagnosis.divergence import first_divergence
+from autograder.diagnosis.locations import OutOfTime
 from autograder.diagnosis.locator import in_file
 from autograder.protocol import MOST_PRINTS, WIDTH, Array, Opaque, Value
 from autograder.protocol import values as bounds
