@@ -40,7 +40,7 @@ if TYPE_CHECKING:
         grading_seed,
         handed_in_at,
         is_term,
-        named,
+        of_class,
         read_graded,
         read_term,
         term_csv,
@@ -54,12 +54,11 @@ if TYPE_CHECKING:
         deadline,
         final_of,
         missing,
-        of_class,
         policy_of,
         times_to_look_at,
         without_effect,
     )
-    from .roster import ROSTER_FILE, Roster, Student, csv_text, read_roster
+    from .roster import ROSTER_FILE, Roster, Student, csv_text, named, read_roster
     from .scores import Marks, changed_marks, harmless, marks_of, scores_csv
     from .shards import MergeError, accepted_only, changed_ids, handed_in_of, merge, read_shards, refuse_other_run
 

@@ -16,9 +16,9 @@ from autograder.runner import EnvironmentProblem
 from autograder.submission import Caps, Submission, list_submissions, printable
 
 from .decisions import read_accepted
-from .graded import Graded, named, read_graded
+from .graded import Graded, read_graded
 from .page import FOLDER, SIMILAR, Findings, page, tables
-from .roster import Roster, Student, as_csv, read_roster
+from .roster import Roster, Student, as_csv, named, read_roster
 from .scores import harmless, plain
 from .statistics import (
     Pair,

@@ -1,7 +1,7 @@
 """Read the results of `course grade`: the report of each student, and the final score by the current policy."""
 
 import secrets
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -25,15 +25,15 @@ from autograder.course import (
     taking,
     write_atomically,
 )
-from autograder.report import DECIDED, listed, plural
+from autograder.report import DECIDED, plural
 from autograder.results import CheckResult, ExerciseResult, Finding, Report, UnknownFormat, read_report
 from autograder.submission import Entry, SubmissionError, checked_id, parse_time, printable
 
 from .bulk import checks_of
 from .decisions import FILE, read_adjustments
 from .out import before, read_run
-from .policy import Final, Policy, deadline, final_of, missing, policy_of
-from .roster import Roster, Student, as_csv
+from .policy import Final, Policy, deadline, final_of, missing, policy_of, times_to_look_at
+from .roster import Roster, Student, as_csv, named
 from .scores import harmless, read_scores
 
 # Choose what `course grade` works on: the course, the students, and the secret seed.
@@ -112,10 +112,6 @@ def grading_seed(course: Course, named: int | None, out: Path) -> int:
         known = (read_run(out) or {}).get("seed")
         return known if isinstance(known, int) else seed
     return seed
-
-
-MOST_NAMED = 5
-"""A message names this many students, so that it stays one line."""
 
 
 class ExportError(UsageError):
@@ -254,11 +250,10 @@ def handed_in_at(graded: Graded, student: str, time: datetime | None) -> Graded:
     return replace(graded, marks=(_mark(graded.policy, student, report, time),))
 
 
-def named(students: Iterable[str]) -> str:
-    """Return the first few names, and the number of the others."""
-    names = [printable(student) for student in students]
-    more = [f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
-    return listed([*names[:MOST_NAMED], *more])
+def of_class(graded: Graded) -> list[str]:
+    """Return what to look at in a folder of `course grade`; a single report has no time of its own."""
+    finals = {mark.student: mark.final for mark in graded.with_report if mark.final is not None}
+    return times_to_look_at(graded.course, graded.policy, finals, graded.run) if graded.run else []
 
 
 def _mark(policy: Policy, student: str, report: Report, time: datetime | None) -> Mark:

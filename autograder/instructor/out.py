@@ -20,6 +20,9 @@ from autograder.submission import Entry
 
 # Report files: written atomically with a digest of their result, and read back only if the digest matches.
 
+ACCEPTED = "accepted"
+"""The key of run.json for the students of whom only accepted files are there, and no submission."""
+
 LEVELS_IN_LINES = 4
 """The levels of nesting with a line per item, so that each check of a report has a line of its own."""
 

@@ -15,9 +15,8 @@ from autograder.results import NOT_JUDGED, Report
 from autograder.submission import to_utc
 
 from .decisions import WHOLE, Adjustment, Adjustments
-from .graded import Graded, named
-from .roster import Roster, Student
-from .shards import ACCEPTED
+from .out import ACCEPTED
+from .roster import Roster, Student, named
 
 BY_HAND = "points by hand"
 """What the points of the roster are called."""
@@ -314,12 +313,6 @@ def missing(policy: Policy, students: Iterable[str]) -> tuple[str, ...]:
 
 
 # Rules about time that cannot count: the time of a submission is unknown or cannot be true, or nothing is due.
-
-
-def of_class(graded: Graded) -> list[str]:
-    """Return what to look at in a folder of `course grade`; a single report has no time of its own."""
-    finals = {mark.student: mark.final for mark in graded.with_report if mark.final is not None}
-    return times_to_look_at(graded.course, graded.policy, finals, graded.run) if graded.run else []
 
 
 def times_to_look_at(course: Course, policy: Policy, finals: Mapping[str, Final], run: Mapping[str, Any]) -> list[str]:

@@ -11,6 +11,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from autograder.course import Course, UsageError, nearest, suggestion
+from autograder.report import listed
 from autograder.submission import (
     Clue,
     SubmissionError,
@@ -233,6 +234,17 @@ def known_id(roster: Roster, student: str, error: type[Exception]) -> str:
         hint = suggestion(id_, [row.student for row in roster.students], "expected an id of the roster")
         raise error(f"{printable(id_)} is no student of the roster; {hint}")
     return id_
+
+
+MOST_NAMED = 5
+"""A message names this many students, so that it stays one line."""
+
+
+def named(students: Iterable[str]) -> str:
+    """Return the first few names, and the number of the others."""
+    names = [printable(student) for student in students]
+    more = [f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
+    return listed([*names[:MOST_NAMED], *more])
 
 
 def _roster(path: Path, rows: Sequence[tuple[int, Mapping[str, str]]], zone: tzinfo) -> Roster:

@@ -12,15 +12,11 @@ from autograder.report import plural
 from autograder.submission import Entry, printable
 
 from .bulk import Conditions
-from .graded import named
-from .out import Out, Row, before, read_run, read_shard, read_stored, row_of, state_of, stored_in, write_file
-from .roster import Roster
+from .out import ACCEPTED, Out, Row, before, read_run, read_shard, read_stored, row_of, state_of, stored_in, write_file
+from .roster import Roster, named
 from .scores import read_scores
 
 # What an earlier run left in the output folder: another run must not replace it, nor lose the rows of its students.
-
-ACCEPTED = "accepted"
-"""The key of run.json for the students of whom only accepted files are there, and no submission."""
 
 
 def accepted_only(entries: Sequence[Entry], own: frozenset[str]) -> dict[str, list[str]]:
