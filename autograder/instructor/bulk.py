@@ -19,7 +19,9 @@ from autograder.course import (
     Exercise,
     Suite,
     digest_of_parts,
+    digests_of_checks,
     engine_digest,
+    named_content,
     suite_digest,
     suite_files,
     versions_of,
@@ -196,7 +198,7 @@ def conditions_of(course: Course, *, seed: int, device: str, isolation: str) -> 
     Raises OSError if a file cannot be read.
     """
     files = _stamps(course)
-    checks = checks_of(course)
+    checks = digests_of_checks(course)
     return Conditions(
         course=course,
         suite=suite_digest(course),
@@ -216,27 +218,6 @@ def runtime(libraries: Sequence[str]) -> dict[str, str]:
     return {"python": ".".join(map(str, sys.version_info[:2])), **versions_of(libraries)}
 
 
-def checks_of(course: Course) -> dict[str, str]:
-    """Return a digest for each exercise of what decides its marks; helpers beside the checks count for all of them.
-
-    The checks and solutions of the exercises it needs count too: they decide whether reference parts are used.
-    """
-    checks = {course.checks_file(exercise) for exercise in course.every}
-    helpers = [file for file in sorted(course.checks_dir.glob("*.py")) if file not in checks]
-    common = [repr(asdict(course.limits)).encode(), *map(_file, helpers)]
-    return {exercise.id: _checks(course, exercise, common) for exercise in course.exercises}
-
-
-def _checks(course: Course, exercise: Exercise, common: list[bytes]) -> str:
-    needed = course.with_all_needs(exercise)
-    rules = [(part.id, part.needs, part.forbidden, course.sizes_of(part)) for part in needed]
-    files = []
-    for part in needed:
-        files += [course.checks_file(part), course.solutions_dir / part.file]
-        files += [course.reference_parts_dir / f"{part.id}.json"] if part is not exercise else []
-    return _sha256(*common, repr(rules).encode(), *map(_file, files))
-
-
 def _exercises(course: Course, checks: Mapping[str, str]) -> dict[str, str]:
     """Return a digest for each exercise of everything its result depends on: marks, messages and names of mistakes."""
     engine = engine_digest()
@@ -246,12 +227,12 @@ def _exercises(course: Course, checks: Mapping[str, str]) -> dict[str, str]:
 def _exercise(course: Course, exercise: Exercise, engine: bytes, checks: str) -> str:
     texts = (exercise.title, sorted(exercise.hints.items()), sorted(course.words_of(exercise).items()))
     catalogue = course.solutions_dir / "misconceptions" / f"{exercise.id}.toml"
-    return _sha256(engine, checks.encode(), repr(texts).encode(), _file(catalogue))
+    return _sha256(engine, checks.encode(), repr(texts).encode(), named_content(catalogue))
 
 
 def _intake(course: Course) -> str:
     code = sorted((Path(__file__).parents[1] / "submission").glob("*.py"))
-    return _sha256(repr((course.files, asdict(_caps(course)))).encode(), *map(_file, code))
+    return _sha256(repr((course.files, asdict(_caps(course)))).encode(), *map(named_content, code))
 
 
 def _stamps(course: Course) -> dict[Path, tuple[int, int]]:
@@ -261,14 +242,6 @@ def _stamps(course: Course) -> dict[Path, tuple[int, int]]:
 
 def _caps(course: Course) -> Caps:
     return Caps(source_kib=course.limits.source_kib)
-
-
-def _file(file: Path) -> bytes:
-    """Return the name and content of a file; empty if it is missing."""
-    try:
-        return file.name.encode() + b"\0" + file.read_bytes()
-    except FileNotFoundError:
-        return b""
 
 
 def _sha256(*parts: bytes) -> str:

@@ -15,6 +15,7 @@ from autograder.course import (
     Course,
     UsageError,
     assigned,
+    digests_of_checks,
     find_assignment,
     find_course,
     make_folder,
@@ -29,7 +30,6 @@ from autograder.report import DECIDED, plural
 from autograder.results import CheckResult, ExerciseResult, Finding, Report, UnknownFormat, read_report
 from autograder.submission import Entry, SubmissionError, checked_id, parse_time, printable
 
-from .bulk import checks_of
 from .decisions import FILE, read_adjustments
 from .out import before, read_run
 from .policy import Final, Policy, deadline, final_of, missing, policy_of, times_to_look_at
@@ -368,7 +368,7 @@ def _require_same_checks(course: Course, out: Path, run: Mapping[str, Any]) -> N
     graded = run.get("checks")
     if not isinstance(graded, dict):
         return
-    changed = [id_ for id_, digest in checks_of(course).items() if graded.get(id_) != digest]
+    changed = [id_ for id_, digest in digests_of_checks(course).items() if graded.get(id_) != digest]
     if changed:
         found = f"the checks, the solution, limits or sizes of {named(changed)} have changed since it was graded"
         raise ExportError(f"{printable(out)}: {found}; run the same course grade again")
