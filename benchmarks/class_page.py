@@ -18,7 +18,7 @@ from random import Random
 from autograder.authoring.programs import programs_of
 from autograder.cli import run
 from autograder.course import find_course, load_suite, read_course
-from autograder.instructor import Roster, policy_of, scores_csv
+from autograder.gradebook import Roster, policy_of, scores_csv
 from autograder.judge import Grader
 from autograder.results import Report
 from autograder.submission import Submission, digest

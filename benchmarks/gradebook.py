@@ -21,8 +21,8 @@ from marks import refuse
 from autograder.course import read_course
 from autograder.exports.feedback import summary
 from autograder.exports.nbgrader import nbgrader_api, open_gradebook, penalties, write_gradebook
-from autograder.instructor import Graded, Mark, Roster, Student, policy_of
-from autograder.instructor.policy import final_score
+from autograder.gradebook import Graded, Mark, Roster, Student, policy_of
+from autograder.gradebook.policy import final_score
 from autograder.results import CheckResult, ExerciseResult, Finding, Place, Report
 
 ASSIGNMENT = "a01"

@@ -19,8 +19,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from autograder.course import read_course
-from autograder.instructor import Roster, policy_of, scores_csv
-from autograder.instructor.out import Stored, write_stored
+from autograder.gradebook import Roster, policy_of, scores_csv
+from autograder.gradebook.out import Stored, write_stored
 from tests.support.class_examples import large_class
 
 MOST_GROWTH = 6.0

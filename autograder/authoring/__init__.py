@@ -7,7 +7,6 @@ from autograder.faces import face
 if TYPE_CHECKING:
     from .build import find_stale, write_files
     from .default_misconceptions import TEXTS, add_defaults
-    from .handout import SETUP, handout_of, nbgrader_metadata, notebook_of_text
     from .key_sizes import MOST_KEY_BYTES, known_sizes, of_budget
     from .leaks import Leak
     from .mutants import Mutant, add_equivalents, changed_lines, equivalents_file, mutants_of, patch_of

@@ -13,8 +13,8 @@ from autograder.course import (
     stale_stubs,
     write_atomically,
 )
+from autograder.submission import stale_notebooks
 
-from .handout import stale_notebooks
 from .reference_parts import PartError, stale_parts
 
 

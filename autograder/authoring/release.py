@@ -31,10 +31,9 @@ from autograder.course import (
     nothing_to_hunt,
 )
 from autograder.formats import KEY
-from autograder.submission import NOTEBOOKS
+from autograder.submission import NOTEBOOKS, handout_of
 
 from .engine import engine_files
-from .handout import handout_of
 from .key_sizes import packed, problem_of
 from .leaks import SHORTEST_SEED, Gate, Leak, files_in, files_of, grading_seed, secrets_of
 from .oversights import is_leftover

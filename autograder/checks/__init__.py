@@ -35,6 +35,6 @@ if TYPE_CHECKING:
     )
     from .plain_given import NEAR, Implementation, PlainGiven, StructureError, nearest_name
     from .pretended_device import NAME, DeviceMixError, Elsewhere, another_device
-    from .standard import HINTS, StandardChecks, standard_checks
+    from .standard import HINTS, standard_checks
 
 __getattr__ = face(__name__)

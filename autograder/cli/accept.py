@@ -4,7 +4,7 @@ import argparse
 
 from autograder.course import Course, UsageError, find_assignment, find_course, read_course, refuse_kit
 from autograder.exits import PASS
-from autograder.instructor import FOLDER, Decision, accept, author, decisions_that_hold, read_roster, withdraw
+from autograder.gradebook import FOLDER, Decision, accept, author, decisions_that_hold, read_roster, withdraw
 from autograder.report import one_line
 
 from .screen import say

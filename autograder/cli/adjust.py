@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from autograder.course import Course, UsageError, assigned, find_assignment, find_course, read_course, refuse_kit
 from autograder.exits import PASS
 from autograder.exports import manual_marks
-from autograder.instructor import (
+from autograder.gradebook import (
     WHOLE,
     Adjustment,
     Adjustments,

@@ -5,8 +5,8 @@ from contextlib import closing
 
 from autograder.course import find_course, read_course
 from autograder.exits import FAIL, PASS
-from autograder.learner import check_submission, exercise_meant, read_progress, require_attempt, write_json
 from autograder.practice import ARRANGE_FOLDER, read_puzzle, write_puzzle
+from autograder.progress import check_submission, exercise_meant, read_progress, require_attempt, write_json
 from autograder.report import plural
 
 from .hunt import show_not_yet

@@ -10,7 +10,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from autograder.course import Course, Exercise, UsageError, find_course, read_course
-from autograder.learner import (
+from autograder.progress import (
     ALL_AT_ONCE,
     Command,
     Progress,

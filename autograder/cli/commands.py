@@ -14,7 +14,7 @@ from autograder.course import UsageError, nearest, unknown
 from autograder.report import folded, wrapped
 
 if TYPE_CHECKING:
-    from autograder.instructor import Shard
+    from autograder.gradebook import Shard
 
 
 DEVICE = "where your code runs: cpu, cuda or mps (default: cpu)"
@@ -212,7 +212,7 @@ def address(text: str) -> str:
 
 def shard(text: str) -> "Shard":
     """Return a part of a class, like 2/8."""
-    from autograder.instructor import read_shard
+    from autograder.gradebook import read_shard
 
     try:
         return read_shard(text)

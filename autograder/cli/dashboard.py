@@ -4,7 +4,8 @@ import argparse
 
 from autograder.course import UsageError, find_course, read_course
 from autograder.exits import PASS
-from autograder.instructor import make_class_page, read_graded, read_roster, read_submissions
+from autograder.gradebook import read_graded, read_roster
+from autograder.instructor import make_class_page, read_submissions
 from autograder.report import plural
 
 from .screen import say, warn

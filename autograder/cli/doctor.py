@@ -3,7 +3,8 @@
 import argparse
 
 from autograder.exits import ENVIRONMENT, PASS
-from autograder.learner import at_home, examine, write_json
+from autograder.learner import at_home, examine
+from autograder.progress import write_json
 
 from .screen import Screen
 

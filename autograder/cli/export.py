@@ -9,7 +9,7 @@ from pathlib import Path
 from autograder.course import Assignment, Course, UsageError, find_course, read_course, refuse_kit, require_texts
 from autograder.exits import GRADER, PASS
 from autograder.exports import OF_A_CLASS, OF_A_COURSE, OF_A_KIT, ExportOptions, ExportResult, check_options, write_text
-from autograder.instructor import (
+from autograder.gradebook import (
     FILE,
     ROSTER_FILE,
     Graded,

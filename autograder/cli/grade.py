@@ -6,26 +6,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from autograder import ending
-from autograder.authoring import handout_of
 from autograder.course import Course, UsageError, read_course
 from autograder.exits import ENVIRONMENT, GRADER, PASS
-from autograder.instructor import (
+from autograder.gradebook import (
     Busy,
-    ClassRun,
-    Conditions,
-    Interrupted,
     Marks,
     Out,
-    Outcome,
     Policy,
     Roster,
-    RunOptions,
-    accepted_only,
-    changed_ids,
     changed_marks,
     choose_students,
     chosen_facts,
-    conditions_of,
     course_of,
     grading_course,
     grading_seed,
@@ -37,13 +28,23 @@ from autograder.instructor import (
     read_adjustments,
     read_roster,
     read_stored,
-    refuse_other_run,
     times_to_look_at,
     without_effect,
 )
-from autograder.learner import normalize_device
+from autograder.instructor import (
+    ClassRun,
+    Conditions,
+    Interrupted,
+    Outcome,
+    RunOptions,
+    accepted_only,
+    changed_ids,
+    conditions_of,
+    refuse_other_run,
+)
+from autograder.progress import normalize_device
 from autograder.report import plural
-from autograder.submission import Entry, list_submissions
+from autograder.submission import Entry, handout_of, list_submissions
 
 from .screen import GradingProgress, make_console, say, warn
 

@@ -4,7 +4,7 @@ import argparse
 
 from autograder.course import Course, Exercise, find_course, read_course, resolve_exercise
 from autograder.exits import PASS
-from autograder.learner import (
+from autograder.progress import (
     StartHint,
     after_hint,
     after_start,

@@ -5,7 +5,6 @@ from contextlib import closing
 
 from autograder.course import Course, UsageError, describe, find_course, read_course
 from autograder.exits import FAIL, PASS
-from autograder.learner import exercise_meant, read_progress, write_json
 from autograder.practice import (
     HUNT_FOLDER,
     OpenHunt,
@@ -20,6 +19,7 @@ from autograder.practice import (
     score_tests,
     write_template,
 )
+from autograder.progress import exercise_meant, read_progress, write_json
 from autograder.report import plural
 from autograder.results import ExerciseResult, Report
 

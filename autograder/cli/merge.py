@@ -4,22 +4,19 @@ import argparse
 
 from autograder.course import UsageError, find_course, read_course
 from autograder.exits import ENVIRONMENT, GRADER, PASS
-from autograder.instructor import (
+from autograder.gradebook import (
     Busy,
-    MergeError,
     Out,
     course_of_run,
     final_of,
-    handed_in_of,
-    merge,
     policy_of,
     read_adjustments,
     read_roster,
-    read_shards,
     scores_csv,
     times_to_look_at,
     without_effect,
 )
+from autograder.instructor import MergeError, handed_in_of, merge, read_shards
 
 from .screen import say, warn
 

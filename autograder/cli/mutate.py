@@ -38,7 +38,7 @@ from autograder.course import (
     resolve_exercise,
 )
 from autograder.exits import FAIL, PASS
-from autograder.learner import write_json
+from autograder.progress import write_json
 from autograder.report import number, plural
 
 from .screen import Screen, say, show_count

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from autograder.authoring import MOST_KEY_BYTES, known_sizes, of_budget
 from autograder.course import Course, Exercise, due_sentences, find_course, read_course, require_texts
 from autograder.exits import PASS
-from autograder.learner import (
+from autograder.progress import (
     ExerciseRow,
     Progress,
     count_passed,

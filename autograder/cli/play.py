@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from autograder.course import Activity, Course, UsageError, find_course, read_course
 from autograder.exits import FAIL, GRADER, PASS
-from autograder.learner import (
+from autograder.play import PlaySettings, find_activity, in_words, launch, reason, require_writable, required_exercises
+from autograder.progress import (
     ALL_AT_ONCE,
     after_refusal,
     check_submission,
@@ -16,7 +17,6 @@ from autograder.learner import (
     normalize_device,
     record,
 )
-from autograder.play import PlaySettings, find_activity, in_words, launch, reason, require_writable, required_exercises
 from autograder.submission import read_own
 
 from .commands import DEVICE, DIFFERENT_SEED, Parser, positive

@@ -4,7 +4,8 @@ import argparse
 
 from autograder.course import find_course, read_course, write_atomically
 from autograder.exits import PASS
-from autograder.learner import ProgressLine, progress_page, read_progress, report_json, rows_of, summary, write_json
+from autograder.learner import progress_page
+from autograder.progress import ProgressLine, read_progress, report_json, rows_of, summary, write_json
 
 from .screen import Screen, say
 

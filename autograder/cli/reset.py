@@ -4,7 +4,8 @@ import argparse
 
 from autograder.course import find_course, read_course, resolve_exercise
 from autograder.exits import FAIL, PASS
-from autograder.learner import edit_command, read_stub, read_work, reset_exercise
+from autograder.learner import read_stub, read_work, reset_exercise
+from autograder.progress import edit_command
 
 from .screen import Screen, confirmed, say, warn
 

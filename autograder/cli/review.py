@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 
 from autograder.course import Course, UsageError, find_course, read_course
 from autograder.exits import PASS
-from autograder.learner import read_progress, write_json
 from autograder.practice import LONG_AGO, ReviewQuestion, due_questions, next_due, rate, to_json
+from autograder.progress import read_progress, write_json
 from autograder.report import plural
 
 from .screen import Screen, chosen, is_somebody_there, typed

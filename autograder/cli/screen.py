@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from autograder.checks import Check
     from autograder.instructor import Rate
-    from autograder.learner import Command
+    from autograder.progress import Command
     from autograder.results import Status
 
 

@@ -6,7 +6,7 @@ import sys
 
 from autograder.course import find_course, read_course, resolve_exercise
 from autograder.exits import FAIL, PASS
-from autograder.learner import Event, code_lines, now, read_progress, read_solution, require_attempt, save_events
+from autograder.progress import Event, code_lines, now, read_progress, read_solution, require_attempt, save_events
 
 from .screen import Screen, confirmed, say, warn
 

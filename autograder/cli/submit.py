@@ -5,7 +5,8 @@ import os
 
 from autograder.course import Course, find_course, read_course
 from autograder.exits import FAIL, PASS
-from autograder.learner import SubmissionZip, pack_work, write_json
+from autograder.learner import SubmissionZip, pack_work
+from autograder.progress import write_json
 from autograder.report import plural
 
 from .screen import Screen

@@ -6,15 +6,8 @@ from collections.abc import Sequence
 from autograder.course import Course, find_course, read_course
 from autograder.exits import PASS
 from autograder.judge import Grid, StepResult
-from autograder.learner import (
-    Command,
-    TriedExample,
-    confinement_warning,
-    exercise_meant,
-    read_progress,
-    try_example,
-    write_json,
-)
+from autograder.learner import TriedExample, try_example
+from autograder.progress import Command, confinement_warning, exercise_meant, read_progress, write_json
 from autograder.report import listed, plural
 
 from .screen import Part, Screen, warn

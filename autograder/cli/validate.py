@@ -39,7 +39,7 @@ from autograder.course import (
 )
 from autograder.exits import FAIL, PASS
 from autograder.judge import SELF_CHECK
-from autograder.learner import normalize_device, write_json
+from autograder.progress import normalize_device, write_json
 from autograder.report import kilobytes, number, plural
 
 from .screen import make_console, say, show_count, show_keys

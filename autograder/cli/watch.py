@@ -9,7 +9,7 @@ from autograder import ending
 from autograder.course import Course, CourseError, UsageError, find_course, load_suite, read_course
 from autograder.exits import PASS
 from autograder.judge import SELF_CHECK, Grader
-from autograder.learner import (
+from autograder.progress import (
     Cockpit,
     Keyboard,
     Progress,

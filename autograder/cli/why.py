@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 from autograder.course import find_course, read_course
 from autograder.exits import PASS
-from autograder.learner import after_explanation, find_page, read_progress, write_json
+from autograder.progress import after_explanation, find_page, read_progress, write_json
 from autograder.report import WhyPage, glyphs_for, render_why
 
 from .screen import make_console

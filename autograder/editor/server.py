@@ -32,7 +32,7 @@ from autograder.course import (
 )
 from autograder.diagnosis import decides
 from autograder.judge import SELF_CHECK, Grader, Shapes
-from autograder.learner import (
+from autograder.progress import (
     BEFORE_EDIT,
     Keyboard,
     Progress,

@@ -15,7 +15,7 @@ from typing import Any
 from autograder.answer_key import file_digest, read_manifest
 from autograder.authoring import examine_kit
 from autograder.course import MANIFEST, Course, is_kit, read_course, write_atomically
-from autograder.instructor import Exporter, ExportError, Graded, Mark
+from autograder.gradebook import Exporter, ExportError, Graded, Mark
 from autograder.report import message_of, number, one_line
 from autograder.results import CheckResult, ExerciseResult
 from autograder.submission import NOTEBOOKS, commit_time, printable

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from functools import partial
 
 from autograder.course import Course
-from autograder.instructor import BY_HAND, CHECKS, Graded, Mark, can_earn, deadline
+from autograder.gradebook import BY_HAND, CHECKS, Graded, Mark, can_earn, deadline
 from autograder.report import (
     NAME,
     NOT_RUN,

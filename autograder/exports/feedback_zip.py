@@ -14,7 +14,7 @@ import zipfile
 from pathlib import Path
 
 from autograder.course import UsageError, replacing
-from autograder.instructor import ExportError, Graded, Mark
+from autograder.gradebook import ExportError, Graded, Mark
 from autograder.submission import Clue, Upload, canvas_uploads, printable
 
 from .feedback import feedback

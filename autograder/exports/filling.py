@@ -13,7 +13,7 @@ from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 from pathlib import Path
 from typing import Literal
 
-from autograder.instructor import ExportError, Graded, Mark, Roster, Student, csv_text, named
+from autograder.gradebook import ExportError, Graded, Mark, Roster, Student, csv_text, named
 from autograder.report import one_line, plural, points
 from autograder.submission import Clue, casefolded, printable, printable_name
 

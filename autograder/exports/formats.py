@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import cast
 
 from autograder.course import Course, UsageError, load_suite, write_over
-from autograder.instructor import Exporter, Graded, named, scores_csv
+from autograder.gradebook import Exporter, Graded, named, scores_csv
 from autograder.report import listed, plural
 
 from .classroom50 import classroom50, write_classroom50_autograder

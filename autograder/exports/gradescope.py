@@ -12,7 +12,7 @@ from typing import Any, Literal
 import autograder
 from autograder import DISTRIBUTION, ending
 from autograder.course import EXTRAS, Course
-from autograder.instructor import Exporter, ExportError, Graded, Mark, handed_in_at
+from autograder.gradebook import Exporter, ExportError, Graded, Mark, handed_in_at
 from autograder.report import STATES, one_line, state_of
 from autograder.results import CheckResult, ExerciseResult
 from autograder.submission import Clue, parse_time, printable

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
-from autograder.instructor import Graded, Mark
+from autograder.gradebook import Graded, Mark
 from autograder.report import DECIDED, check_state, one_line, printable
 from autograder.results import CheckResult
 

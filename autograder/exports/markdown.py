@@ -2,7 +2,7 @@
 
 import re
 
-from autograder.instructor import Graded, Mark
+from autograder.gradebook import Graded, Mark
 from autograder.report import STATES, check_state, number, one_line, plural, points, points_of, state_of
 from autograder.results import NOT_JUDGED, CheckResult, ExerciseResult, Report
 

@@ -22,7 +22,6 @@ from nbgrader.api import Gradebook
 from nbgrader.converters import GenerateAssignment
 from nbgrader.preprocessors import ClearSolutions, NbGraderPreprocessor
 
-from autograder.authoring import SETUP, nbgrader_metadata, notebook_of_text
 from autograder.course import (
     BEGIN,
     Course,
@@ -33,10 +32,19 @@ from autograder.course import (
     write_atomically,
     write_over,
 )
-from autograder.instructor import NBGRADER, ExportError, Graded, Mark, Student, deadline, harmless, named
+from autograder.gradebook import NBGRADER, ExportError, Graded, Mark, Student, deadline, harmless, named
 from autograder.report import one_line, plural
 from autograder.results import NOT_JUDGED, ExerciseResult
-from autograder.submission import Caps, FileError, notebook_of, printable, read_notebook
+from autograder.submission import (
+    SETUP,
+    Caps,
+    FileError,
+    nbgrader_metadata,
+    notebook_of,
+    notebook_of_text,
+    printable,
+    read_notebook,
+)
 
 from .feedback import notes, summary
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.course import Course
-from autograder.instructor import ExportError, Graded, Mark
+from autograder.gradebook import ExportError, Graded, Mark
 from autograder.report import notes as intake_notes
 from autograder.report import number, one_line
 from autograder.results import CheckResult, ExerciseResult, Report

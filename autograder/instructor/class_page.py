@@ -9,17 +9,25 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from autograder.authoring import append_entry, entry_of, handout_of, patches_of
+from autograder.authoring import append_entry, entry_of, patches_of
 from autograder.course import Course, Exercise, UsageError, load_suite, write_atomically
+from autograder.gradebook import (
+    Graded,
+    Roster,
+    Student,
+    as_csv,
+    harmless,
+    named,
+    plain,
+    read_accepted,
+    read_graded,
+    read_roster,
+)
 from autograder.report import facts_of, one_line, plural, summary_of
 from autograder.runner import EnvironmentProblem
-from autograder.submission import Caps, Submission, list_submissions, printable
+from autograder.submission import Caps, Submission, handout_of, list_submissions, printable
 
-from .decisions import read_accepted
-from .graded import Graded, read_graded
 from .page import FOLDER, SIMILAR, Findings, page, tables
-from .roster import Roster, Student, as_csv, named, read_roster
-from .scores import harmless, plain
 from .statistics import (
     Pair,
     check_statistics,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 from autograder import ending
 from autograder.answer_key import Keys
 from autograder.course import Exercise, Suite, load_suite
+from autograder.gradebook import Final, Out, Policy, Shard, final_of, scores_csv
 from autograder.judge import Grader
 from autograder.report import Facts
 from autograder.results import Report
@@ -31,9 +32,6 @@ from .bulk import (
     give_back_large_blocks,
     open_grading_isolation,
 )
-from .out import Out, Shard
-from .policy import Final, Policy, final_of
-from .scores import scores_csv
 from .shards import students_json
 
 if TYPE_CHECKING:

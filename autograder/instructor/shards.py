@@ -8,13 +8,26 @@ from shlex import quote
 from typing import Any
 
 from autograder.course import UsageError
+from autograder.gradebook import (
+    ACCEPTED,
+    Out,
+    Roster,
+    Row,
+    before,
+    named,
+    read_run,
+    read_scores,
+    read_shard,
+    read_stored,
+    row_of,
+    state_of,
+    stored_in,
+    write_file,
+)
 from autograder.report import plural
 from autograder.submission import Entry, printable
 
 from .bulk import Conditions
-from .out import ACCEPTED, Out, Row, before, read_run, read_shard, read_stored, row_of, state_of, stored_in, write_file
-from .roster import Roster, named
-from .scores import read_scores
 
 # What an earlier run left in the output folder: another run must not replace it, nor lose the rows of its students.
 

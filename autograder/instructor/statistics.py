@@ -16,11 +16,10 @@ import numpy as np
 from autograder.comparison import Numbers
 from autograder.course import Course, Described, UsageError, describe
 from autograder.diagnosis import UNEXPLAINED
+from autograder.gradebook import Graded
 from autograder.report import STATES, message_of, one_line, passing, state_of
 from autograder.results import NOT_JUDGED, CheckResult, ExerciseResult, Finding, Report, Status
 from autograder.runner import EnvironmentProblem
-
-from .graded import Graded
 
 if TYPE_CHECKING:
     from copydetect import CodeFingerprint

@@ -5,11 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from autograder.gradebook import as_csv, harmless
 from autograder.report import number, one_line, spoken, text
 from autograder.results import Status
 
-from .roster import as_csv
-from .scores import harmless
 from .statistics import WRONG, Cohort, Share, passing_share
 
 EMPTY = "–"

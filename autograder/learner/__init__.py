@@ -1,79 +1,13 @@
-"""What a learner works with: watch mode, progress, notebooks and play."""
+"""The commands of a learner: check, watch, hint and the like."""
 
 from typing import TYPE_CHECKING
 
 from autograder.faces import face
 
 if TYPE_CHECKING:
-    from .checking import (
-        check_submission,
-        confinement_warning,
-        encouragement,
-        exercise_meant,
-        exit_status,
-        normalize_device,
-        pause_advice,
-        select_exercises,
-        write_json,
-    )
     from .doctor import at_home, examine
-    from .events import ALL_AT_ONCE, Answer, Event, Progress, Standing, now, seconds_of
-    from .hints import (
-        code_lines,
-        evidence_json,
-        find_page,
-        has_changed,
-        no_hint_reason,
-        read_last_check,
-        read_solution,
-        require_attempt,
-        take_hint,
-    )
     from .html_page import progress_page
-    from .keys import QUIT, Keyboard, keyboard
-    from .next_steps import (
-        Command,
-        StartHint,
-        after_check,
-        after_explanation,
-        after_hint,
-        after_refusal,
-        after_start,
-        after_submission,
-        edit_command,
-        following_exercise,
-        lesson_paragraphs,
-        may_start,
-        move_to,
-        moved_on,
-        next_todo,
-        read_todos,
-        start_of_file,
-        take_start,
-        unfinished_exercise,
-        way_on,
-    )
-    from .overview import (
-        ExerciseRow,
-        ProgressLine,
-        count_passed,
-        effort,
-        first_failure,
-        next_command,
-        notices,
-        overview_json,
-        part_sentences,
-        parts_written,
-        report_json,
-        rows_of,
-        select_rows,
-        summary,
-        texts_above,
-    )
     from .own_files import SubmissionZip, pack_work, read_stub, read_work, reset_exercise
-    from .progress import LastReport, digest_of, read_progress, record, save_events
     from .trying import TriedExample, try_example
-    from .watch import RunCommand, Session
-    from .watch_screen import BEFORE_EDIT, Cockpit, Screen, is_large_enough
 
 __getattr__ = face(__name__)

@@ -7,11 +7,8 @@ from collections.abc import Sequence
 from html import escape
 
 from autograder.course import Course
+from autograder.progress import Progress, ProgressLine, read_last, summary
 from autograder.report import style, whole_page
-
-from .events import Progress
-from .overview import ProgressLine, summary
-from .progress import read_last
 
 COLUMNS = ("exercise", "state", "checks", "points", "runs", "hints", "first passed", "worked on")
 

@@ -7,7 +7,6 @@ import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.authoring import handout_of
 from autograder.course import (
     STUBS,
     Course,
@@ -21,10 +20,8 @@ from autograder.course import (
     stub_text,
     write_atomically,
 )
-from autograder.submission import Caps, Handout, Notebook, Submission, notebook_of, read_submission
-
-from .events import Event, now
-from .progress import delete_last, save_events
+from autograder.progress import Event, delete_last, now, save_events
+from autograder.submission import Caps, Handout, Notebook, Submission, handout_of, notebook_of, read_submission
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,9 @@ from autograder.course import (
 )
 from autograder.diagnosis import Source
 from autograder.judge import StepResult, outputs_of, plan_of_steps, results_of
+from autograder.progress import Progress
 from autograder.runner import Runner
 from autograder.submission import missing_sentence, read_own
-
-from .events import Progress
 
 if TYPE_CHECKING:
     pass

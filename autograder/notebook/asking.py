@@ -21,7 +21,7 @@ from autograder.course import (
     resolve_exercise,
 )
 from autograder.diagnosis import line_of
-from autograder.learner import (
+from autograder.progress import (
     ExerciseRow,
     Progress,
     Standing,

@@ -13,7 +13,7 @@ from typing import Any
 
 from autograder import ending
 from autograder.course import Course, CourseError, Exercise, StubError, SuiteError, Untrusted, read_course
-from autograder.learner import check_submission, record
+from autograder.progress import check_submission, record
 from autograder.runner import CourseProblem, EnvironmentProblem, GraderProblem
 from autograder.submission import Submission, SubmissionError, digest, read_own
 

@@ -31,7 +31,7 @@ from autograder.course import (
 )
 from autograder.ending import SIGNALS
 from autograder.exits import ENVIRONMENT, FAIL, GRADER, INTERRUPTED, PASS, USAGE
-from autograder.learner import write_json
+from autograder.progress import write_json
 from autograder.report import one_line, plural, report_console
 from autograder.submission import Submission, read_own
 from autograder.worker import Sources

@@ -24,7 +24,7 @@ from rich.text import Text
 
 from autograder.course import Activity, Course, Value, exists, open_plain, remove, replacing
 from autograder.ending import SIGNALS
-from autograder.learner import QUIT, Keyboard, keyboard
+from autograder.progress import QUIT, Keyboard, keyboard
 from autograder.report import duration, glyphs_for, one_line, show_sentence
 
 # Save and load a training, so that it can go on. A checkpoint of other code or sizes is refused.

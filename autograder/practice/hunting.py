@@ -34,7 +34,7 @@ from autograder.course import (
     state_folder,
     write_atomically,
 )
-from autograder.learner import check_submission
+from autograder.progress import check_submission
 from autograder.results import Report
 from autograder.submission import Submission, digest
 

@@ -23,7 +23,7 @@ from autograder.course import (
     named_in,
     read_hunts,
 )
-from autograder.learner import Answer, Event, Progress, Standing, now, save_events, seconds_of
+from autograder.progress import Answer, Event, Progress, Standing, now, save_events, seconds_of
 from autograder.protocol import outline_of
 
 from .hunting import (

@@ -126,8 +126,6 @@ if TYPE_CHECKING:
         TooLarge,
         Value,
         cut,
-        decode,
-        encode,
         line_number,
         read_frame,
         split_frame,

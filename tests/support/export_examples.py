@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from autograder.course import read_course
-from autograder.instructor import Graded, policy_of, read_graded, read_roster, scores_csv
+from autograder.gradebook import Graded, policy_of, read_graded, read_roster, scores_csv
 from autograder.results import CheckResult, ExerciseResult, Finding, Place, Report, Status
 from autograder.submission import parse_time
 from tests.support import tiny

@@ -14,7 +14,7 @@ from typing import Any
 from autograder.authoring.reference_parts import compile_text
 from autograder.course import Course, Suite, load_suite, read_course
 from autograder.judge import Grader
-from autograder.learner import Progress, record
+from autograder.progress import Progress, record
 from autograder.results import CheckResult, ExerciseResult, Report
 from autograder.runner import Runner
 from autograder.submission import Submission, digest

@@ -15,10 +15,17 @@ from functools import partial
 from typing import Any
 
 from autograder.protocol import write_all, write_frame
+from autograder.sandbox.confined.layers import (
+    CLONE_NEWUSER,
+    PR_GET_DUMPABLE,
+    PR_GET_NO_NEW_PRIVS,
+    PR_GET_SECCOMP,
+    call,
+    prctl,
+    unshare,
+)
+from autograder.sandbox.confined.layers import capabilities as linux_capabilities
 from autograder.worker import FILE_BYTES
-
-from .layers import CLONE_NEWUSER, PR_GET_DUMPABLE, PR_GET_NO_NEW_PRIVS, PR_GET_SECCOMP, call, prctl, unshare
-from .layers import capabilities as linux_capabilities
 
 HARMLESS = ("HOME", "TMPDIR", "LANG", "PYTHONDONTWRITEBYTECODE", "PYTHONHASHSEED", "LD_LIBRARY_PATH", "PWD", "LC_CTYPE")
 

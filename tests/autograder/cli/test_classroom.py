@@ -22,10 +22,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from autograder.authoring import notebook_of_text
 from autograder.cli.commands import EXPORTS
 from autograder.course import read_course
-from autograder.submission import notebook_of, read_submission
+from autograder.submission import notebook_of, notebook_of_text, read_submission
 from tests.support import tiny
 
 pytestmark = [pytest.mark.slow(seconds=40), pytest.mark.worker]

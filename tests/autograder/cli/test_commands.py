@@ -19,7 +19,7 @@ from autograder.cli import screen as progress_line
 from autograder.cli.screen import KeyProgress
 from autograder.course import CATALOGUE, catalogue
 from autograder.judge import Grader
-from autograder.learner import read_progress
+from autograder.progress import read_progress
 from autograder.runner import Runner
 from tests.support import tiny
 from tests.support.accessibility import faults

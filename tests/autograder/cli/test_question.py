@@ -9,8 +9,8 @@ import pytest
 from autograder.cli.check import ask_about
 from autograder.cli.program import parse
 from autograder.course import Course
-from autograder.learner import Standing, read_progress
 from autograder.practice import Question, question_after
+from autograder.progress import Standing, read_progress
 from tests.support import tiny
 from tests.support.screens import Terminal
 

@@ -17,10 +17,10 @@ from autograder.cli.overview import show_list, show_overview, show_status
 from autograder.cli.program import parse, run_command
 from autograder.cli.screen import Screen, say
 from autograder.course import Course, describe, named_in, read_course
-from autograder.learner import Command, ExerciseRow, Progress, Standing
-from autograder.learner.overview import FileState
 from autograder.practice import ReviewQuestion
 from autograder.practice.hunting import Choice
+from autograder.progress import Command, ExerciseRow, Progress, Standing
+from autograder.progress.overview import FileState
 from autograder.report import (
     ASCII,
     UNICODE,

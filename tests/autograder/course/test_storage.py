@@ -14,12 +14,13 @@ import pytest
 from autograder.answer_key import keys as cache
 from autograder.authoring.mutation import Outcomes
 from autograder.course import Course, UsageError, outline_of_stub, read_hunts, storage
-from autograder.instructor import grading_seed
-from autograder.learner import Event, LastReport, read_progress, reset_exercise, save_events
-from autograder.learner.progress import delete_last, read_last, save_last
+from autograder.gradebook import grading_seed
+from autograder.learner import reset_exercise
 from autograder.play import CheckpointError
 from autograder.play.stage import Checkpoint
 from autograder.practice.hunting import changing, read_practice
+from autograder.progress import Event, LastReport, read_progress, save_events
+from autograder.progress.store import delete_last, read_last, save_last
 from tests.support import tiny
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")

@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("pygls")
 
-from autograder.learner import read_progress
+from autograder.progress import read_progress
 from tests.support import tiny
 from tests.support.editing import PATIENCE, Editor
 from tests.support.watching import saved

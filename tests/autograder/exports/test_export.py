@@ -14,8 +14,8 @@ from autograder.course import read_course
 from autograder.exports.feedback import feedback
 from autograder.exports.gradescope import Seen, gradescope, unfinished
 from autograder.exports.junit import junit
-from autograder.instructor import ExportError, Graded, read_graded, read_roster
-from autograder.instructor.graded import handed_in_times
+from autograder.gradebook import ExportError, Graded, read_graded, read_roster
+from autograder.gradebook.graded import handed_in_times
 from tests.support import export_examples as examples
 from tests.support import tiny
 

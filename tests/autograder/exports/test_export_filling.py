@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder.exports.filling import MOST_FEEDBACK, FillResult, System, fill, read_sheet
-from autograder.instructor import ExportError, Graded
+from autograder.gradebook import ExportError, Graded
 from autograder.results import ExerciseResult, Report
 from tests.support import export_examples as examples
 from tests.support import tiny

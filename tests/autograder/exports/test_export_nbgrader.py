@@ -16,8 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder.exports.nbgrader import open_gradebook, penalties, write_gradebook
-from autograder.instructor import ExportError, Graded, Mark, Student
-from autograder.instructor.policy import Final, Lateness
+from autograder.gradebook import ExportError, Graded, Mark, Student
+from autograder.gradebook.policy import Final, Lateness
 from autograder.results import Report
 from tests.support import export_examples as examples
 from tests.support import tiny
@@ -93,7 +93,7 @@ def again(course: Path, url: str, first: Any) -> Any:
     reports = {**examples.REPORTS, "bob": examples.report("bob", first)}
     examples.write_out(course, out, reports)
     from autograder.course import read_course
-    from autograder.instructor import read_graded, read_roster
+    from autograder.gradebook import read_graded, read_roster
 
     read = read_course(course)
     return write_gradebook(read_graded(read, read_roster(read, None), out), url, ASSIGNMENT)

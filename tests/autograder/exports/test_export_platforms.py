@@ -16,7 +16,7 @@ from autograder.exports.gradescope import Seen, gradescope
 from autograder.exports.junit import junit
 from autograder.exports.markdown import LONGEST, markdown
 from autograder.exports.prairielearn import prairielearn
-from autograder.instructor import ExportError, Graded, Mark
+from autograder.gradebook import ExportError, Graded, Mark
 from autograder.results import Report, from_json
 from tests.proof.attacks.reports import STEERS
 from tests.support import export_examples as examples

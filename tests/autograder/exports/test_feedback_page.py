@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from autograder.exports.feedback import LONGEST_NAME, feedback, next_of
-from autograder.instructor import Graded, Mark, Roster, Student, policy_of
-from autograder.instructor.policy import final_score
+from autograder.gradebook import Graded, Mark, Roster, Student, policy_of
+from autograder.gradebook.policy import final_score
 from autograder.results import ExerciseResult, Picture, Status
 from tests.support import export_examples as classes
 from tests.support import report_examples as examples

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from autograder.exports.feedback_zip import PAGE, write_archive
-from autograder.instructor import ExportError, Graded
+from autograder.gradebook import ExportError, Graded
 from autograder.submission import class_folder as canvas
 from autograder.submission import class_folder as moodle
 from tests.support import export_examples as examples

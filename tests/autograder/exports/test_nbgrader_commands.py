@@ -19,9 +19,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.authoring import SETUP
 from autograder.course import BEGIN, END
-from autograder.submission import read_notebook, stubs_of
+from autograder.submission import SETUP, read_notebook, stubs_of
 from tests.support import tiny
 
 pytestmark = [

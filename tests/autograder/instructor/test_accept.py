@@ -8,7 +8,7 @@ import pytest
 
 from autograder.course import read_course
 from autograder.exports.feedback import feedback
-from autograder.instructor import Roster, read_graded
+from autograder.gradebook import Roster, read_graded
 from tests.support import tiny
 
 pytestmark = pytest.mark.worker

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from autograder.cli.commands import KINDS as OFFERED
 from autograder.course import Grading
-from autograder.instructor import (
+from autograder.gradebook import (
     Adjustment,
     Adjustments,
     Policy,
@@ -24,8 +24,8 @@ from autograder.instructor import (
     merged,
     read_adjustments,
 )
-from autograder.instructor.decisions import COLUMNS, KINDS, AdjustmentError
-from autograder.instructor.policy import lowest, on_curve
+from autograder.gradebook.decisions import COLUMNS, KINDS, AdjustmentError
+from autograder.gradebook.policy import lowest, on_curve
 from autograder.results import ExerciseResult, Report
 from tests.support import tiny
 

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from autograder.comparison import fingerprint
 from autograder.course import Assignment, Grading, UsageError
-from autograder.instructor import Graded, Mark, Policy, Student
+from autograder.gradebook import Graded, Mark, Policy, Student
+from autograder.gradebook.policy import Final, Lateness
 from autograder.instructor.class_page import FILE, hider, pseudonyms
 from autograder.instructor.page import Findings, page, tables
-from autograder.instructor.policy import Final, Lateness
 from autograder.instructor.statistics import (
     FEWEST,
     Cohort,

@@ -13,7 +13,7 @@ import pytest
 
 from autograder.answer_key import patched, read_catalogue
 from autograder.course import load_suite, read_course
-from autograder.instructor import policy_of, read_roster, scores_csv
+from autograder.gradebook import policy_of, read_roster, scores_csv
 from autograder.judge import Grader
 from autograder.results import Report
 from autograder.runner import Runner

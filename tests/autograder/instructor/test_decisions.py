@@ -22,17 +22,9 @@ from autograder.exports.gradescope import Seen, gradescope
 from autograder.exports.junit import junit
 from autograder.exports.markdown import markdown
 from autograder.exports.prairielearn import prairielearn
-from autograder.instructor import (
-    ExportError,
-    Graded,
-    Mark,
-    make_class_page,
-    read_graded,
-    read_roster,
-    scores_csv,
-    term_csv,
-)
-from autograder.instructor.decisions import COLUMNS
+from autograder.gradebook import ExportError, Graded, Mark, read_graded, read_roster, scores_csv, term_csv
+from autograder.gradebook.decisions import COLUMNS
+from autograder.instructor import make_class_page
 from autograder.results import ExerciseResult, Finding, Report, Status
 from tests.support import export_examples as examples
 from tests.support import tiny

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import given
 
-from autograder.instructor import Roster, Student
+from autograder.gradebook import Roster, Student
 from autograder.submission import Caps, SubmissionError, list_submissions
 from autograder.submission.listing import Submissions
 from tests.support.fuzzing import bounded, seeds

@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from autograder.instructor import Out
+from autograder.gradebook import Out
 from tests.support import tiny
 
 SIZE = int(os.environ.get("COURSE_FAULTS", "5"))

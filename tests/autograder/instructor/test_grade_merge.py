@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.instructor import read_stored
+from autograder.gradebook import read_stored
 from autograder.judge import failed_result
 from tests.support import tiny
 

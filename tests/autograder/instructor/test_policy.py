@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder.course import CourseError, Grading, read_course
-from autograder.instructor import (
+from autograder.gradebook import (
     Adjustment,
     Adjustments,
     Policy,
@@ -27,8 +27,8 @@ from autograder.instructor import (
     read_roster,
     scores_csv,
 )
-from autograder.instructor.policy import days_late, final_score, late_penalty
-from autograder.instructor.roster import RosterError
+from autograder.gradebook.policy import days_late, final_score, late_penalty
+from autograder.gradebook.roster import RosterError
 from autograder.results import ExerciseResult, Report
 from autograder.submission import format_time, parse_time, to_utc
 from tests.support import tiny

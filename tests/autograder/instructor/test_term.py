@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from autograder.course import CourseError, assigned, find_assignment, read_course
-from autograder.instructor import Adjustments, Roster, adjustment
+from autograder.gradebook import Adjustments, Roster, adjustment
 from tests.support import plain, tiny
 
 pytestmark = pytest.mark.worker

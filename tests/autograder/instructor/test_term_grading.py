@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from autograder.course import Grading, read_course
-from autograder.instructor import Roster, Student, policy_of, read_adjustments, without_effect
+from autograder.gradebook import Roster, Student, policy_of, read_adjustments, without_effect
 from tests.autograder.instructor.test_term import (
     FILES,
     RIGHT,

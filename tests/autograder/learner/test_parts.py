@@ -8,7 +8,8 @@ from rich.console import Console
 
 from autograder.course import Course, read_course, taking
 from autograder.course.model import Part
-from autograder.learner import (
+from autograder.notebook.asking import _next
+from autograder.progress import (
     Progress,
     Screen,
     Standing,
@@ -20,7 +21,6 @@ from autograder.learner import (
     texts_above,
     way_on,
 )
-from autograder.notebook.asking import _next
 from tests.support import tiny
 from tests.support.report_examples import PASS, report
 

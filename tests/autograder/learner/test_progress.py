@@ -11,11 +11,10 @@ import pytest
 
 from autograder.course import Course
 from autograder.judge import Grader
-from autograder.learner import Event, Progress, Standing, encouragement, read_progress, save_events
-from autograder.learner import events as event_lines
-from autograder.learner import progress as store
-from autograder.learner.events import replay, standing_of
-from autograder.learner.progress import exercise_version, line_digests, lines_edited, read_last
+from autograder.progress import Event, Progress, Standing, encouragement, read_progress, save_events, store
+from autograder.progress import events as event_lines
+from autograder.progress.events import replay, standing_of
+from autograder.progress.store import exercise_version, line_digests, lines_edited, read_last
 from autograder.runner import Runner
 from tests.support import tiny
 

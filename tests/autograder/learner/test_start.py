@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from autograder.course import Course, UsageError, read_course
-from autograder.learner import (
+from autograder.progress import (
     ExerciseRow,
     Standing,
     lesson_paragraphs,
@@ -20,7 +20,7 @@ from autograder.learner import (
     take_hint,
     take_start,
 )
-from autograder.learner.next_steps import start_texts
+from autograder.progress.next_steps import start_texts
 from autograder.results import Todo
 from autograder.submission import missing_sentence, notebook_file
 from tests.support import tiny

@@ -17,7 +17,7 @@ from tests.support import tiny
 if sys.platform == "win32":
     pytest.skip("needs a pseudo-terminal", allow_module_level=True)
 
-from autograder.learner import BEFORE_EDIT, read_progress
+from autograder.progress import BEFORE_EDIT, read_progress
 from tests.support.watching import FRAME_BEGIN, Watching, saved
 
 pytestmark = pytest.mark.worker

@@ -11,8 +11,8 @@ from rich.console import Console
 
 from autograder.course import Course, Exercise
 from autograder.editor.server import EditorScreen
-from autograder.learner import BEFORE_EDIT, Cockpit, Progress, Screen, Session
-from autograder.learner import watch as watching
+from autograder.progress import BEFORE_EDIT, Cockpit, Progress, Screen, Session
+from autograder.progress import session as watching
 from autograder.results import ExerciseResult, Report
 from autograder.sandbox import Isolation
 from autograder.submission import Submission

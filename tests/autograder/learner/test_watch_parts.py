@@ -19,10 +19,10 @@ from autograder.authoring.release import EDITOR
 from autograder.cli.watch import _commands
 from autograder.judge import Grader
 from autograder.judge.marking import Marking
-from autograder.learner import Screen, read_progress
-from autograder.learner import watch as polled
-from autograder.learner.watch import Content, Files, Work, WorkSource, missing, syntax_fault, syntax_result
-from autograder.learner.watch_screen import CHECKING
+from autograder.progress import Screen, read_progress
+from autograder.progress import session as polled
+from autograder.progress.session import Content, Files, Work, WorkSource, missing, syntax_fault, syntax_result
+from autograder.progress.session_screen import CHECKING
 from autograder.runner import Cancelled, Run, Runner
 from autograder.submission import Caps, SubmissionError, read_own
 from tests.support import tiny

@@ -10,14 +10,13 @@ from pathlib import Path
 import pytest
 from IPython.core.formatters import DisplayFormatter
 
-from autograder.authoring import notebook_of_text
 from autograder.course import make_stub
-from autograder.learner import read_progress
 from autograder.notebook import asking
 from autograder.notebook import asking as process
 from autograder.notebook.asking import Card, check, hint, status, why
 from autograder.notebook.cells import find_earlier_exercises, forget_earlier_exercises, work_on
-from autograder.submission import read_own
+from autograder.progress import read_progress
+from autograder.submission import notebook_of_text, read_own
 from tests.support import tiny
 
 pytestmark = pytest.mark.worker

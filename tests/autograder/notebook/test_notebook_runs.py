@@ -12,11 +12,10 @@ from typing import Any
 
 import pytest
 
-from autograder.authoring import notebook_of_text
 from autograder.course import Course, Exercise, read_course
-from autograder.learner import read_progress
+from autograder.progress import read_progress
 from autograder.report import points_of
-from autograder.submission import notebook_file
+from autograder.submission import notebook_file, notebook_of_text
 from tests.support import tiny
 
 pytestmark = [pytest.mark.slow, pytest.mark.worker]

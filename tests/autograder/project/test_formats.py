@@ -11,7 +11,7 @@ from autograder import __version__
 from autograder.answer_key import released
 from autograder.course import MANIFEST, CourseError, read_course
 from autograder.formats import COURSE, FORMATS, KEY, REPORT, Format
-from autograder.instructor import ExportError, Roster, read_graded
+from autograder.gradebook import ExportError, Roster, read_graded
 from autograder.results import UnknownFormat, from_json, read_report
 from autograder.runner import EnvironmentProblem
 from tests.support import tiny

@@ -13,7 +13,7 @@ from hypothesis import strategies as some
 from autograder.diagnosis.exceptions import in_characters
 from autograder.diagnosis.findings import excerpt
 from autograder.judge import Grader
-from autograder.learner.watch import syntax_fault
+from autograder.progress.session import syntax_fault
 from autograder.protocol import lines_of, text_of
 from autograder.results import Place
 from autograder.runner import Runner

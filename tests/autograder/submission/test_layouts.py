@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from autograder.authoring import handout_of
 from autograder.course import read_course
-from autograder.instructor import Roster, Student
-from autograder.submission import Caps, Entry, SubmissionError, commit_time, list_submissions
+from autograder.gradebook import Roster, Student
+from autograder.submission import Caps, Entry, SubmissionError, commit_time, handout_of, list_submissions
 from autograder.submission.listing import Submissions
 from tests.support import tiny
 from tests.support.submission_examples import BOTH, FILES, ONE, TWO, laid_out, links, zip_of, zipped

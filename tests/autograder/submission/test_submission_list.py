@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.instructor import Roster, Student
+from autograder.gradebook import Roster, Student
 from autograder.submission import Caps, SubmissionError, list_submissions
 from tests.support.submission_examples import BOTH, FILES, ONE, laid_out, links, read, zipped
 

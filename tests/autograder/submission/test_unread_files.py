@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from autograder.authoring import handout_of
 from autograder.judge import Grader
 from autograder.results import ExerciseResult
 from autograder.runner import Runner
-from autograder.submission import Handout, Submission, SubmissionError, read_own, read_submission
+from autograder.submission import Handout, Submission, SubmissionError, handout_of, read_own, read_submission
 from tests.support import tiny
 from tests.support.submission_examples import (
     BOTH,

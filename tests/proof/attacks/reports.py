@@ -9,7 +9,7 @@ from typing import Any
 
 from rich.console import Console
 
-from autograder.instructor import scores_csv
+from autograder.gradebook import scores_csv
 from autograder.report import glyphs_for, render_class, render_report
 from autograder.results import Report
 

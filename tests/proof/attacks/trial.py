@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
-from autograder.instructor.out import Stored, write_stored
+from autograder.gradebook.out import Stored, write_stored
 from autograder.judge import Grader
 from autograder.results import Report
 from autograder.runner import Run, Runner

@@ -22,7 +22,7 @@ from autograder.results import KNOWN_AS
 from autograder.submission import is_missing, missing_sentence, own_source
 
 from .events import UNTRIED, Event, Progress, Standing, now
-from .progress import LastReport, digest_of, read_last, save_events
+from .store import LastReport, digest_of, read_last, save_events
 
 
 @dataclass(frozen=True)

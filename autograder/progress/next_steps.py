@@ -32,7 +32,7 @@ from autograder.submission import (
 )
 
 from .events import UNTRIED, Event, Progress, Standing, now
-from .progress import save_events
+from .store import save_events
 
 if TYPE_CHECKING:
     from autograder.results import ExerciseResult, Report

@@ -14,7 +14,8 @@ from autograder.course import (
     make_stub,
     stubs_dir,
 )
-from autograder.submission import NOTEBOOKS, Handout, notebook_file, notebook_of
+
+from .submission import NOTEBOOKS, Handout, notebook_file, notebook_of
 
 # The notebook of an exercise, made from the solution: lesson, code to fill in, a cell that checks, room to try.
 #

@@ -12,7 +12,7 @@ from autograder.submission import is_missing, read_own, stub_command, stubs_of
 from .events import UNTRIED, Progress, Standing
 from .hints import failure_texts
 from .next_steps import Command, edit_place, may_start, next_todo, read_todos
-from .progress import exercise_version
+from .store import exercise_version
 
 BROKEN, RECHECK = "BROKEN AGAIN", "RE-CHECK"
 

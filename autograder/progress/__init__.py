@@ -1,0 +1,75 @@
+"""What a learner did and may do next: events, hints, the overview, and the check at every save."""
+
+from typing import TYPE_CHECKING
+
+from autograder.faces import face
+
+if TYPE_CHECKING:
+    from .checking import (
+        check_submission,
+        confinement_warning,
+        encouragement,
+        exercise_meant,
+        exit_status,
+        normalize_device,
+        pause_advice,
+        select_exercises,
+        write_json,
+    )
+    from .events import ALL_AT_ONCE, Answer, Event, Progress, Standing, now, seconds_of
+    from .hints import (
+        code_lines,
+        evidence_json,
+        find_page,
+        has_changed,
+        no_hint_reason,
+        read_last_check,
+        read_solution,
+        require_attempt,
+        take_hint,
+    )
+    from .keys import QUIT, Keyboard, keyboard
+    from .next_steps import (
+        Command,
+        StartHint,
+        after_check,
+        after_explanation,
+        after_hint,
+        after_refusal,
+        after_start,
+        after_submission,
+        edit_command,
+        following_exercise,
+        lesson_paragraphs,
+        may_start,
+        move_to,
+        moved_on,
+        next_todo,
+        read_todos,
+        start_of_file,
+        take_start,
+        unfinished_exercise,
+        way_on,
+    )
+    from .overview import (
+        ExerciseRow,
+        ProgressLine,
+        count_passed,
+        effort,
+        first_failure,
+        next_command,
+        notices,
+        overview_json,
+        part_sentences,
+        parts_written,
+        report_json,
+        rows_of,
+        select_rows,
+        summary,
+        texts_above,
+    )
+    from .session import RunCommand, Session
+    from .session_screen import BEFORE_EDIT, Cockpit, Screen, is_large_enough
+    from .store import LastReport, delete_last, digest_of, read_last, read_progress, record, save_events
+
+__getattr__ = face(__name__)
