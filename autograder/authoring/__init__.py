@@ -8,15 +8,14 @@ if TYPE_CHECKING:
     from .build import find_stale, write_files
     from .default_misconceptions import TEXTS, add_defaults
     from .key_sizes import MOST_KEY_BYTES, known_sizes, of_budget
-    from .leaks import Leak
     from .mutants import Mutant, add_equivalents, changed_lines, equivalents_file, mutants_of, patch_of
-    from .mutation import ExerciseMutants, Options, Survivor, mutate_each, outcomes_of, to_json
+    from .mutation import ExerciseMutants, Options, mutate_each
     from .naming import append_entry, entry_of, patches_of
     from .new import new_course, new_exercise
-    from .oversights import made_leftovers, unfinished_texts
+    from .oversights import unfinished_texts
     from .programs import WHOLE
-    from .proof import ExerciseProof, Validation, page, validate
-    from .release import examine_kit, release_kit, require_folder, seed_warning
+    from .proof import validate
+    from .release import examine_kit, release_kit
     from .styles import (
         Losses,
         Sample,

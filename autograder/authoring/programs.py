@@ -15,7 +15,7 @@ from typing import Literal, TypeVar
 from autograder.answer_key import Keys, WrongProgram, patched, read_catalogue
 from autograder.checks import Key, counted_checks
 from autograder.comparison import Expected, passes
-from autograder.course import Exercise, Suite, load_suite, make_stub
+from autograder.course import WHOLE, Exercise, Suite, load_suite, make_stub
 from autograder.judge import Budget, Grader
 from autograder.protocol import statements
 from autograder.results import Report
@@ -128,9 +128,6 @@ def over_budget(suite: Suite) -> str | None:
         f"expected at most {most / 100:g}: {', '.join(excepted)}"
     )
 
-
-WHOLE = "whole/"
-"""How the name of a variant begins that is a whole course, in one style."""
 
 Kind = Literal["solution", "stub", "misconception", "accepted", "reference parts", "empty"]
 

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from autograder.answer_key import WrongProgram, patched, read_ported
-from autograder.course import Course, Example, Exercise, Hunt, HuntFile, Suite, load_suite, with_steps
+from autograder.course import WHOLE, Course, Example, Exercise, Hunt, HuntFile, Suite, load_suite, with_steps
 from autograder.diagnosis import Source
 from autograder.judge import Budget, Grader, plan_of_steps, results_of
 from autograder.results import ExerciseResult, Finding
@@ -22,7 +22,7 @@ from autograder.submission import Submission, digest
 from autograder.submission import digest as digest_of
 
 from .mutants import mutants_of
-from .programs import WHOLE, OnProgress, Program, catalogue_of, faulty_lines, grade_each, programs_of, wrong_submissions
+from .programs import OnProgress, Program, catalogue_of, faulty_lines, grade_each, programs_of, wrong_submissions
 
 
 @dataclass(frozen=True)

@@ -1,40 +1,39 @@
 """Run one command, and turn every error into a sentence and an exit status."""
 
-import argparse
 import contextlib
 import gc
 import io
 import os
 import sys
 from argparse import SUPPRESS, Namespace
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from autograder import __version__, ending
 from autograder.course import (
-    VARIABLE,
     CourseError,
     Untrusted,
     UsageError,
     ask,
-    distrust,
     find_course,
+    names_of,
     new_notes,
     notes,
     read_course,
-    trust_folder,
 )
-from autograder.exits import ENVIRONMENT, GRADER, INTERRUPTED, PASS, USAGE
+from autograder.exits import ENVIRONMENT, GRADER, INTERRUPTED, USAGE
 
 from .commands import (
-    Commands,
+    COMMANDS,
+    OVERVIEW,
+    CommandParser,
     HelpFormatter,
     Parser,
-    add_instructor_commands,
     add_json,
-    add_learner_commands,
     add_rendering,
     command,
+    file_of,
+    listing,
 )
 from .screen import say, warn
 
@@ -52,20 +51,23 @@ Without a command it shows where you are and what to do next.
 def parse(arguments: Sequence[str]) -> Namespace:
     """Return the options; call `command` with them. Raises `UsageError` if they make no sense."""
     typed = next((word for word in arguments if not word.startswith("-")), None)
-    if typed is None or _HELP & set(arguments):
-        return _parsed(arguments, None)
+    if typed not in COMMANDS or _HELP & set(arguments):
+        return _parsed(arguments, COMMANDS)
     try:
-        return _parsed(arguments, typed)
-    except UsageError:  # the word is an argument of an option, or no command: the whole program says what is wrong
-        return _parsed(arguments, None)
+        return _parsed(arguments, (typed,))
+    except UsageError:  # the word is an argument of an option: the whole program says what is wrong
+        return _parsed(arguments, COMMANDS)
 
 
 _HELP = {"-h", "--help"}
 
 
-def _parsed(arguments: Sequence[str], only: str | None) -> Namespace:
-    """Return the options, read by a parser of all commands, or of one."""
-    parser = Parser(prog="course", usage=USAGE_TEXT, formatter_class=HelpFormatter)
+def _parsed(arguments: Sequence[str], commands: Iterable[str]) -> Namespace:
+    """Return the options, read by a parser that knows these commands."""
+    wants_help = bool(_HELP & set(arguments))
+    title, names = _course() if wants_help else ("", [])
+    about = f"{INTRODUCTION.format(title=title)}\n{listing()}" if wants_help else ""
+    parser = Parser(prog="course", usage=USAGE_TEXT, description=about, formatter_class=HelpFormatter)
     parser.add_argument("--version", action="version", version=f"course {__version__}")
     add_rendering(parser)
     add_json(parser)
@@ -74,14 +76,14 @@ def _parsed(arguments: Sequence[str], only: str | None) -> Namespace:
         no_color=False,
         json=None,
         has_keys=False,
-        command=command("overview.show_overview"),
+        command=lambda options: command(OVERVIEW).run(options),
     )
-    subparsers = parser.add_subparsers(metavar="COMMAND", dest="name_of_command", prog="course", help=SUPPRESS)
-    title, names = _course() if _HELP & set(arguments) else ("", [])
-    commands = Commands(subparsers, names, only)
-    add_learner_commands(commands)
-    add_instructor_commands(commands)
-    parser.description = f"{INTRODUCTION.format(title=title)}\n{commands.listing()}"
+    subparsers = parser.add_subparsers(
+        metavar="COMMAND", dest="name_of_command", prog="course", help=SUPPRESS, parser_class=CommandParser
+    )
+    for name in commands:
+        if file_of(name) is not None:
+            subparsers.add_parser(name, command=name, names=names)
     options, others = parser.parse_known_args(arguments)
     options.others = others
     if others and not hasattr(options, "activity"):  # those of an activity are in course.toml
@@ -94,8 +96,6 @@ def _course() -> tuple[str, list[str]]:
 
     They are for the help. Without a course the title is a general one, and there are no names.
     """
-    from autograder.course import CourseError, find_course, names_of, read_course
-
     try:
         course = read_course(find_course())
     except CourseError:
@@ -107,7 +107,7 @@ def run_command(arguments: Sequence[str]) -> int:
     """Run one command, and return its exit status."""
     gc.set_threshold(10_000)  # a command makes hardly any cycles, and looking for them takes time
     _open_streams()
-    ask[:] = [_ask]
+    ask[:] = [ask_on_terminal]
     notes.clear()
     status = _status_of(arguments)
     for note in new_notes():
@@ -150,11 +150,6 @@ def _run(arguments: Sequence[str]) -> int:
     return int(options.command(options))
 
 
-def _ask(root: Path) -> bool:
-
-    return ask_on_terminal(root)
-
-
 def _open_streams() -> None:
     """Make the standard streams accept any text: they replace what they cannot encode; a closed one drops it."""
     for name in ("stdout", "stderr"):
@@ -171,6 +166,8 @@ def _report_engine_error(error: Exception) -> int:
     from autograder.runner import CourseProblem, EnvironmentProblem, GraderProblem
     from autograder.submission import SubmissionError
 
+    if isinstance(error, ModuleNotFoundError) and (error.name or "").startswith("autograder."):
+        return _fail(ENVIRONMENT, f"this installation has no {error.name}, which this needs; install the whole kit")
     if isinstance(error, SubmissionError):
         return _fail(USAGE, str(error))
     if isinstance(error, EnvironmentProblem):
@@ -189,23 +186,6 @@ def _fail(status: int, sentence: str) -> int:
     ending.hold()
     warn(sentence)
     return status
-
-
-# `course trust`: allow the code of a course to run on this machine with your rights.
-
-
-def trust_course(options: argparse.Namespace) -> int:
-    """Run the command."""
-    root = read_course(find_course(options.folder)).root.resolve()
-    if options.undo:
-        say(f"No longer trusted: {root}" if distrust(root) else f"It was not trusted: {root}")
-        return PASS
-    file = trust_folder(root)
-    if file is None:
-        warn(f"the list of trusted folders cannot be written; set {VARIABLE}={root} instead")
-        return ENVIRONMENT
-    say(f"Trusted: {root}, until `course trust --undo`. The list is in {file}")
-    return PASS
 
 
 def ask_on_terminal(root: Path) -> bool:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
         KEY_FOLDER,
         MANIFEST,
         STUBS,
+        WHOLE,
         Example,
         Grid,
         Hunt,

@@ -210,6 +210,10 @@ class Example:
     wrong: Grid
 
 
+WHOLE = "whole/"
+"""How the name of a variant begins that is a whole course, in one style."""
+
+
 @dataclass(frozen=True)
 class Hunt:
     """A wrong program: an accepted variant with one fault, the misconception that it shows, and its faulty lines.

@@ -1,10 +1,10 @@
-"""TODO"""
+"""The language server: it checks at every save, and shows the wrong line in an editor."""
 
 from typing import TYPE_CHECKING
 
 from autograder.faces import face
 
 if TYPE_CHECKING:
-    from .server import serve
+    pass
 
 __getattr__ = face(__name__)

@@ -14,11 +14,13 @@ import zipfile
 from pathlib import Path
 
 from autograder.course import UsageError, replacing
-from autograder.gradebook import ExportError, Graded, Mark
+from autograder.gradebook import ExportError, Graded, Mark, named
+from autograder.report import plural
 from autograder.submission import Clue, Upload, canvas_uploads, printable
 
 from .feedback import feedback
 from .filling import with_moodle_id
+from .formats import ExportOptions, ExportResult, Format, write_each
 from .markdown import markdown
 
 TIME = (1980, 1, 1, 0, 0, 0)
@@ -112,3 +114,23 @@ def _rank(upload: Upload | None) -> tuple[int, int]:
 def _letters(name: str) -> str:
     """Return a name without `_`, digits and punctuation: both platforms read the numbers behind it."""
     return " ".join(re.sub(r"[\W\d_]+", " ", name).split()) or "student"
+
+
+def _feedback(options: ExportOptions, graded: Graded) -> ExportResult:
+    if options.platform is not None:
+        return _archive(options, graded, options.platform)
+    if options.into is not None or Path(options.to).suffix == ".zip":
+        raise UsageError("course export feedback takes a zip and --into only with --for canvas or --for moodle")
+    return write_each(options, graded, feedback, ".html")
+
+
+def _archive(options: ExportOptions, graded: Graded, platform: str) -> ExportResult:
+    pages, without = write_archive(graded, platform, options.into, Path(options.to))
+    can_answer = f"no .zip, .py or .ipynb of theirs in {options.into}, and Canvas takes a page for no other file"
+    reason = can_answer if options.into else "no participant number in roster.csv (lms_id)"
+    notes = [f"{plural(len(without), 'page')} left out: {named(without)}; {reason}"] if without else []
+    line = f"Written: {Path(options.to)}, {plural(pages, 'page')} for {platform.capitalize()}"
+    return ExportResult([line], notes, len(without))
+
+
+FORMATS = (Format("feedback", _feedback, options=("into", "platform"), of_a_term=True),)

@@ -11,13 +11,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 from pathlib import Path
-from typing import Literal
+from typing import Literal, cast
 
+from autograder.course import UsageError
 from autograder.gradebook import ExportError, Graded, Mark, Roster, Student, csv_text, named
 from autograder.report import one_line, plural, points
 from autograder.submission import Clue, casefolded, printable, printable_name
 
 from .feedback import is_unwritten, notes, summary
+from .formats import ExportOptions, ExportResult, Format, write_text
 
 # Match the rows of an exported file with students: by number, by login or address, or else by a unique name.
 
@@ -477,3 +479,16 @@ def _joined(lines: Sequence[str]) -> str:
         kept -= 1
         text = "<br>".join([*lines[:kept], f"{plural(len(lines) - kept, 'more line')}: see your feedback page."])
     return text
+
+
+def _fill(options: ExportOptions, graded: Graded) -> ExportResult:
+    if options.into is None:
+        raise UsageError(f"course export {options.format} needs --into FILE, the file that was exported there")
+    filled = fill(
+        graded, cast("System", options.format), options.into, options.column, options.scale, options.overwrite
+    )
+    written = write_text(options, filled.text)
+    return ExportResult([*written.lines, f"{plural(filled.placed, 'score')} filled in"], filled.notes, filled.unplaced)
+
+
+FORMATS = tuple(Format(name, _fill, options=("into", "column", "scale", "overwrite")) for name in ("canvas", "moodle"))

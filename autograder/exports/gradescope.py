@@ -7,19 +7,20 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import autograder
 from autograder import DISTRIBUTION, ending
 from autograder.course import EXTRAS, Course
 from autograder.gradebook import Exporter, ExportError, Graded, Mark, handed_in_at
-from autograder.report import STATES, one_line, state_of
+from autograder.report import STATES, one_line, plural, state_of
 from autograder.results import CheckResult, ExerciseResult
 from autograder.submission import Clue, parse_time, printable
 
-from .classroom50 import script
 from .feedback import check_text, notes
+from .formats import ExportOptions, ExportResult, Format, write_each
 from .markdown import why_no_score
+from .public_kit import script
 
 Visibility = Literal["visible", "after_due_date", "after_published", "hidden"]
 UNFINISHED = "The grader has not finished, so there is no score. This is no fault of yours: ask for another run."
@@ -197,3 +198,24 @@ def _requirements(libraries: Collection[str]) -> str:
     names = [match[0] for requirement in needs if (match := re.match(r"[A-Za-z0-9._-]+", requirement))]
     own = [*names, *(name for name in libraries if name not in names)]
     return "".join(f"{name}=={metadata.version(name).split('+')[0]}\n" for name in sorted(own))
+
+
+def _gradescope(options: ExportOptions, graded: Graded) -> ExportResult:
+    if options.metadata is not None:
+        graded = handed_in(graded, options.metadata)
+    visibility, checks = cast("Visibility", options.visibility or "visible"), options.check_visibility
+    seen = Seen(visibility, cast("Visibility | None", checks))
+    return write_each(options, graded, gradescope(graded, seen), ".json")
+
+
+def _gradescope_autograder(options: ExportOptions, course: Course) -> ExportResult:
+    count = write_gradescope_autograder(course, Path(options.to), options.roster)
+    return ExportResult(
+        [f"Written: {options.to}, {plural(count, 'file')}; it holds the solutions, so give it to nobody else"]
+    )
+
+
+FORMATS = (
+    Format("gradescope", _gradescope, options=("visibility", "check_visibility", "metadata"), of_a_term=True),
+    Format("gradescope-autograder", of_course=_gradescope_autograder),
+)

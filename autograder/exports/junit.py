@@ -10,6 +10,7 @@ from autograder.report import DECIDED, check_state, one_line, printable
 from autograder.results import CheckResult
 
 from .feedback import check_text, notes
+from .formats import Format, each
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 KINDS = ("failure", "error", "skipped")
@@ -70,3 +71,6 @@ def _properties(parent: Element, values: Mapping[str, str]) -> None:
 def _safe(text: str) -> str:
     """Return text without the characters that XML does not allow."""
     return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+FORMATS = (Format("junit", each(junit, ".xml"), of_a_term=True),)

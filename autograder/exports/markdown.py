@@ -7,6 +7,7 @@ from autograder.report import STATES, check_state, number, one_line, plural, poi
 from autograder.results import NOT_JUDGED, CheckResult, ExerciseResult, Report
 
 from .feedback import check_text, notes, others_not_run
+from .formats import Format, each
 
 LONGEST = 60_000
 """Characters: GitHub refuses a comment of more than 65,536."""
@@ -67,3 +68,6 @@ def _section(exercise: ExerciseResult, check: CheckResult) -> str:
 def _plain(text: str) -> str:
     """Return one line of text that Markdown shows as it is."""
     return re.sub(r"([\\`*_{}\[\]<>|#@~&])", r"\\\1", one_line(text))
+
+
+FORMATS = (Format("markdown", each(markdown, ".md"), of_a_term=True),)

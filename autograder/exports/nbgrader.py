@@ -27,6 +27,7 @@ from autograder.course import (
     Course,
     StubError,
     find_course,
+    load_suite,
     make_stub,
     read_course,
     write_atomically,
@@ -47,6 +48,7 @@ from autograder.submission import (
 )
 
 from .feedback import notes, summary
+from .formats import ExportOptions, ExportResult, Format, replaced
 
 # The rows of one assignment in nbgrader's gradebook: read once, compared, and written in bulk if they differ.
 
@@ -808,3 +810,35 @@ def _released(notebook: Any) -> Iterator[Released]:
 
 _KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 _NEW = {"code": v4.new_code_cell, "markdown": v4.new_markdown_cell, "raw": v4.new_raw_cell}
+
+
+def _nbgrader(options: ExportOptions, graded: Graded) -> ExportResult:
+    name = options.assignment or graded.course.root.name
+    written = write_gradebook(graded, options.to, name, options.course, options.autograded)
+    new = f"{plural(written.students, 'student')}, {plural(written.submissions, 'submission')}"
+    lines = [
+        f"New in the gradebook: {new}, {plural(written.grades, 'grade')}; {plural(written.changed, 'row')} changed"
+    ]
+    if options.autograded is not None:
+        lines.append(f"{plural(written.notebooks, 'notebook')} in {options.autograded}")
+    return ExportResult(lines, written.notes)
+
+
+def _nbgrader_course(options: ExportOptions, course: Course) -> ExportResult:
+    to, name = Path(options.to), options.assignment or course.root.name
+    drawing = [exercise for exercise, drawings in load_suite(course).pictures.items() if drawings]
+    made = write_course(course, to, name, options.course, drawing)
+    source = to / "source" / name
+    lines = [
+        f"{plural(made.notebooks, 'notebook')} with the solutions in {source}{replaced(made.replaced)}; "
+        "give them to nobody else",
+        f"Next: cd {to}, then nbgrader generate_assignment {name}",
+    ]
+    edited = f"{to / CONFIG} was changed since it was made, so it stays; delete it to have it made anew"
+    return ExportResult(lines, [edited] if made.config_kept else [])
+
+
+FORMATS = (
+    Format("nbgrader", _nbgrader, options=("assignment", "course", "autograded")),
+    Format("nbgrader-course", of_course=_nbgrader_course, options=("assignment", "course")),
+)

@@ -13,9 +13,11 @@ from autograder.report import notes as intake_notes
 from autograder.report import number, one_line
 from autograder.results import CheckResult, ExerciseResult, Report
 
-from .classroom50 import TORCH_INDEX, public_kit, script, write_files
 from .feedback import check_text, notes
+from .formats import ExportOptions, ExportResult, Format, each, write_public
 from .markdown import why_no_score
+from .public_kit import public_kit, script, write_files
+from .repositories import TORCH_INDEX
 
 MOST_CHARACTERS = 200_000
 """In all messages together: PrairieLearn refuses a file of more than 1 MiB, and a character has up to four bytes."""
@@ -86,3 +88,13 @@ def _cut(text: str, longest: int) -> str:
 
 def _text(data: dict[str, Any]) -> str:
     return json.dumps(data, indent=1) + "\n"
+
+
+def _prairielearn_grader(options: ExportOptions, course: Course) -> ExportResult:
+    return write_public(options, course, write_grader)
+
+
+FORMATS = (
+    Format("prairielearn", each(prairielearn, ".json")),
+    Format("prairielearn-grader", of_course=_prairielearn_grader, options=("kit",)),
+)

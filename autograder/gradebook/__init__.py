@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from .decisions import (
         FILE,
         FOLDER,
+        KINDS,
         NBGRADER,
         WHOLE,
         Adjustment,

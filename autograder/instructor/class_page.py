@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from autograder.authoring import append_entry, entry_of, patches_of
 from autograder.course import Course, Exercise, UsageError, load_suite, write_atomically
 from autograder.gradebook import (
     Graded,
@@ -299,6 +298,8 @@ def add_misconception(
     checks = load_suite(course).checks[exercise.id]
     parts = [check.of for check in checks if check.id in cluster.checks and check.of]
     shortest = min(sources, key=lambda source: (len(source), source))
+    from autograder.authoring import append_entry, entry_of, patches_of  # an application beside this one
+
     patches = patches_of(solution.read_text("utf-8"), shortest, parts)
     name = f"{exercise.id[5:].replace('_', '-')}-{cluster.id}"
     entry = entry_of(exercise, name, f"{count} failed alike with this.", patches)

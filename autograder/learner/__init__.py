@@ -5,9 +5,6 @@ from typing import TYPE_CHECKING
 from autograder.faces import face
 
 if TYPE_CHECKING:
-    from .doctor import at_home, examine
-    from .html_page import progress_page
-    from .own_files import SubmissionZip, pack_work, read_stub, read_work, reset_exercise
-    from .trying import TriedExample, try_example
+    from .own_files import reset_exercise
 
 __getattr__ = face(__name__)

@@ -9,10 +9,10 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from autograder.authoring import WHOLE
 from autograder.course import (
     FOLDER,
     HUNTS,
+    WHOLE,
     Course,
     Example,
     Exercise,
@@ -75,7 +75,7 @@ def one_program_for(
         return found
     if not (course.solutions_dir / exercise.file).is_file():
         raise UsageError(_no_programs(exercise))
-    from autograder.authoring import make_one
+    from autograder.authoring import make_one  # an application beside this one
 
     found = read_hunts(_own_file(course, exercise))
     return found or make_one(course, exercise, generator, done, on_tried=on_tried, on_key=on_key)
@@ -89,14 +89,14 @@ def _no_programs(exercise: Exercise) -> str:
 
 
 def _own_file(course: Course, exercise: Exercise) -> Path:
-    from autograder.authoring import digest_of_programs
+    from autograder.authoring import digest_of_programs  # an application beside this one
 
     folder = state_folder(course.root, "cache", HUNTS)
     return folder / f"{exercise.id}-{digest_of_programs(course, exercise)[:16]}.json"
 
 
 def _own(course: Course, exercise: Exercise, on_progress: OnProgress) -> HuntFile:
-    from autograder.authoring import make_hunts
+    from autograder.authoring import make_hunts  # an application beside this one
 
     file = _own_file(course, exercise)
     found = read_hunts(file)

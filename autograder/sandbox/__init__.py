@@ -1,4 +1,4 @@
-"""TODO"""
+"""The judge's half of the sandbox: layers of isolation, the zygote that forks workers, and channels to them."""
 
 from typing import TYPE_CHECKING
 

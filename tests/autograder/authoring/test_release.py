@@ -433,7 +433,9 @@ def test_a_folder_that_is_not_free_is_named_before_any_key_is_made(
     kit.mkdir()
     (kit / "notes.txt").write_text("mine")
     monkeypatch.chdir(course)
-    monkeypatch.setattr("autograder.cli.release.release_kit", lambda *_, **__: pytest.fail("keys are made"))
+    monkeypatch.setattr(
+        "autograder.authoring.command_release.release_kit", lambda *_, **__: pytest.fail("keys are made")
+    )
     assert run_command(["release", str(kit)]) == USAGE
     assert "has notes.txt, which is not from an earlier release" in capsys.readouterr().err
 

@@ -22,8 +22,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from autograder.cli.commands import EXPORTS
 from autograder.course import read_course
+from autograder.exports.formats import find_formats
 from autograder.submission import notebook_of, notebook_of_text, read_submission
 from tests.support import tiny
 
@@ -212,7 +212,7 @@ def scores(file: Path) -> dict[str, str]:
 def test_the_page_has_every_format_and_the_commands_of_the_kits_readme(story: Story) -> None:
     formats = [line.split()[2] for title in (EXPORT, FEEDBACK) for block in blocks(title) for line in commands(block)]
     in_repositories = {"annotations", "code-quality", "classroom50", "prairielearn"}
-    assert sorted({*formats, *in_repositories}) == sorted(EXPORTS)
+    assert sorted({*formats, *in_repositories}) == sorted(find_formats())
     [readme] = re.findall(r"```sh\n.*?```", (story.kit("ben") / "README.md").read_text("utf-8"), re.DOTALL)
     assert readme == f"```sh\n{blocks(STUDENT)[0]}```"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.cli.commands import Commands, add_instructor_commands, add_learner_commands
+from autograder.cli.commands import COMMANDS, CommandParser, file_of
 from autograder.cli.program import _parsed, parse
 from tests.support import tiny
 
@@ -14,11 +14,10 @@ LONGEST_SENTENCE = 20
 
 
 def parsers() -> dict[str, argparse.ArgumentParser]:
-    subparsers = argparse.ArgumentParser().add_subparsers()
-    commands = Commands(subparsers)
-    add_learner_commands(commands)
-    add_instructor_commands(commands)
-    return dict(subparsers.choices)
+    made = {name: CommandParser(command=name, names=(), prog=f"course {name}") for name in COMMANDS}
+    for parser in made.values():
+        parser.complete()
+    return dict(made)
 
 
 PARSERS = parsers()
@@ -102,4 +101,10 @@ def test_options_mean_the_same_where_the_parser_of_one_command_alone_is_made(arg
     def plain(options: argparse.Namespace) -> dict[str, object]:
         return {name: value for name, value in vars(options).items() if name != "command"}
 
-    assert plain(parse(arguments)) == plain(_parsed(arguments, None))
+    assert plain(parse(arguments)) == plain(_parsed(arguments, COMMANDS))
+
+
+def test_a_command_is_a_module_of_an_application() -> None:
+    files = {file.stem.removeprefix("command_") for file in (tiny.REPOSITORY / "autograder").glob("*/command_*.py")}
+    assert files == {*COMMANDS, "overview"}
+    assert all(file_of(name) for name in COMMANDS)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from autograder.cli.check import ask_about
 from autograder.cli.program import parse
 from autograder.course import Course
+from autograder.learner.command_check import ask_about
 from autograder.practice import Question, question_after
 from autograder.progress import Standing, read_progress
 from tests.support import tiny

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from autograder.cli.screen import Screen
-from autograder.cli.try_out import _show_below
 from autograder.judge import StepResult
+from autograder.learner.command_try import _show_below
 from autograder.report import UNICODE
 from tests.support import tiny
 

@@ -6,18 +6,19 @@ import random
 from argparse import Namespace
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from autograder.cli import overview, play, review
-from autograder.cli.overview import show_list, show_overview, show_status
 from autograder.cli.program import parse, run_command
 from autograder.cli.screen import Screen, say
 from autograder.course import Course, describe, named_in, read_course
-from autograder.practice import ReviewQuestion
+from autograder.learner import command_list, command_overview, command_status
+from autograder.play import command_play
+from autograder.practice import ReviewQuestion, command_review
 from autograder.practice.hunting import Choice
 from autograder.progress import Command, ExerciseRow, Progress, Standing
 from autograder.progress.overview import FileState
@@ -156,31 +157,31 @@ def test_the_overview_of_every_exercise_fits_in_every_state(columns: Columns) ->
         screen = Screen.of(options())
         for at, state in enumerate(STANDINGS):
             for row in rows_of(REAL, state)[(width + at) % 5 :: 5]:
-                overview._show_table(screen, [row], row.exercise)
+                command_list._show_table(screen, [row], row.exercise)
                 begin = f"edit exercises/{row.exercise.file}:{width}, then: course check {row.exercise.number}"
                 screen.next([(begin, "")])
         for course in (REAL, unusual):
             above = [WIDE if at % 9 == 0 else "" for at in range(len(course.exercises))]
-            overview._show_table(screen, rows_of(course, "failing", "missing"), course.exercises[1], above)
+            command_list._show_table(screen, rows_of(course, "failing", "missing"), course.exercises[1], above)
         assert_fits(stream.getvalue(), width)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("show", [show_overview, show_list, show_status])
-def test_a_whole_overview_fits(show: object, columns: Columns, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("command", [command_overview, command_list, command_status])
+def test_a_whole_overview_fits(command: ModuleType, columns: Columns, monkeypatch: pytest.MonkeyPatch) -> None:
     states = list(STANDINGS)
     names = {one.id: STANDINGS[states[at % len(states)]] for at, one in enumerate(REAL.exercises)}
     progress = Progress(names, here=REAL.exercises[1].id)
     rows = [ExerciseRow(one, names[one.id], recheck=at % 5 == 4) for at, one in enumerate(REAL.exercises)]
-    monkeypatch.setattr(overview, "_read", lambda: (REAL, progress, rows))
-    monkeypatch.setattr(overview, "parts_written", lambda *_: f"1 of 9 functions written, next: {WIDE}, line 17")
-    monkeypatch.setattr(overview, "next_command", lambda *_: COMMANDS[0])
-    monkeypatch.setattr(overview, "first_failure", lambda *_: WIDE)
-    for width in some_widths(str(show)):
+    monkeypatch.setattr(command, "read_rows", lambda: (REAL, progress, rows))
+    monkeypatch.setattr(command_list, "parts_written", lambda *_: f"1 of 9 functions written, next: {WIDE}, line 17")
+    monkeypatch.setattr(command_list, "next_command", lambda *_: COMMANDS[0])
+    monkeypatch.setattr(command_list, "first_failure", lambda *_: WIDE)
+    for width in some_widths(command.__name__):
         for plain in (False, True):
             stream = columns.set(width)
-            assert show(options(plain=plain, author=False)) == 0  # type: ignore[operator]
-            assert_fits(stream.getvalue(), width, show)
+            assert command.run(options(plain=plain, author=False)) == 0
+            assert_fits(stream.getvalue(), width, command)
 
 
 WHERE = Path("exercises") / examples.FILE
@@ -274,8 +275,8 @@ def test_questions_and_messages_fit(columns: Columns) -> None:
     for width in WIDTHS:
         stream = columns.set(width)
         screen = Screen.of(options())
-        review._show(screen, question)
-        play._show_activities(screen, REAL, [])
+        command_review._show(screen, question)
+        command_play._show_activities(screen, REAL, [])
         screen.text(WIDE, label="First failure")
         say(f"Reports are in /{'tmp/' * 50}, the table in {WIDE}")
         assert_fits(stream.getvalue(), width)

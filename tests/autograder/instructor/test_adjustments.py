@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.cli.commands import KINDS as OFFERED
 from autograder.course import Grading
 from autograder.gradebook import (
     Adjustment,
@@ -24,7 +23,7 @@ from autograder.gradebook import (
     merged,
     read_adjustments,
 )
-from autograder.gradebook.decisions import COLUMNS, KINDS, AdjustmentError
+from autograder.gradebook.decisions import COLUMNS, AdjustmentError
 from autograder.gradebook.policy import lowest, on_curve
 from autograder.results import ExerciseResult, Report
 from tests.support import tiny
@@ -247,10 +246,6 @@ def test_the_same_decision_written_otherwise_is_no_conflict() -> None:
     mine = Adjustments((row("ada", "ex01_a", "points", "7"),))
     theirs = Adjustments((row("ada", "ex01_a", "points", "7.0", by="Alan"),))
     assert merged(mine, theirs, None) == theirs.rows
-
-
-def test_the_command_offers_the_kinds_that_are_read() -> None:
-    assert OFFERED == KINDS
 
 
 def run(course: Path, *arguments: str, expected: int = 0) -> str:

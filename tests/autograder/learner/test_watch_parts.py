@@ -16,9 +16,9 @@ import pytest
 from rich.console import Console
 
 from autograder.authoring.release import EDITOR
-from autograder.cli.watch import _commands
 from autograder.judge import Grader
 from autograder.judge.marking import Marking
+from autograder.learner.command_watch import _commands
 from autograder.progress import Screen, read_progress
 from autograder.progress import session as polled
 from autograder.progress.session import Content, Files, Work, WorkSource, missing, syntax_fault, syntax_result
@@ -260,7 +260,7 @@ def test_a_command_that_cannot_read_the_exercises_does_not_end_the_watch(
     def refuse(_: argparse.Namespace) -> None:
         raise error
 
-    monkeypatch.setattr("autograder.cli.watch.parse", lambda _: argparse.Namespace(command=refuse))
+    monkeypatch.setattr("autograder.learner.command_watch.parse", lambda _: argparse.Namespace(command=refuse))
     _commands(argparse.Namespace(plain=True, no_color=True))("hint")
     assert capsys.readouterr().err == f"course: {error}\n"
 

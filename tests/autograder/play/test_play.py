@@ -21,11 +21,11 @@ import torch
 from rich.console import Console
 from torch import nn
 
-from autograder.cli.play import parse_settings
 from autograder.course import CourseError, read_course
 from autograder.play import CheckpointError
 from autograder.play import process as launch
 from autograder.play import stage as live
+from autograder.play.command_play import parse_settings
 from autograder.play.running import _activity, _made_by
 from autograder.play.stage import Checkpoint, LiveDisplay, Stopped
 from autograder.progress import Keyboard

@@ -1,0 +1,84 @@
+"""Make the stubs, notebooks and reference parts from their sources.
+
+It makes the files that are missing. It replaces one that differs only if you say --force.
+"""
+
+import argparse
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from autograder.cli import CommandParser, say, warn
+from autograder.course import (
+    COURSE_FILE,
+    Course,
+    Exercise,
+    UsageError,
+    find_course,
+    read_course,
+    refuse_kit,
+    require_texts,
+    resolve_exercise,
+)
+from autograder.exits import FAIL, PASS
+from autograder.report import listed, plural
+
+from .build import find_stale, write_files
+from .oversights import made_leftovers
+
+
+def add_options(parser: CommandParser) -> None:
+    """Add the options of the command."""
+    parser.add_argument("exercises", nargs="*", metavar="EX", help=f"{parser.exercise} (default: all)")
+    parser.add_argument("--check", action="store_true", help="write nothing; list stale files, and exit with 1 if any")
+    parser.add_argument("--force", action="store_true", help="replace files that were edited")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the command. Only `--force` replaces a stub or a notebook that exists; missing ones are always written."""
+    course = read_course(find_course())
+    refuse_kit(course, "build")
+    named = [resolve_exercise(course, word) for word in options.exercises]
+    exercises = [exercise for exercise in course.exercises if not named or exercise in named]
+    require_texts(course, exercises)
+    stale = find_stale(course, exercises if named else None, write_parts=not options.check)
+    left_over = [] if named else made_leftovers(course)
+    if left_over:
+        warn(
+            f"{', '.join(left_over)}: of no exercise in {COURSE_FILE}; remove {'it' if len(left_over) == 1 else 'them'}"
+        )
+    if not stale.names:
+        if left_over and options.check:
+            return FAIL
+        say(f"{_contents(course, exercises)} are up to date")
+        return PASS
+    if options.check:
+        if stale.missing:
+            say(f"missing or old: {', '.join(stale.missing)}; run `{_command(named)}`")
+        if stale.edited:
+            say(f"stale: {', '.join(_names(stale.edited))}; run `{_command(named)} --force`")
+        return FAIL
+    written, left = (stale.handed_out, []) if options.force else (stale.new, stale.edited)
+    write_files(written)
+    if written or stale.parts:
+        say(f"made {', '.join(_names((*written, *stale.parts)))}")
+    if left:
+        names = ", ".join(_names(left))
+        differs, them = ("differs", "it") if len(left) == 1 else ("differ", "them")
+        given = "what the solutions give"
+        raise UsageError(f"{names} {differs} from {given}: `{_command(named)} --force` replaces {them}")
+    return PASS
+
+
+def _command(named: Sequence[Exercise]) -> str:
+    return " ".join(["course build", *(exercise.number for exercise in named)])
+
+
+def _names(files: Iterable[Path]) -> list[str]:
+    return [file.name for file in files]
+
+
+def _contents(course: Course, exercises: Sequence[Exercise]) -> str:
+    count = len(exercises)
+    parts = [exercise for exercise in exercises if (course.reference_parts_dir / f"{exercise.id}.json").is_file()]
+    kinds = [plural(count, "stub"), plural(count, "notebook")]
+    return listed([*kinds, plural(len(parts), "reference part")] if parts else kinds)

@@ -1,0 +1,41 @@
+"""Add a new exercise: its files, and its entry in course.toml.
+
+The files are a small exercise that `course validate` proves. You replace it by your own.
+"""
+
+import argparse
+
+from autograder.cli import CommandParser, say
+from autograder.course import Course, find_course, read_course, refuse_kit
+from autograder.exits import PASS
+
+from .new import new_exercise
+
+
+def add_options(parser: CommandParser) -> None:
+    """Add the options of the command."""
+    parser.add_argument("name", metavar="NAME", help="a name like averages, or with a free number: ex99_averages")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the command."""
+    course = read_course(find_course(), empty=True)
+    refuse_kit(course, "new")
+    *files, changed = new_exercise(course, options.name)
+    for file in files:
+        say(f"made {file.relative_to(course.root)}")
+    number = files[0].stem[2:4]
+    say(f"added {files[0].stem} to {changed.name}{_part_of(course)}")
+    say(f"Now fill them in, then run `course build {number}` and `course validate {number}`.")
+    return PASS
+
+
+def _part_of(course: Course) -> str:
+    """Return the words about the part of a course that a new exercise belongs to, if the course has parts."""
+    if not course.parts:
+        return ""
+    last = course.parts[-1]
+    words = f', in the last part, {last.id}: "{last.title}"'
+    if course.grading and last.exercises and set(last.exercises) <= set(course.grading.bonus):
+        words += ".\nThe other exercises of this part are bonus; if the new one is too, add it to bonus in [grading]"
+    return words

@@ -1,0 +1,93 @@
+"""Make the kit for students, without the solutions.
+
+It writes nothing if a file would leak a solution or a secret, and exits with 1.
+"""
+
+import argparse
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from autograder.cli import CommandParser, say, show_keys, show_programs, warn
+from autograder.course import (
+    UsageError,
+    find_assignment,
+    find_course,
+    read_course,
+    refuse_kit,
+    require_texts,
+    resolve_exercise,
+    resolve_take,
+    taking,
+    too_early,
+    up_to,
+)
+from autograder.exits import FAIL, PASS
+from autograder.report import plural
+
+from .leaks import Leak
+from .oversights import unfinished_texts
+from .release import examine_kit, release_kit, require_folder, seed_warning
+
+MOST_SHOWN = 20
+"""More leaks have one cause, mostly: a solution in the wrong folder."""
+
+
+def add_options(parser: CommandParser) -> None:
+    """Add the options of the command."""
+    parser.add_argument("folder", type=Path, metavar="DIR", help="where to write: a new or empty folder, or an old kit")
+    parser.add_argument("--check", action="store_true", help="write nothing; look for leaks in DIR, a finished kit")
+    does = "release only this part or exercise, as `take` of course.toml; may be repeated"
+    parser.add_argument("--take", action="append", metavar="NAME", help=does)
+    does = "let students practise on programs of this exercise, nearly solutions; may be repeated"
+    parser.add_argument("--hunt", action="append", metavar="EX", help=does)
+    parser.add_argument("--assignment", metavar="ID", help="release this assignment, and all before it")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the command. A kit with a leak is not written."""
+    course = read_course(find_course())
+    refuse_kit(course, "release")
+    require_texts(course, course.every)
+    if options.take and options.assignment:
+        raise UsageError("--take and --assignment both choose exercises; leave one of them out")
+    if options.assignment:
+        assignment = find_assignment(course, options.assignment)
+        if warning := too_early(assignment):
+            warn(warning)
+        course = up_to(course, assignment)
+    if options.take:
+        course = taking(course, resolve_take(course, options.take))
+    if not options.check:
+        require_folder(options.folder)
+    warn(seed_warning(course))
+    for exercise in course.exercises:
+        for sentence in unfinished_texts(course, exercise):
+            warn(f"students would read this: {sentence}")
+    folder = options.folder
+    hunted = [resolve_exercise(course, name) for name in options.hunt or ()]
+    if options.check:
+        return _show(examine_kit(course, folder, hunted), f"nothing of the solutions is in {folder}")
+    programs = []
+    if hunted:
+        from autograder.practice import programs_for  # an application beside this one
+
+        programs = [programs_for(course, exercise, show_programs) for exercise in hunted]
+    kit = release_kit(course, folder, jobs=os.cpu_count() or 1, on_keys=show_keys, hunted=programs)
+    contents = f"{plural(len(kit.files), 'file')}, {kit.size}, of which {kit.key_size} are the answer key"
+    advice = "nothing of the solutions is in them. How to begin is in its README.md"
+    return _show(kit.leaks, f"{folder}: {contents}; {advice}")
+
+
+def _show(leaks: Sequence[Leak], success: str) -> int:
+    """Print the leaks, or a sentence if there are none. Return the exit status."""
+    if not leaks:
+        say(success)
+        return PASS
+    for leak in leaks[:MOST_SHOWN]:
+        warn(leak.sentence)
+    more = f", {len(leaks) - MOST_SHOWN} of them not shown" if leaks[MOST_SHOWN:] else ""
+    count = len({leak.file for leak in leaks})
+    files = "file has" if count == 1 else "files have"
+    warn(f"{count} {files} what students must not get{more}; take it out of there")
+    return FAIL

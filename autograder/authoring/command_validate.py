@@ -1,0 +1,237 @@
+"""Prove that solutions, misconceptions and checks fit together.
+
+Exit status: 0 if they do, 1 if not.
+"""
+
+import argparse
+import os
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from autograder.cli import JOBS, CommandParser, add_json, make_console, positive, say, show_count, show_keys
+from autograder.course import (
+    WHOLE,
+    Suite,
+    UsageError,
+    find_course,
+    load_suite,
+    read_course,
+    refuse_kit,
+    require_texts,
+    resolve_exercise,
+    with_sizes,
+    with_steps,
+    write_atomically,
+)
+from autograder.exits import FAIL, PASS
+from autograder.judge import SELF_CHECK
+from autograder.progress import normalize_device, write_json
+from autograder.report import kilobytes, number, plural
+
+from .proof import ExerciseProof, Validation, page, validate
+from .styles import Losses, Sample, calibrate, cells, misconceptions, ported, prove_once, tables, wrong_programs
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+
+COLUMNS = ("exercise", "checks", "caught", "named", "accepted", "idle", "key kB")
+
+
+def add_options(parser: CommandParser) -> None:
+    """Add the options of the command."""
+    add = parser.add_argument
+    add("exercises", nargs="*", metavar="EX", help=f"{parser.exercise} (default: all)")
+    does = "prove too that a mistake costs points in one exercise only; with N, for every Nth misconception"
+    add("--once", type=positive, nargs="?", const=1, metavar="N", help=does)
+    does = "measure too how often the location of a mistake is right; with N, for every Nth misconception"
+    add("--places", type=positive, nargs="?", const=1, metavar="N", help=does)
+    does = "calibrate too: wrong programs made of the accepted variants, with --once their points; with N, every Nth"
+    add("--styles", type=positive, nargs="?", const=1, metavar="N", help=does)
+    does = "calibrate too: misconceptions in whole accepted courses, with --once their points; with N, every Nth"
+    add("--ported", type=positive, nargs="?", const=1, metavar="N", help=does)
+    add("--sizes", type=Path, metavar="FILE", help="take the sizes of the axes from FILE (default: course.toml)")
+    add("--page", type=Path, metavar="FILE", help="write to FILE which check catches which misconception")
+    add("--jobs", type=positive, metavar="N", help=JOBS)
+    add("--device", default="cpu", metavar="NAME", help="where the programs run: cpu, cuda or mps (default: cpu)")
+    add("--seed", type=int, metavar="N", help="use different inputs and weights (default: the seed of course.toml)")
+    add_json(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the command."""
+    course = read_course(find_course())
+    refuse_kit(course, "validate")
+    if options.sizes is not None:
+        course = with_sizes(course, options.sizes)
+    named = {resolve_exercise(course, word).id for word in options.exercises}
+    wanted = [exercise for exercise in course.exercises if not named or exercise.id in named]
+    require_texts(course, wanted)
+    suite = with_steps(load_suite(course, wanted))
+    seed = course.seed if options.seed is None else options.seed
+    jobs = options.jobs or os.cpu_count() or 1
+    device = _device(options)
+    result = validate(suite, seed=seed, jobs=jobs, device=device, on_progress=_show_progress, on_keys=show_keys)
+    losses = _losses(suite, seed, jobs, options) if options.once and result.ok else {}
+    result = replace(result, once=tuple(loss for found in losses.values() for loss in found.unexpected))
+    samples = partial(calibrate, suite, seed=seed, jobs=jobs, on_progress=_show_progress)
+    places = samples(misconceptions(suite), every=options.places) if options.places else None
+    styles = samples(wrong_programs(suite), every=options.styles, budget=SELF_CHECK) if options.styles else None
+    known = samples(ported(suite), every=options.ported, budget=SELF_CHECK) if options.ported else None
+    status = PASS if result.ok else FAIL
+    if write_json(options.json, result.to_json()):
+        return status
+    if options.page is not None:
+        options.page.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(options.page, page(suite, result))
+    _show(result, options)
+    if options.once and not losses:
+        say("once: not tried, because the course does not hold")
+    for name, found in losses.items():
+        say(_once_sentence(name, found))
+    if places is not None:
+        say(_places_sentence(places))
+    _show_calibrations(styles, known)
+    return status
+
+
+def _device(options: argparse.Namespace) -> str:
+    """Return the device to prove the course on. Raises `UsageError` for what is proved on the CPU only."""
+    device = normalize_device(options.device)
+    on_cpu = [f"--{name}" for name in ("once", "places", "styles", "ported", "page") if getattr(options, name)]
+    if device != "cpu" and on_cpu:
+        raise UsageError(f"{on_cpu[0]} works on the CPU only; leave it or `--device {device}` out")
+    return device
+
+
+def _show_calibrations(styles: Sequence[Sample] | None, known: Sequence[Sample] | None) -> None:
+    """Print two tables for each calibration that was wanted."""
+    for title, found in (
+        ("wrong programs made of accepted variants, one change each:", styles),
+        ("misconceptions written into whole accepted courses, by exercise and by course:", known),
+    ):
+        if found is not None:
+            say(title)
+            for table in tables(found):
+                say("\n".join(["", *_aligned(list(cells(table)))]))
+
+
+def _losses(suite: Suite, seed: int, jobs: int, options: argparse.Namespace) -> dict[str, Losses]:
+    """Return what mistakes cost twice: misconceptions, and the programs that are calibrated with."""
+    kinds = (
+        ("misconceptions", options.once, misconceptions(suite)),
+        ("changes of whole accepted courses", options.styles, wrong_programs(suite, variants=WHOLE)),
+        ("misconceptions written into whole accepted courses", options.ported, ported(suite)),
+    )
+    once = partial(prove_once, suite, seed=seed, jobs=jobs, on_progress=_show_progress)
+    return {name: once(programs, every=every) for name, every, programs in kinds if every}
+
+
+def _show_progress(done: int, total: int) -> None:
+    show_count(f"{done} of {total} programs", last=done == total)
+
+
+def _once_sentence(name: str, losses: Losses) -> str:
+    """Say how many mistakes were tried, so that a proof of nothing is seen."""
+    if not losses.mistakes:
+        return f"once: no {name} were tried, because no exercise that is validated here needs another one of them"
+    helped = f"; {len(losses.by_helpers)} more where a later exercise uses a helper of the wrong one"
+    return (
+        f"once: of {losses.mistakes} {name}, {len(losses.unexpected)} losses of points in later exercises"
+        f"{helped if losses.by_helpers else ''}"
+    )
+
+
+def _places_sentence(samples: Sequence[Sample]) -> str:
+    places = Counter(sample.place for sample in samples)
+    count = places.total()
+    share = f"{places['right'] / count:.0%}" if count else "none"
+    return (
+        f"places: {places['right']} of {count} misconceptions ({share}) on the faulty line or the next, "
+        f"{places['elsewhere']} on another, {places['nowhere']} on none"
+    )
+
+
+def _empty_programs(result: Validation, *, plain: bool) -> list[str]:
+    """Return the points that each family of empty programs earns: a table by exercise if it earns any."""
+    proved = [exercise for exercise in result.exercises if exercise.empty]
+    if not proved:
+        return []
+    families = list(proved[0].empty)
+    totals = {family: sum(exercise.empty[family] for exercise in proved) for family in families}
+    if plain or not any(totals.values()):
+        head = f"empty programs: {len(families)} families, {max(totals.values()) / 100:g} points at most"
+        return [head, *(f"{family}: {total / 100:g} points" for family, total in totals.items() if total)]
+    heads = ["empty program", *(number(exercise.id) for exercise in proved), "all"]
+    rows = [
+        [family, *(f"{exercise.empty[family] / 100:g}" for exercise in proved), f"{totals[family] / 100:g}"]
+        for family in families
+    ]
+    return _aligned([heads, *rows])
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return rows as lines: the first column on the left, the others on the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if at == 0 else cell.rjust(width)
+            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in rows
+    ]
+
+
+def _show(result: Validation, options: argparse.Namespace) -> None:
+    from rich.text import Text
+
+    from autograder.report import show_sentence
+
+    console = make_console(options)
+    lines = [Text(line) for line in _empty_programs(result, plain=options.plain)]
+    warnings = (warning for exercise in result.exercises for warning in exercise.warnings)
+    lines += [Text(f"warning: {warning}", "yellow") for warning in warnings]
+    lines += [Text(problem, "red") for problem in result.problems]
+    alone = sum(exercise.alone for exercise in result.exercises)
+    count = sum(exercise.misconceptions for exercise in result.exercises)
+    verdict = "the course holds" if result.ok else plural(len(result.problems), "problem")
+    named = f"{alone} of {count} misconceptions named as themselves"
+    lines.append(Text(f"{verdict}: {named}, {result.seconds:.1f} s, seed {result.seed}"))
+    rows = [_cells(exercise) for exercise in result.exercises]
+    if options.plain:
+        facts = (". ".join(f"{head}: {cell}" for head, cell in zip(COLUMNS, row, strict=True)) for row in rows)
+        lines = [*(Text(f"{fact}.") for fact in facts), *lines]
+    else:
+        console.print(_table(rows))
+    for line in lines:
+        show_sentence(console, line)
+
+
+def _cells(exercise: ExerciseProof) -> tuple[str, ...]:
+    """Return what was found of an exercise, in the order of `COLUMNS`."""
+    return (
+        exercise.id,
+        str(exercise.checks),
+        f"{exercise.caught} of {exercise.misconceptions}",
+        f"{exercise.named} of {exercise.misconceptions}",
+        f"{exercise.accepted_full} of {exercise.accepted}",
+        str(len(exercise.survivors)),
+        "-" if exercise.key_bytes is None else kilobytes(exercise.key_bytes).removesuffix(" kB"),
+    )
+
+
+def _table(rows: Sequence[Sequence[str]]) -> "RenderableType":
+    """Return a row per exercise."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False)
+    for head in COLUMNS:
+        table.add_column(head, justify="left" if head == "exercise" else "right")
+    for row in rows:
+        table.add_row(*map(Text, row))
+    return table

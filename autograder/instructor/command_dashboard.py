@@ -1,0 +1,43 @@
+"""Make a page about a class: common mistakes, similar submissions.
+
+The page is OUT/class.html. Its tables are CSV files beside it.
+"""
+
+import argparse
+from pathlib import Path
+
+from autograder.cli import GRADES, CommandParser, add_submissions, say, warn
+from autograder.course import UsageError, find_course, read_course
+from autograder.exits import PASS
+from autograder.gradebook import read_graded, read_roster
+from autograder.report import plural
+
+from .class_page import make_class_page, read_submissions
+
+
+def add_options(parser: CommandParser) -> None:
+    """Add the options of the command."""
+    parser.add_argument("out", type=Path, metavar="OUT", help=GRADES)
+    parser.add_argument("--names", action="store_true", help="show names (default: pseudonyms)")
+    add_submissions(parser, "the submissions, to look for similar ones too", required=False)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the command. Raises `UsageError` if nothing was graded there."""
+    course = read_course(find_course())
+    if options.out.is_file():
+        raise UsageError(f"{options.out} is one file, expected the folder that course grade wrote")
+    roster = read_roster(course, options.roster)
+    graded = read_graded(course, roster, options.out)
+    submissions = None
+    if options.folder is not None:
+        read = read_submissions(options.folder, options.layout, roster, graded)
+        submissions = read.by_student
+        for warning in read.warnings:
+            warn(warning)
+    made = make_class_page(graded.course, graded, options.out, names=options.names, submissions=submissions)
+    warn(made.problem)
+    for note in graded.notes:
+        warn(note)
+    say(f"The page is {made.file}, its {plural(made.tables, 'table')} are in {made.folder}")
+    return PASS
