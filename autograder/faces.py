@@ -19,8 +19,8 @@ def face(room: str) -> Callable[[str], object]:
 
     def find(name: str) -> object:
         if not modules and package.__file__ is not None:
-            text = Path(package.__file__).read_text("utf-8")
-            for module, several, one in _IMPORT.findall(text):
+            block = Path(package.__file__).read_text("utf-8").partition("if TYPE_CHECKING:")[2].partition("\n\n")[0]
+            for module, several, one in _IMPORT.findall(block):
                 modules.update((listed.strip(), module) for listed in (several or one).split(",") if listed.strip())
         if name not in modules:
             raise AttributeError(f"module {room!r} has no attribute {name!r}")

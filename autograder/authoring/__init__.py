@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from autograder.faces import face
 
 if TYPE_CHECKING:
-    from .build import find_stale, write_files
+    from .command_build import find_stale, write_files
     from .default_misconceptions import TEXTS, add_defaults
     from .key_sizes import MOST_KEY_BYTES, known_sizes, of_budget
     from .mutants import Mutant, add_equivalents, changed_lines, equivalents_file, mutants_of, patch_of

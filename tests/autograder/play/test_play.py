@@ -23,7 +23,7 @@ from torch import nn
 
 from autograder.course import CourseError, read_course
 from autograder.play import CheckpointError
-from autograder.play import process as launch
+from autograder.play import command_play as launch
 from autograder.play import stage as live
 from autograder.play.command_play import parse_settings
 from autograder.play.running import _activity, _made_by

@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from autograder.learner import doctor
+from autograder.learner import command_doctor as doctor
 from tests.support import tiny
 
 COMPAT = tiny.REPOSITORY / "tests" / "compat"
