@@ -4,7 +4,7 @@ A thread of its own reads the signals, so it does not matter what other threads 
 kills every process, removes every temporary file, and ends the program. While the gate is locked, no process starts,
 no file is made, and no killed worker becomes a verdict. So every finished file is whole.
 
-Without `install`, as in a library or a test, this module only keeps the lists.
+Without `install`, as in a library or a test, this module only keeps the lists. It names the exit statuses too.
 """
 
 import atexit
@@ -22,6 +22,14 @@ from typing import TYPE_CHECKING, NoReturn, Protocol, TypeVar
 if TYPE_CHECKING:
     from subprocess import CompletedProcess
 
+
+PASS = 0
+FAIL = 1
+USAGE = 2
+ENVIRONMENT = 3
+GRADER = 4
+INTERRUPTED = 130
+"""The status that a shell reports for a program that Ctrl-C ended."""
 
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 

@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 from marks import Marks, Reports, reports_in
 from synthetic import Synthetic, notebook
 
-from autograder.exits import ENVIRONMENT
+from autograder.ending import ENVIRONMENT
 
 ROOT = Path(__file__).parents[1]
 RIVALS = Path(__file__).parent / "rivals"

@@ -24,7 +24,7 @@ from autograder.course import (
     stale_stubs,
     write_atomically,
 )
-from autograder.exits import FAIL, PASS
+from autograder.ending import FAIL, PASS
 from autograder.report import listed, plural
 from autograder.submission import stale_notebooks
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from autograder.cli import CommandParser, say
 from autograder.course import trust_folder
-from autograder.exits import PASS
+from autograder.ending import PASS
 
 from .new import new_course
 

@@ -26,7 +26,7 @@ from autograder.course import (
     require_texts,
     resolve_exercise,
 )
-from autograder.exits import FAIL, PASS
+from autograder.ending import FAIL, PASS
 from autograder.progress import write_json
 from autograder.report import number, plural
 

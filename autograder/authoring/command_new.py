@@ -7,7 +7,7 @@ import argparse
 
 from autograder.cli import CommandParser, say
 from autograder.course import Course, find_course, read_course, refuse_kit
-from autograder.exits import PASS
+from autograder.ending import PASS
 
 from .new import new_exercise
 

@@ -22,7 +22,7 @@ from autograder.course import (
     too_early,
     up_to,
 )
-from autograder.exits import FAIL, PASS
+from autograder.ending import FAIL, PASS
 from autograder.report import plural
 
 from .leaks import Leak

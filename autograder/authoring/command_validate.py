@@ -27,7 +27,7 @@ from autograder.course import (
     with_steps,
     write_atomically,
 )
-from autograder.exits import FAIL, PASS
+from autograder.ending import FAIL, PASS
 from autograder.judge import SELF_CHECK
 from autograder.progress import normalize_device, write_json
 from autograder.report import kilobytes, number, plural

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 from autograder import ending
-from autograder.exits import GRADER
+from autograder.ending import GRADER
 from autograder.faces import face
 
 if TYPE_CHECKING:
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     )
     from .program import parse
     from .screen import (
-        GradingProgress,
         KeyProgress,
         Part,
         Screen,

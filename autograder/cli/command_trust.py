@@ -7,7 +7,7 @@ import argparse
 from pathlib import Path
 
 from autograder.course import VARIABLE, distrust, find_course, read_course, trust_folder
-from autograder.exits import ENVIRONMENT, PASS
+from autograder.ending import ENVIRONMENT, PASS
 
 from .commands import CommandParser
 from .screen import say, warn

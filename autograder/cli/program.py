@@ -21,7 +21,7 @@ from autograder.course import (
     notes,
     read_course,
 )
-from autograder.exits import ENVIRONMENT, GRADER, INTERRUPTED, USAGE
+from autograder.ending import ENVIRONMENT, GRADER, INTERRUPTED, USAGE
 
 from .commands import (
     COMMANDS,

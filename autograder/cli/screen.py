@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from autograder.checks import Check
-    from autograder.instructor import Rate
     from autograder.progress import Command
     from autograder.results import Status
 
@@ -242,22 +241,6 @@ def show_tried(number: int, is_found: bool) -> None:
 def show_tested(done: int, total: int) -> None:
     """Show on how many programs a learner's tests were run."""
     show_count(f"running your tests on programs: {done} of {total}", last=done == total)
-
-
-class GradingProgress:
-    """Prints on stderr how far the grading of a class is."""
-
-    def notify(self, sentence: str) -> None:
-        """Print a sentence."""
-        warn(sentence)
-
-    def on_keys(self, found: int, total: int) -> None:
-        """Show how many answer keys are there."""
-        show_count(f"answer keys for this seed: {found} of {total}, made once", last=found == total)
-
-    def on_graded(self, rate: "Rate") -> None:
-        """Show how many submissions are graded, how fast, and how long the rest takes."""
-        show_count(str(rate), last=rate.done == rate.total)
 
 
 # Progress of a check: its first run on an exercise runs every misconception of the catalogue once.

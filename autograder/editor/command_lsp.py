@@ -10,7 +10,7 @@ from typing import BinaryIO, cast
 
 from autograder.cli import warn
 from autograder.course import UsageError
-from autograder.exits import PASS
+from autograder.ending import PASS
 from autograder.report import one_line
 
 LENGTH = re.compile(rb"Content-Length: (\d{1,10})\r\n")

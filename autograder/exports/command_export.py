@@ -14,7 +14,7 @@ from typing import get_args
 
 from autograder.cli import GRADES, ONE_STUDENT, ROSTER, CommandParser, say, warn
 from autograder.course import Assignment, Course, UsageError, find_course, read_course, refuse_kit, require_texts
-from autograder.exits import GRADER, PASS
+from autograder.ending import GRADER, PASS
 from autograder.gradebook import (
     FILE,
     ROSTER_FILE,

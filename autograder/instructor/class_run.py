@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Protocol
 
 from autograder import ending
 from autograder.answer_key import Keys
-from autograder.cli import GradingProgress, make_console, say, warn
+from autograder.cli import make_console, say, show_count, warn
 from autograder.course import Course, Exercise, Suite, UsageError, load_suite, read_course
-from autograder.exits import ENVIRONMENT, GRADER, PASS
+from autograder.ending import ENVIRONMENT, GRADER, PASS
 from autograder.gradebook import (
     Busy,
     Final,
@@ -295,6 +295,23 @@ def _reason(error: OSError | CourseChanged) -> str:
 
 
 # The command `course grade`.
+
+
+class GradingProgress:
+    """Prints on stderr how far the grading of a class is."""
+
+    def notify(self, sentence: str) -> None:
+        """Print a sentence."""
+        warn(sentence)
+
+    def on_keys(self, found: int, total: int) -> None:
+        """Show how many answer keys are there."""
+        show_count(f"answer keys for this seed: {found} of {total}, made once", last=found == total)
+
+    def on_graded(self, rate: Rate) -> None:
+        """Show how many submissions are graded, how fast, and how long the rest takes."""
+        show_count(str(rate), last=rate.done == rate.total)
+
 
 MOST_ROWS = 60
 """A longer table is not read on a terminal; the summary below it is of every student."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from autograder.cli import ROSTER, CommandParser, say
 from autograder.course import Course, UsageError, find_assignment, find_course, read_course, refuse_kit
-from autograder.exits import PASS
+from autograder.ending import PASS
 from autograder.gradebook import FOLDER, Decision, accept, author, decisions_that_hold, read_roster, withdraw
 from autograder.report import one_line
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from autograder.cli import ROSTER, CommandParser, say, warn
 from autograder.course import Course, UsageError, assigned, find_assignment, find_course, read_course, refuse_kit
-from autograder.exits import PASS
+from autograder.ending import PASS
 from autograder.gradebook import (
     KINDS,
     WHOLE,

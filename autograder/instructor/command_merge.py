@@ -8,7 +8,7 @@ from pathlib import Path
 
 from autograder.cli import ROSTER, CommandParser, say, warn
 from autograder.course import UsageError, find_course, read_course
-from autograder.exits import ENVIRONMENT, GRADER, PASS
+from autograder.ending import ENVIRONMENT, GRADER, PASS
 from autograder.gradebook import (
     Busy,
     Out,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from autograder.cli import GRADES, CommandParser, add_submissions, say, warn
 from autograder.course import find_course, read_course
-from autograder.exits import PASS
+from autograder.ending import PASS
 
 from .class_page import add_misconception
 

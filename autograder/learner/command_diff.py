@@ -7,7 +7,7 @@ import argparse
 
 from autograder.cli import CommandParser, Screen, add_exercise, add_json, make_console
 from autograder.course import Course, Exercise, find_course, read_course, resolve_exercise
-from autograder.exits import PASS
+from autograder.ending import PASS
 from autograder.progress import LastReport, evidence_json, has_changed, read_last_check, read_progress, write_json
 from autograder.report import glyphs_for, render_evidence, render_prints
 from autograder.submission import is_missing, missing_sentence, stub_command

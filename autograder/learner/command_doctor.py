@@ -31,7 +31,7 @@ from autograder.course import (
     read_course,
     state_folder,
 )
-from autograder.exits import ENVIRONMENT, PASS
+from autograder.ending import ENVIRONMENT, PASS
 from autograder.progress import write_json
 
 # Examine this machine: its versions, the course, the folder for progress, and the terminal.

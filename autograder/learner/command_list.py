@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from autograder.cli import CommandParser, Screen, add_json
 from autograder.course import Course, Exercise, due_sentences, find_course, read_course, require_texts
-from autograder.exits import PASS
+from autograder.ending import PASS
 from autograder.progress import (
     ExerciseRow,
     Progress,

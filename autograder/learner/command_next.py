@@ -8,7 +8,7 @@ import argparse
 
 from autograder.cli import CommandParser, Screen, add_exercise, add_json, warn
 from autograder.course import Course, Exercise, find_course, read_course, resolve_exercise
-from autograder.exits import PASS
+from autograder.ending import PASS
 from autograder.progress import (
     Progress,
     edit_command,

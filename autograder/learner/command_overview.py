@@ -3,7 +3,7 @@
 import argparse
 
 from autograder.cli import Screen
-from autograder.exits import PASS
+from autograder.ending import PASS
 from autograder.progress import overview_json, write_json
 
 from .command_list import read_rows, show_current, show_title

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from autograder.cli import CommandParser, Screen, add_json, say
 from autograder.course import Course, find_course, read_course, write_atomically
-from autograder.exits import PASS
+from autograder.ending import PASS
 from autograder.progress import (
     Progress,
     ProgressLine,

@@ -7,7 +7,7 @@ import argparse
 
 from autograder.cli import CommandParser, Screen, confirmed, say, warn
 from autograder.course import find_course, read_course, resolve_exercise
-from autograder.exits import FAIL, PASS
+from autograder.ending import FAIL, PASS
 from autograder.progress import edit_command
 
 from .own_files import read_stub, read_work, reset_exercise

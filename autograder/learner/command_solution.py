@@ -10,7 +10,7 @@ import sys
 
 from autograder.cli import CommandParser, Screen, add_exercise, confirmed, say, warn
 from autograder.course import find_course, read_course, resolve_exercise
-from autograder.exits import FAIL, PASS
+from autograder.ending import FAIL, PASS
 from autograder.progress import Event, code_lines, now, read_progress, read_solution, require_attempt, save_events
 
 

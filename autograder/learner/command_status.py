@@ -3,7 +3,7 @@
 import argparse
 
 from autograder.cli import CommandParser, Screen, add_json
-from autograder.exits import PASS
+from autograder.ending import PASS
 from autograder.progress import effort, overview_json, part_sentences, write_json
 from autograder.report import points
 

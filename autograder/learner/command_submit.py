@@ -10,7 +10,7 @@ from pathlib import Path
 
 from autograder.cli import CommandParser, Screen, add_json
 from autograder.course import Course, find_course, read_course
-from autograder.exits import FAIL, PASS
+from autograder.ending import FAIL, PASS
 from autograder.progress import write_json
 from autograder.report import plural
 

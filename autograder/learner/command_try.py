@@ -21,7 +21,7 @@ from autograder.course import (
     with_steps,
 )
 from autograder.diagnosis import Source
-from autograder.exits import PASS
+from autograder.ending import PASS
 from autograder.judge import Grid, StepResult, outputs_of, plan_of_steps, results_of
 from autograder.progress import Command, Progress, confinement_warning, exercise_meant, read_progress, write_json
 from autograder.report import listed, plural

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from autograder import ending
 from autograder.cli import COURSE_SEED, CommandParser, add_exercise, add_run, make_console, parse, warn
 from autograder.course import Course, CourseError, UsageError, find_course, load_suite, read_course
-from autograder.exits import PASS
+from autograder.ending import PASS
 from autograder.judge import SELF_CHECK, Grader
 from autograder.progress import (
     Cockpit,

@@ -9,7 +9,7 @@ from dataclasses import asdict
 
 from autograder.cli import CommandParser, add_json, make_console
 from autograder.course import find_course, read_course
-from autograder.exits import PASS
+from autograder.ending import PASS
 from autograder.progress import after_explanation, find_page, read_progress, write_json
 from autograder.report import WhyPage, glyphs_for, render_why
 

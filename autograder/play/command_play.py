@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from autograder.cli import DEVICE, DIFFERENT_SEED, CommandParser, KeyProgress, Parser, Screen, positive, warn
 from autograder.course import Activity, Course, UsageError, find_course, read_course
-from autograder.exits import FAIL, GRADER, PASS
+from autograder.ending import FAIL, GRADER, PASS
 from autograder.progress import (
     ALL_AT_ONCE,
     after_refusal,
@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING
 
 from autograder import ending
 from autograder.course import Exercise, Value, nearest, unknown
-from autograder.exits import ENVIRONMENT
+from autograder.ending import ENVIRONMENT
 from autograder.report import state_of
 
 if TYPE_CHECKING:

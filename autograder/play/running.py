@@ -29,8 +29,7 @@ from autograder.course import (
     require,
     state_folder,
 )
-from autograder.ending import SIGNALS
-from autograder.exits import ENVIRONMENT, FAIL, GRADER, INTERRUPTED, PASS, USAGE
+from autograder.ending import ENVIRONMENT, FAIL, GRADER, INTERRUPTED, PASS, SIGNALS, USAGE
 from autograder.progress import write_json
 from autograder.report import one_line, plural, report_console
 from autograder.submission import Submission, read_own

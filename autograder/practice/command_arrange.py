@@ -25,7 +25,7 @@ from autograder.course import (
     read_plain,
     write_atomically,
 )
-from autograder.exits import FAIL, PASS
+from autograder.ending import FAIL, PASS
 from autograder.progress import check_submission, exercise_meant, read_progress, require_attempt, write_json
 from autograder.protocol import Function, outline_of
 from autograder.report import plural

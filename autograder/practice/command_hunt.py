@@ -42,7 +42,7 @@ from autograder.course import (
     read_text,
     write_atomically,
 )
-from autograder.exits import FAIL, PASS
+from autograder.ending import FAIL, PASS
 from autograder.progress import exercise_meant, read_progress, write_json
 from autograder.protocol import outline_of
 from autograder.report import plural

@@ -29,7 +29,7 @@ from autograder.course import (
     read_course,
     read_hunts,
 )
-from autograder.exits import PASS
+from autograder.ending import PASS
 from autograder.progress import (
     Answer,
     Event,

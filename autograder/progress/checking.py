@@ -16,7 +16,7 @@ from autograder.course import (
     unknown,
     write_atomically,
 )
-from autograder.exits import FAIL, GRADER, PASS
+from autograder.ending import FAIL, GRADER, PASS
 from autograder.report import spoken
 from autograder.runner import Runner
 from autograder.submission import Submission, unconfined_warning

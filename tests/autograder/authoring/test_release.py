@@ -24,7 +24,7 @@ from autograder.authoring.leaks import leaking_texts
 from autograder.authoring.release import ReleaseError, TableError, _readme, kit_of, without_tables, write_kit
 from autograder.cli.program import run_command
 from autograder.course import MANIFEST, read_course
-from autograder.exits import USAGE
+from autograder.ending import USAGE
 from autograder.judge import Grader
 from autograder.runner import EnvironmentProblem, GraderProblem, Runner
 from autograder.submission import read_submission

@@ -9,7 +9,7 @@ from autograder.authoring import default_misconceptions as standard
 from autograder.authoring.default_misconceptions import EXAMPLES, OPERATORS, standard_variants
 from autograder.checks import HINTS
 from autograder.cli.program import run_command
-from autograder.exits import FAIL, PASS
+from autograder.ending import FAIL, PASS
 from tests.support import tiny
 
 SOURCE = """import torch

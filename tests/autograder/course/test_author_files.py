@@ -6,7 +6,7 @@ import pytest
 
 from autograder.cli.program import run_command
 from autograder.course import SuiteError, UsageError, require_texts
-from autograder.exits import FAIL, USAGE
+from autograder.ending import FAIL, USAGE
 from tests.support import tiny
 
 LATIN = 'name = "ä"\n'.encode("latin-1")

@@ -31,7 +31,7 @@ from autograder.course import (
     trust_here,
     write_atomically,
 )
-from autograder.exits import ENVIRONMENT
+from autograder.ending import ENVIRONMENT
 from autograder.instructor.bulk import open_grading_isolation
 from autograder.judge import Grader
 from autograder.report import report_console
