@@ -15,7 +15,7 @@ import pytest
 
 from autograder.course import Grading, read_course
 from autograder.gradebook import Roster, Student, policy_of, read_adjustments, without_effect
-from tests.autograder.instructor.test_term import (
+from tests.autograder.gradebook.test_term import (
     FILES,
     RIGHT,
     SORT,
