@@ -8,6 +8,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+import yaml
 
 from autograder.learner import command_doctor as doctor
 from tests.support import tiny
@@ -133,3 +134,15 @@ def test_marks_that_differ_fail_their_end(compat: ModuleType, monkeypatch: pytes
     assert problem == "2 marks differ: ada has 8.00 in score, here 9.00; eva has 1.00 in score, here None"
     monkeypatch.setattr(compat, "marks", lambda *_: own)
     assert compat.proved(compat.ENDS[0], own)[0][4:6] == ("holds", "same marks")
+
+
+def test_the_hosted_workflow_runs_targets_that_exist_on_every_supported_python() -> None:
+    workflow = yaml.safe_load((tiny.REPOSITORY / ".github" / "workflows" / "tests.yml").read_text("utf-8"))
+    makefile = (tiny.REPOSITORY / "Makefile").read_text("utf-8")
+    steps = [step.get("run", "") for job in workflow["jobs"].values() for step in job["steps"]]
+    targets = [run.removeprefix("make ") for run in steps if run.startswith("make ")]
+    assert targets == ["test", "proof-short"]
+    assert all(re.search(rf"^{target}:", makefile, re.MULTILINE) for target in targets)
+    versions = workflow["jobs"]["test"]["strategy"]["matrix"]["python"]
+    after = int(versions[-1].split(".")[1]) + 1
+    assert PROJECT["requires-python"] == f">={versions[0]},<3.{after}"
