@@ -44,10 +44,11 @@ def solution(exercise: Exercise) -> str:
 def without(exercise: Exercise, names: Collection[str]) -> str:
     """Return the solution with these functions as a stub leaves them."""
     lines, defined = solution(exercise).splitlines(), functions(solution(exercise))
+    stubs = functions((COURSE.exercises_dir / exercise.file).read_text("utf-8"))
     for name, node in sorted(((name, defined[name]) for name in names), key=lambda pair: -pair[1].lineno):
         has_text = len(node.body) > 1 and ast.get_docstring(node) is not None
         indent = " " * node.body[0].col_offset
-        parent = [f"{indent}super().__init__()"] if name.endswith(".__init__") else []
+        parent = [f"{indent}super().__init__()"] if "super().__init__()" in ast.unparse(stubs[name]) else []
         raised = f'{indent}raise NotImplementedError("{name}")'
         lines[node.body[has_text].lineno - 1 : node.end_lineno] = [*parent, raised]
     return "\n".join([*lines, ""])
