@@ -23,6 +23,7 @@ from autograder.course import (
     COURSE_FILE,
     END,
     FOLDER,
+    HINTS,
     Course,
     Exercise,
     StubError,
@@ -244,26 +245,25 @@ def _code(file: Path) -> str:
 __all__ = ["CatalogueError", "Secret", "StubError", "grading_seed", "secrets_of", "words_of"]
 
 
-# The texts of course.toml and of the public catalogue, each with its place: a leak in a hint is named by the hint.
+# The texts of hints and of the public catalogue, each with its place: a leak in a hint is named by the hint.
 
 
 def named_texts(name: str, data: bytes) -> Iterator[tuple[str, str]]:
     """Yield the place and the text of each text that learners read in a file; nothing for other files."""
     try:
-        if name.endswith(COURSE_FILE):
-            yield from _of_course(tomllib.loads(data.decode("utf-8")))
+        if name.startswith(f"{HINTS}/"):
+            yield from _hint_texts(tomllib.loads(data.decode("utf-8")), Path(name).stem)
         elif name.endswith(CATALOGUE):
             yield from _catalogue_texts(json.loads(data))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return  # a file of another form has no such texts
 
 
-def _of_course(course: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    for exercise in course["exercises"]:
-        for check, hints in exercise.get("hints", {}).items():
-            yield from ((f"a hint of the check {check} of {exercise['id']}", hint) for hint in hints)
-        for todo, texts in exercise.get("start", {}).items():
-            yield from ((f"a text of [exercises.start] for {todo} of {exercise['id']}", text) for text in texts)
+def _hint_texts(tables: dict[str, Any], exercise: str) -> Iterator[tuple[str, str]]:
+    for check, hints in tables.get("hints", {}).items():
+        yield from ((f"a hint of the check {check} of {exercise}", hint) for hint in hints)
+    for todo, texts in tables.get("start", {}).items():
+        yield from ((f"a text of [start] for {todo} of {exercise}", text) for text in texts)
 
 
 def _catalogue_texts(entries: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -579,6 +579,7 @@ def _texts(course: Course, exercise: Exercise) -> Iterator[tuple[str, bytes]]:
     checks = course.checks_dir.relative_to(course.root).as_posix()
     yield f"{checks}/{CATALOGUE}", json.dumps(entries, ensure_ascii=False).encode()
     notebook = course.exercises_dir / NOTEBOOKS / notebook_of(exercise.file)
-    for file in (course.root / COURSE_FILE, course.checks_file(exercise), course.steps_file(exercise), notebook):
+    own = (course.hints_file(exercise), course.checks_file(exercise), course.steps_file(exercise), notebook)
+    for file in (course.root / COURSE_FILE, *own):
         if file.is_file():
             yield file.relative_to(course.root).as_posix(), file.read_bytes()

@@ -141,11 +141,12 @@ title = "{title}"
 points = {points}             # its share: all points are scaled to the total of {whole}
 needs = []
 forbidden = []
+"""
 
-[exercises.start]
+HINTS = """[start]
 {name} = ["TODO: a question that leads to the first line of the function."]
 
-[exercises.hints]
+[hints]
 doubled = [
     "TODO: a question about the failure, which a look at one number answers.",
     "TODO: the principle behind the right result, in words and without any code.",
@@ -244,6 +245,7 @@ def _texts(course: Course, exercise_id: str) -> dict[Path, str]:
         solutions / f"{exercise_id}.py": SOLUTION.format(**fields),
         course.checks_dir / f"test_{exercise_id}.py": CHECKS.format(**fields),
         course.checks_dir / f"{STEPS_PREFIX}{exercise_id}.py": STEPS.format(**fields),
+        course.checks_dir / "hints" / f"{exercise_id}.toml": HINTS.format(**fields),
         solutions / "misconceptions" / f"{exercise_id}.toml": MISCONCEPTIONS.format(**fields),
         solutions / "accepted" / exercise_id / "adds.py": ACCEPTED.format(**fields),
     }
@@ -309,6 +311,7 @@ def _course_texts(title: str, kind: str) -> dict[str, str]:
         ".github/workflows/course.yml": "workflow.txt",
         f"{checks}/test_{EXAMPLE}.py": f"{kind}/checks.txt",
         f"{checks}/{STEPS_PREFIX}{EXAMPLE}.py": f"{kind}/steps.txt",
+        f"{checks}/hints/{EXAMPLE}.toml": "hints.txt",
         f"{solutions}/misconceptions/{EXAMPLE}.toml": f"{kind}/misconceptions.txt",
         f"{solutions}/accepted/{EXAMPLE}/loops.py": f"{kind}/accepted_loops.txt",
         f"{solutions}/accepted/{EXAMPLE}/norm.py": f"{kind}/accepted_norm.txt",

@@ -6,6 +6,7 @@ import symtable
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import takewhile
 from pathlib import Path
 from types import ModuleType
@@ -15,6 +16,7 @@ from autograder.comparison import Expected, passes
 from autograder.course import (
     BEGIN,
     COURSE_FILE,
+    HINTS,
     ID,
     STEPS_PREFIX,
     Course,
@@ -24,6 +26,7 @@ from autograder.course import (
     catalogue,
     entries_of,
     nearest,
+    problem_of_hints,
     stub_text,
     suggestion,
 )
@@ -81,26 +84,35 @@ def _no_definition(check: Check, exercise: Exercise, known: list[str]) -> str:
 
 def hint_problems(suite: Suite, exercise: Exercise) -> Iterator[str]:
     """Yield a sentence for each check without hints, and for each hint without a check, with the nearest check."""
+    said = partial(problem_of_hints, suite.course, exercise)
     checks = [check.id for check in suite.checks[exercise.id]]
     others = [name for name in exercise.hints if name not in checks]
     hinted = {check.id for check in suite.checks[exercise.id] if check.hints} | set(exercise.hints)
     bare = [check for check in checks if check not in hinted]
     meant = {nearest(name, bare) for name in others}
-    yield from (f"the check {check} has no hints" for check in bare if check not in meant)
+    if bare and not suite.course.hints_file(exercise).is_file():
+        yield said((), f"this file is missing, so there are no hints for {', '.join(bare)}; write three for each")
+        return
+    yield from (
+        said(("hints",), f"the check {check} has no hints, expected three") for check in bare if check not in meant
+    )
     for name in others:
         otherwise = f"expected one of {', '.join(bare or checks)}"
-        yield f"there are hints for {name}, which is not a check; {suggestion(name, bare, otherwise)}"
+        hint = suggestion(name, bare, otherwise)
+        yield said(("hints", name), f"there are hints for {name}, which is not a check; {hint}")
 
 
 def starts_without_todo(suite: Suite, exercise: Exercise) -> Iterator[str]:
-    """Yield a sentence for each name under which course.toml says how to begin, and that is no TODO of the stub."""
+    """Yield a sentence for each name under which [start] says how to begin, and that is no TODO of the stub."""
     stub = suite.stubs.get(exercise.id)
     if stub is None:
         return  # why there is none has a sentence of its own
-    todos = {function.name for function in stub.functions if function.todo}
+    todos = [function.name for function in stub.functions if function.todo]
+    otherwise = f"expected one of {', '.join(todos)}" if todos else "remove it"
     for name in exercise.start:
         if name not in todos:
-            yield f"[exercises.start] names {name}, which is no TODO of the stub"
+            message = f"[start] names {name}, which is no TODO of the stub; {suggestion(name, todos, otherwise)}"
+            yield problem_of_hints(suite.course, exercise, ("start", name), message)
 
 
 def regions_without_todo(course: Course, exercise: Exercise) -> Iterator[str]:
@@ -243,7 +255,7 @@ def unfinished_texts(course: Course, exercise: Exercise) -> Iterator[str]:
     """Yield a sentence for each kind of text that says too little to a learner."""
     entries = [entry for entry in catalogue(course).values() if entry["exercise"] == exercise.id]
     texts = {
-        "the texts of [exercises.start]": [text for begin in exercise.start.values() for text in begin],
+        "the texts of [start]": [text for begin in exercise.start.values() for text in begin],
         "the hints of the checks": [hint for hints in exercise.hints.values() for hint in hints],
         "the explanations of the misconceptions": _there(entries, "explanation"),
         "the hints of the misconceptions": _there(entries, "hint"),
@@ -289,7 +301,7 @@ def _sentences(texts: Sequence[str]) -> Iterator[str]:
 
 OF_EXERCISES = (
     *("exercises/{}.py", "exercises/notebooks/{}.ipynb", "solutions/{}.py"),
-    *("tests/exercises/test_{}.py", f"tests/exercises/{STEPS_PREFIX}{{}}.py"),
+    *("tests/exercises/test_{}.py", f"tests/exercises/{STEPS_PREFIX}{{}}.py", f"{HINTS}/{{}}.toml"),
     *("solutions/misconceptions/{}.toml", "solutions/equivalents/{}.toml", "solutions/accepted/{}"),
     *("solutions/accepted/whole/*/{}.py", "solutions/accepted/whole/*/{}.toml"),
     *("solutions/reference_parts/{}.py", "tests/exercises/reference_parts/{}.json"),

@@ -152,7 +152,7 @@ class Check:
     which locates a mistake. `trials` is how often it runs, each time on inputs of other sizes. A `bonus` check adds to
     the score and is not needed for full marks. With `requires_any` it counts only if at least one of these checks
     passes, so that a program that computes nothing earns nothing. `empty` states why an empty program may pass it.
-    `hints` are used where course.toml has none. `kind` is that of a standard check. `line` is where it is declared.
+    `hints` are used where the exercise has none. `kind` is that of a standard check. `line` is where it is declared.
     """
 
     id: str

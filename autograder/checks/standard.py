@@ -6,7 +6,7 @@
     test_device = LAYER.device(points=2, requires_any=("values",))
 
 `make(impl, given, dtype)` returns what is called, a function or a module, and its inputs by name. Each method returns
-a probe for a name `test_ID`; all options of `@check` can be given. Hints in course.toml replace the default ones.
+a probe for a name `test_ID`; all options of `@check` can be given. Hints of the exercise replace the default ones.
 """
 
 import sys

@@ -18,6 +18,9 @@ Columns = tuple[Mapping[str, int], ...]
 TENSORS = "torch"
 """The library that makes tensors."""
 
+HINTS = "tests/exercises/hints"
+"""The folder with a file for each exercise: three hints for each check, and how to begin each TODO."""
+
 STEPS_PREFIX = "try_"
 """How the file with the steps of a worked example begins, beside the checks, whose file begins with `test_`."""
 
@@ -268,6 +271,10 @@ class Course:
     def checks_file(self, exercise: Exercise) -> Path:
         """Return the file with the checks of an exercise."""
         return self.checks_dir / f"test_{exercise.id}.py"
+
+    def hints_file(self, exercise: Exercise) -> Path:
+        """Return the file with the hints of an exercise, which is optional."""
+        return self.root / HINTS / f"{exercise.id}.toml"
 
     def steps_file(self, exercise: Exercise) -> Path:
         """Return the file with the steps of the lesson's worked example, which is optional."""

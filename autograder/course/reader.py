@@ -1,4 +1,4 @@
-"""Read course.toml into frozen types, and report every mistake in it at once."""
+"""Read course.toml and the hints of its exercises into frozen types, and report every mistake in them at once."""
 
 import builtins
 import re
@@ -15,12 +15,13 @@ from autograder.formats import COURSE
 from autograder.protocol import PACKAGE, PREFIX, SYNTAX, is_package, is_syntax
 
 from .grading import read_assignments, read_grading, read_take, taking
-from .model import Activity, Choice, Columns, Course, Exercise, Limits, Part, Value, Words
+from .model import HINTS, Activity, Choice, Columns, Course, Exercise, Limits, Part, Value, Words
 from .storage import read_plain
 from .toml import (
     COURSE_FILE,
     Collector,
     CourseError,
+    KeyPath,
     Problem,
     Section,
     Tables,
@@ -34,6 +35,8 @@ from .toml import (
     as_tables,
     as_text,
     as_texts,
+    key_lines,
+    line_of,
     nearest,
     quoted,
     suggestion,
@@ -391,10 +394,13 @@ def _as_total(value: object) -> Decimal | None:
     return total if total is not None and total <= MOST else None
 
 
-# Read the [[exercises]] of course.toml: their ids, points, needs, hints and forbidden names.
+# Read the [[exercises]] of course.toml: their ids, points, needs and forbidden names; the hints beside their checks.
 
-EXERCISE_KEYS = ("id", "title", "points", "needs", "hints", "forbidden", "words", "built", "start", "minutes")
+EXERCISE_KEYS = ("id", "title", "points", "needs", "forbidden", "words", "built", "minutes")
 """The keys of an exercise in course.toml."""
+
+HINT_KEYS = ("start", "hints")
+"""The tables in the file with the hints of an exercise."""
 
 ID = re.compile(r"ex[0-9]{2}_[a-z][a-z0-9_]*")
 """The id of an exercise: the names of its files begin with it."""
@@ -412,10 +418,11 @@ BUILT_LENGTH = 110
 """Characters of `built`, which is one line of a report."""
 
 Hints = Mapping[str, tuple[str, str, str]]
+Starts = Mapping[str, tuple[str, ...]]
 
 
 def read_exercises(
-    top: Section, libraries: Sequence[str] = (), *, required: bool = True
+    top: Section, root: Path, libraries: Sequence[str] = (), *, required: bool = True
 ) -> tuple[tuple[Exercise, ...], tuple[Part, ...]]:
     """Read the exercises in their order, and their parts; each exercise may need only earlier ones.
 
@@ -433,6 +440,7 @@ def read_exercises(
     exercises = [
         _exercise(
             section,
+            root,
             owner_of(ids[index], owners, top, "sizes"),
             ids,
             index,
@@ -455,20 +463,26 @@ def _points(top: Section, owners: Sequence[Section], sections: Sequence[Section]
 
 
 def _exercise(
-    section: Section, sized: Section, ids: Sequence[str], index: int, points: int, forbidden: tuple[str, ...]
+    section: Section,
+    root: Path,
+    sized: Section,
+    ids: Sequence[str],
+    index: int,
+    points: int,
+    forbidden: tuple[str, ...],
 ) -> Exercise:
     """Return an exercise; `sized` is the table with the sizes that its words may name."""
-    section.expect_keys(*EXERCISE_KEYS)
+    start, hints = _texts_beside(section, root, ids[index])
     return Exercise(
         id=ids[index],
         title=section.value("title", "a string", as_text) or "",
         points=points,
         needs=_needs(section, ids, index),
-        hints=_hints(section),
+        hints=hints,
         forbidden=forbidden,
         words=read_words(section, sized),
         built=_built(section),
-        start=_start(section),
+        start=start,
         minutes=section.value("minutes", "a whole number of minutes above 0", as_positive, required=False),
     )
 
@@ -504,6 +518,31 @@ def _needs(section: Section, ids: Sequence[str], index: int) -> tuple[str, ...]:
     return needs
 
 
+def _texts_beside(section: Section, root: Path, id_: str) -> tuple[Starts, Hints]:
+    """Return the texts in the file with the hints of an exercise; none if there is no such file."""
+    name = f"{HINTS}/{id_}.toml"
+    misplaced = [key for key in HINT_KEYS if key in section.table]
+    section.expect_keys(*EXERCISE_KEYS, *misplaced)
+    for key in misplaced:
+        section.note(key, f"{key} is in {COURSE_FILE}, expected in {name}; move it there, as the table [{key}]")
+    try:
+        top = _opened(root / name, name, required=False)
+        top.expect_keys(*HINT_KEYS)
+        texts = _start(top), _hints(top)
+        top.problems.raise_any()
+    except CourseError as error:
+        section.problems.more += error.problems
+        return {}, {}
+    return texts
+
+
+def problem_of_hints(course: Course, exercise: Exercise, key: KeyPath, message: str) -> str:
+    """Return a sentence about the hints of an exercise, with their file and the line of a key in it."""
+    name = f"{HINTS}/{exercise.id}.toml"
+    lines = key_lines(_text(course.root / name, name, required=False))
+    return str(Problem(line_of(lines, key), message, name))
+
+
 def _hints(section: Section) -> Hints:
     """Return the three hints of each check."""
     table = section.section("hints")
@@ -521,7 +560,7 @@ def _hints(section: Section) -> Hints:
     return hints
 
 
-def _start(section: Section) -> dict[str, tuple[str, ...]]:
+def _start(section: Section) -> Starts:
     """Return the texts that say how to begin each TODO, by its name."""
     table = section.section("start")
     starts: dict[str, tuple[str, ...]] = {}
@@ -626,18 +665,15 @@ def find_course(start: Path | None = None) -> Path:
 
 
 def read_course(root: Path, *, empty: bool = False) -> Course:
-    """Read root/course.toml. Raises `CourseError` with all its mistakes. The files it mentions need not exist.
+    """Read root/course.toml and the hints of its exercises. Raises `CourseError` with all mistakes in these files.
 
-    With `empty`, the course may have no exercises yet.
+    No other file needs to exist, not even those with hints. With `empty`, the course may have no exercises yet.
     """
-    text = _text(root / COURSE_FILE)
-    data = _parsed(text)
-    problems = Collector(text)
-    top = Section(data, (), "", problems)
+    top = _opened(root / COURSE_FILE)
     _check_format(top)
     top.expect_keys(*KEYS)
     libraries = read_libraries(top)
-    exercises, parts = read_exercises(top, libraries, required=not empty)
+    exercises, parts = read_exercises(top, root, libraries, required=not empty)
     ids = [exercise.id for exercise in exercises]
     course = Course(
         root=root,
@@ -655,7 +691,7 @@ def read_course(root: Path, *, empty: bool = False) -> Course:
     course = taking(course, read_take(top, course))
     course = replace(course, assignments=read_assignments(top, course))
     course = replace(course, grading=read_grading(top, ids, [exercise.id for exercise in course.exercises]))
-    problems.raise_any()
+    top.problems.raise_any()
     return course
 
 
@@ -672,13 +708,11 @@ def with_sizes(course: Course, file: Path) -> Course:
 
     Raises `CourseError` with all its mistakes.
     """
-    text = _text(file)
-    problems = Collector(text)
-    top = Section(_parsed(text), (), "", problems)
+    top = _opened(file, str(file))
     top.expect_keys("sizes", "parts")
     sizes = read_sizes(top)
     parts = read_other_sizes(top, course.parts)
-    problems.raise_any()
+    top.problems.raise_any()
     return replace(course, sizes=sizes, parts=parts)
 
 
@@ -689,33 +723,40 @@ def _has_course(folder: Path) -> bool:
         return False
 
 
-def _error(message: str, line: int | None = None) -> CourseError:
-    return CourseError([Problem(line, message)])
+def _error(message: str, line: int | None = None, name: str = COURSE_FILE) -> CourseError:
+    return CourseError([Problem(line, message, name)])
 
 
-def _text(path: Path) -> str:
+def _opened(path: Path, name: str = COURSE_FILE, *, required: bool = True) -> Section:
+    """Return the table of a TOML file, which messages call `name`; an empty one if it is missing and not `required`.
+
+    Fractions become decimals, so that points of 2.55 stay exactly 2.55.
+    """
+    text = _text(path, name, required=required)
+    try:
+        return Section(tomllib.loads(text, parse_float=Decimal), (), "", Collector(text, name))
+    except RecursionError:
+        raise _error("lists or tables are nested too deeply; expected three levels at most", name=name) from None
+    except (ValueError, ArithmeticError) as error:  # ArithmeticError: an exponent too large for a decimal
+        position = re.search(r"\(at (?:line (\d+), column \d+|end of document)\)", str(error))
+        reason = str(error).replace(position.group(), "").strip() if position else str(error)
+        line = int(position[1]) if position and position[1] else text.count("\n") + 1 if position else None
+        raise _error(f"this is not TOML: {reason}", line, name) from None
+
+
+def _text(path: Path, name: str, *, required: bool) -> str:
     try:
         return read_plain(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         found = f"found the byte 0x{error.object[error.start]:02x}"
-        raise _error(f"{found}, expected UTF-8; save the file as UTF-8", line) from None
+        raise _error(f"{found}, expected UTF-8; save the file as UTF-8", line, name) from None
     except (OSError, ValueError) as error:
+        if isinstance(error, FileNotFoundError) and not required:
+            return ""
         reason = getattr(error, "strerror", None) or error
-        raise _error(f"cannot read {path} ({reason}); give the folder of a course") from None
-
-
-def _parsed(text: str) -> Mapping[str, object]:
-    """Return the tables of a TOML text. Fractions become decimals, so that points of 2.55 stay exactly 2.55."""
-    try:
-        return tomllib.loads(text, parse_float=Decimal)
-    except RecursionError:
-        raise _error("lists or tables are nested too deeply; expected three levels at most") from None
-    except (ValueError, ArithmeticError) as error:  # ArithmeticError: an exponent too large for a decimal
-        position = re.search(r"\(at (?:line (\d+), column \d+|end of document)\)", str(error))
-        reason = str(error).replace(position.group(), "").strip() if position else str(error)
-        line = int(position[1]) if position and position[1] else text.count("\n") + 1 if position else None
-        raise _error(f"this is not TOML: {reason}", line) from None
+        remedy = "give the folder of a course" if required else "make it a file that can be read, or remove it"
+        raise _error(f"cannot read {path} ({reason}); {remedy}", name=name) from None
 
 
 def _limits(section: Section) -> Limits:

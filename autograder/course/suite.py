@@ -27,7 +27,7 @@ from autograder.formats import REFERENCE_PART
 from autograder.protocol import Outline
 
 from .files import outline_of_stub
-from .model import STEPS_PREFIX, Course, Exercise
+from .model import HINTS, STEPS_PREFIX, Course, Exercise
 from .reader import split
 from .storage import read_plain, require
 from .toml import suggestion
@@ -88,10 +88,11 @@ class Suite:
 
 
 def suite_files(course: Course) -> list[Path]:
-    """Return the files of a course that verdicts depend on."""
+    """Return the files of a course that reports depend on: verdicts, and the hints beside them."""
     return [
         course.root / "course.toml",
         *sorted(file for file in course.checks_dir.rglob("*.py") if not file.name.startswith(STEPS_PREFIX)),
+        *sorted((course.root / HINTS).glob("*.toml")),
         *sorted(course.reference_parts_dir.glob("*.json")),
         *sorted(course.solutions_dir.glob("*.py")),
         *sorted(course.solutions_dir.glob("misconceptions/*.toml")),

@@ -1,4 +1,4 @@
-"""Read one table of course.toml: its values as the expected types, and a sentence for each other one."""
+"""Read one table of a TOML file: its values as the expected types, and a sentence for each other one."""
 
 import json
 import re
@@ -100,20 +100,21 @@ def _record(lines: dict[KeyPath, int], table: KeyPath, key: KeyPath, line: int) 
         lines.setdefault((*table, *key[:end]), line)
 
 
-# Collect the mistakes in a course.toml, each with its line, and report them all at once.
+# Collect the mistakes in the files of a course, each with its line, and report them all at once.
 
 COURSE_FILE = "course.toml"
 
 
 @dataclass(frozen=True)
 class Problem:
-    """One mistake: a message with what was found and what was expected, and its line if it has one."""
+    """One mistake in a file: a message with what was found and what was expected, and its line if it has one."""
 
     line: int | None
     message: str
+    file: str = COURSE_FILE
 
     def __str__(self) -> str:
-        return f"{COURSE_FILE}:{self.line}: {self.message}" if self.line else f"{COURSE_FILE}: {self.message}"
+        return f"{self.file}:{self.line}: {self.message}" if self.line else f"{self.file}: {self.message}"
 
 
 class CourseError(Exception):
@@ -128,11 +129,13 @@ class CourseError(Exception):
 
 
 class Collector:
-    """Collects mistakes while a course.toml is read, and finds the line of each key."""
+    """Collects mistakes while a file is read, and finds the line of each key. `more` has those of other files."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, file: str = COURSE_FILE) -> None:
         self._text = text
+        self._file = file
         self._problems: list[tuple[KeyPath, str]] = []
+        self.more: list[Problem] = []
 
     def add(self, path: KeyPath, message: str) -> None:
         """Record a mistake in the value at `path`."""
@@ -140,10 +143,10 @@ class Collector:
 
     def raise_any(self) -> None:
         """Raise `CourseError` with all mistakes in the order of their lines, if there are any."""
-        if self._problems:
-            lines = key_lines(self._text)
-            problems = [Problem(line_of(lines, path), message) for path, message in self._problems]
-            raise CourseError(sorted(problems, key=lambda problem: problem.line or 0))
+        lines = key_lines(self._text) if self._problems else {}
+        problems = [Problem(line_of(lines, path), message, self._file) for path, message in self._problems]
+        if problems or self.more:
+            raise CourseError([*sorted(problems, key=lambda problem: problem.line or 0), *self.more])
 
 
 # Report a name that does not exist, and suggest the nearest. difflib is imported only for a wrong name.

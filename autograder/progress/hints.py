@@ -102,7 +102,7 @@ def _advice(course: Course, exercise: Exercise, standing: Standing) -> list[str]
 def failure_texts(course: Course, exercise: Exercise, standing: Standing) -> tuple[str, tuple[str, ...]]:
     """Return the title of the check that failed first, and its hints.
 
-    They are stored with the progress. If that was rebuilt, they come from the last report, or from course.toml.
+    They are stored with the progress. If that was rebuilt, they come from the last report, or from the course.
     """
     if standing.hints or not standing.check:
         return standing.title or "", standing.hints

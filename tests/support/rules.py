@@ -17,6 +17,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from autograder.course import HINTS
+
 ROOT = Path(__file__).parents[2]
 COURSES = (ROOT, ROOT / "examples" / "autodiff")
 PROJECT = ROOT / "tests" / "autograder" / "project"
@@ -108,7 +110,11 @@ def courses() -> list[Path]:
     return [
         file
         for course in COURSES
-        for file in (course / "course.toml", *sorted((course / "solutions" / "misconceptions").glob("*.toml")))
+        for file in (
+            course / "course.toml",
+            *sorted((course / HINTS).glob("*.toml")),
+            *sorted((course / "solutions" / "misconceptions").glob("*.toml")),
+        )
     ]
 
 

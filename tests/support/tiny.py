@@ -44,6 +44,9 @@ POWER = (ROOT / "solutions" / FILES[1]).read_text("utf-8")
 POWER_ALONE = (ROOT / "solutions" / "accepted" / SECOND / "on_its_own.py").read_text("utf-8")
 """The second exercise without the first, so that the first can be anything."""
 
+HINTS = f"tests/exercises/hints/{FIRST}.toml"
+"""The file with the hints of the first exercise."""
+
 RUNNING = "    return x.cumsum(dim=-1) / count  # (..., T)"
 
 

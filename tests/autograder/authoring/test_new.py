@@ -30,12 +30,14 @@ def empty_course(root: Path, more: str = "") -> Course:
 @pytest.mark.worker
 def test_a_new_exercise_in_an_empty_course_is_proved_as_it_is(tmp_path: Path) -> None:
     files = new_exercise(empty_course(tmp_path), "first_one")
-    assert [file.name for file in files][0::5] == ["ex01_first_one.py", "course.toml"]
+    assert [file.name for file in files][0::6] == ["ex01_first_one.py", "course.toml"]
     course = read_course(tmp_path)
     write_files(find_stale(course, write_parts=True).new)
     result = validate(with_steps(load_suite(course)), seed=1, jobs=1, cache=tmp_path / "cache")
     assert result.problems == []
     assert (course.exercises[0].title, course.exercises[0].points) == ("first one", 10000)
+    assert list(course.exercises[0].hints) == ["doubled"]
+    assert "hints" not in (tmp_path / "course.toml").read_text("utf-8")
 
 
 @pytest.mark.parametrize(
@@ -137,8 +139,8 @@ def test_a_name_that_is_taken_is_refused_unless_a_number_is_given(tmp_path: Path
         ("a = 1\n", f"a = 1\n\n{ENTRY}"),
         ("a = 1\n\n[b]\nc = 2\n", f"a = 1\n\n[b]\nc = 2\n\n{ENTRY}"),
         (
-            '[[exercises]]\nid = "x"\n[exercises.hints]\na = []\n\n# When it is due.\n[grading]\nd = 1\n',
-            f'[[exercises]]\nid = "x"\n[exercises.hints]\na = []\n\n{ENTRY}\n# When it is due.\n[grading]\nd = 1\n',
+            '[[exercises]]\nid = "x"\n[exercises.words]\na = []\n\n# When it is due.\n[grading]\nd = 1\n',
+            f'[[exercises]]\nid = "x"\n[exercises.words]\na = []\n\n{ENTRY}\n# When it is due.\n[grading]\nd = 1\n',
         ),
         (
             '[[exercises]]\nid = "x"   # one\n\n# The end.\n',

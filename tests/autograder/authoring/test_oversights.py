@@ -134,6 +134,7 @@ def test_every_file_of_a_removed_exercise_is_named_and_no_other(course: Path) ->
     own = [
         *(f"exercises/{tiny.SECOND}.py", f"exercises/notebooks/{tiny.SECOND}.ipynb", f"solutions/{tiny.SECOND}.py"),
         *(f"tests/exercises/test_{tiny.SECOND}.py", f"tests/exercises/try_{tiny.SECOND}.py"),
+        f"tests/exercises/hints/{tiny.SECOND}.toml",
         *(f"solutions/misconceptions/{tiny.SECOND}.toml", f"solutions/equivalents/{tiny.SECOND}.toml"),
         *(f"solutions/accepted/{tiny.SECOND}", f"solutions/accepted/whole/other/{tiny.SECOND}.py"),
         *(f"solutions/reference_parts/{tiny.SECOND}.py", f"tests/exercises/reference_parts/{tiny.SECOND}.json"),

@@ -53,6 +53,7 @@ def test_a_kit_holds_what_is_to_be_written_what_checks_it_and_what_installs_it(f
     own = {name for name in files if not name.startswith("autograder/")}
     exercises = {f"{folder}/{name}" for folder in ("exercises", ".course/stubs") for name in tiny.FILES}
     checks = {f"tests/exercises/test_{name}" for name in tiny.FILES}
+    hints = {f"tests/exercises/hints/{exercise.id}.toml" for exercise in tiny.COURSE.exercises}
     keys = {f"key/{exercise.id}/key.xz" for exercise in tiny.COURSE.exercises}
     traces = {
         f"key/{exercise.id}/traces-{one.id}.xz"
@@ -70,7 +71,7 @@ def test_a_kit_holds_what_is_to_be_written_what_checks_it_and_what_installs_it(f
         *(f".vscode/{name}.json" for name in ("extensions", "settings", "tasks")),
     }
     catalogue = {"tests/exercises/misconceptions.json", "key/manifest.json"}
-    assert own == exercises | checks | keys | traces | others | catalogue
+    assert own == exercises | checks | hints | keys | traces | others | catalogue
     assert files["autograder/answer_key/released.py"]
     assert not [name for name in files if "__pycache__" in name]
 
@@ -185,7 +186,7 @@ def test_another_engine_another_seed_and_a_damaged_key_have_their_own_messages(k
 def test_ends_of_lines_and_hints_may_change(kit: Path) -> None:
     for file in (kit / "tests" / "exercises").glob("*.py"):
         file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
-    tiny.replaced(kit / "course.toml", "Sum along dim=-1.", "Sum along the last axis.")
+    tiny.replaced(kit / tiny.HINTS, "Sum along dim=-1.", "Sum along the last axis.")
     assert kit_keys(kit).get(tiny.COURSE.exercises[0]).reference
 
 
@@ -196,7 +197,7 @@ def test_every_command_of_a_learner_works_in_a_kit(kit: Path) -> None:
     assert "Misconception: mean-not-divided." in done.stdout
     assert "Place: ex01_running_mean.py line" in done.stdout
     assert tiny.run_course(kit, "why").returncode == 0
-    assert tiny.run_course(kit, "hint", "1").returncode == 0
+    assert tiny.COURSE.exercises[0].hints["values"][1] in tiny.run_course(kit, "hint", "1", "--now").stdout
     assert tiny.run_course(kit, "diff", "1").returncode == 0
     for command in ("", "status", "list", "next"):
         assert tiny.run_course(kit, *command.split()).returncode == 0
@@ -353,7 +354,7 @@ LINE = "count = torch.arange(1, x.size(-1) + 1, device=x.device)"
 @pytest.mark.parametrize(
     ("name", "before", "place"),
     [
-        ("course.toml", "Divide the running sum by", f"a hint of the check values of {tiny.FIRST}"),
+        (tiny.HINTS, "Divide the running sum by", f"a hint of the check values of {tiny.FIRST}"),
         (
             f"solutions/misconceptions/{tiny.FIRST}.toml",
             "How many numbers are in the first sum",
@@ -382,10 +383,8 @@ def test_texts_of_every_exercise_that_a_kit_may_have_are_no_early_leak() -> None
 
 @pytest.mark.worker
 def test_two_hints_of_a_file_are_two_leaks_in_one_file(course: Path, tmp_path: Path) -> None:
-    text = (course / "course.toml").read_text("utf-8")
     for hint in ("Divide the running sum by", "Sum along"):
-        text = text.replace(hint, f"{LINE} {hint}")
-    (course / "course.toml").write_text(text, "utf-8")
+        tiny.replaced(course / tiny.HINTS, hint, f"{LINE} {hint}")
     done = tiny.run_course(course, "release", str(tmp_path / "kit"))
     assert "hint of the check values" in done.stderr
     assert "hint of the check axes" in done.stderr

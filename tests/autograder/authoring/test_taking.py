@@ -119,6 +119,7 @@ def test_a_kit_of_one_part_needs_no_file_of_the_other(parted: Path, tmp_path: Pa
     own = [file.relative_to(kit).as_posix() for file in kit.rglob("*") if "autograder" not in file.parts]
     assert [name for name in own if tiny.FIRST in name] == [f"tests/exercises/reference_parts/{tiny.FIRST}.json"]
     assert "running mean" not in (kit / "README.md").read_text("utf-8")
+    assert [file.stem for file in (kit / "tests" / "exercises" / "hints").iterdir()] == [tiny.SECOND]
     assert tiny.FIRST not in (kit / "tests" / "exercises" / "misconceptions.json").read_text("utf-8")
 
     (kit / "exercises" / tiny.FILES[1]).write_text(tiny.POWER, "utf-8")

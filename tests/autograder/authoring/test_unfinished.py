@@ -30,7 +30,7 @@ def test_the_placeholders_of_a_new_exercise_are_counted(course: Path) -> None:
     new_exercise(read_course(course), "third")
     assert warnings_of(course, "03") == [
         "ex03_third: of the lines of the solution, 3 still say TODO",
-        "ex03_third: of the texts of [exercises.start], 1 still says TODO",
+        "ex03_third: of the texts of [start], 1 still says TODO",
         "ex03_third: of the hints of the checks, 3 still say TODO",
         "ex03_third: of the explanations of the misconceptions, 1 still says TODO",
     ]
@@ -62,8 +62,7 @@ def test_a_text_that_three_misconceptions_share_is_a_filler(course: Path, count:
 
 
 def test_a_hint_of_a_few_words_is_counted(course: Path) -> None:
-    file = course / "course.toml"
-    file.write_text(file.read_text("utf-8").replace("Along which axis do you sum?", "Which axis?"), "utf-8")
+    tiny.replaced(course / tiny.HINTS, "Along which axis do you sum?", "Which axis?")
     assert warnings_of(course) == [
         f"{tiny.FIRST}: of the hints of the checks, 1 has fewer than 3 words; the first is 'Which axis?'"
     ]

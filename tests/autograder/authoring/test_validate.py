@@ -224,21 +224,29 @@ def test_a_mark_that_is_missing_has_no_other_problem(course: Path) -> None:
     file = course / SOLUTION
     more = f"\n\ndef other(x):\n    {BEGIN}\n    return x\n    {END}\n"
     file.write_text(file.read_text("utf-8").replace(f"    {END}\n", "") + more, "utf-8")
-    starts = '[exercises.start]\nrunning_mean = ["Begin with a sum."]\n\n[exercises.hints]\nvalues'
-    toml = course / "course.toml"
-    toml.write_text(toml.read_text("utf-8").replace("[exercises.hints]\nvalues", starts), "utf-8")
+    tiny.replaced(course / tiny.HINTS, "[hints]", '[start]\nrunning_mean = ["Begin with a sum."]\n\n[hints]')
     [found] = problems_after(course)
     assert f"this region has no {END}; write one above the {BEGIN} of line " in found
 
 
 def test_hints_that_are_missing_or_for_no_check_are_reported(course: Path) -> None:
-    text = (course / "course.toml").read_text()
-    (course / "course.toml").write_text(text.replace("\nempty = [", "\nempti = ["))
-    misspelt = "there are hints for empti, which is not a check; did you mean empty?"
+    file = course / tiny.HINTS
+    tiny.replaced(file, "\nempty = [", "\nempti = [")
+    misspelt = f"{tiny.HINTS}:5: there are hints for empti, which is not a check; did you mean empty?"
     assert problems_after(course) == [misspelt]
-    (course / "course.toml").write_text(text.replace("\nempty = [", "\nnothing_at_all = ["))
-    unknown = "there are hints for nothing_at_all, which is not a check; expected one of empty"
-    assert problems_after(course) == ["the check empty has no hints", unknown]
+    tiny.replaced(file, "\nempti = [", "\nnothing_at_all = [")
+    bare = f"{tiny.HINTS}:1: the check empty has no hints, expected three"
+    unknown = f"{tiny.HINTS}:5: there are hints for nothing_at_all, which is not a check; expected one of empty"
+    assert problems_after(course) == [bare, unknown]
+    file.unlink()
+    missing = "this file is missing, so there are no hints for values, axes, dtype, empty; write three for each"
+    assert problems_after(course) == [f"{tiny.HINTS}: {missing}"]
+
+
+def test_a_text_on_how_to_begin_what_is_no_todo_is_reported(course: Path) -> None:
+    tiny.replaced(course / tiny.HINTS, "[hints]", '[start]\nrunning_maen = ["Begin with a sum."]\n\n[hints]')
+    named = "[start] names running_maen, which is no TODO of the stub; did you mean running_mean?"
+    assert problems_after(course) == [f"{tiny.HINTS}:2: {named}"]
 
 
 def test_a_name_in_a_check_that_the_solution_lacks_is_a_slip_of_the_check(course: Path) -> None:

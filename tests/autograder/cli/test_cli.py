@@ -230,8 +230,8 @@ def test_hints_come_one_by_one_and_the_last_one_stays(course: Path) -> None:
 
 
 def test_a_hint_on_a_stub_says_how_to_begin(course: Path) -> None:
-    table = '[exercises.start]\nrunning_mean = ["Read the lesson.", "Call `x.cumsum`."]\n\n[[exercises]]\nid = "ex02'
-    tiny.replaced(course / "course.toml", '[[exercises]]\nid = "ex02', table)
+    table = '[start]\nrunning_mean = ["Read the lesson.", "Call `x.cumsum`."]\n\n[hints]'
+    tiny.replaced(course / tiny.HINTS, "[hints]", table)
     for text in ("Hint 1 of 2  Read the lesson.", "Hint 2 of 2  Call `x.cumsum`.", "Hint 2 of 2"):
         done = tiny.run_course(course, "hint")
         assert (done.returncode, done.stderr) == (0, "")

@@ -31,9 +31,6 @@ def written(folder: Path, sentence: str, text: str) -> None:
     for other in removed:
         (folder / other).unlink()
     file = folder / name
-    if name == "course.toml":
-        entry = file.read_text("utf-8")
-        text = entry[: entry.rindex("[exercises.start]")] + text
     file.write_text(text, "utf-8")
 
 

@@ -1,4 +1,4 @@
-"""Which values a course.toml may have, and the message for each mistake in one."""
+"""Which values a course.toml and the files with hints may have, and the message for each mistake in one."""
 
 import pickle
 import tomllib
@@ -8,7 +8,7 @@ import pytest
 
 from autograder.course import Course, CourseError, Limits, find_course, read_course
 
-COURSE = '''\
+COURSE = """\
 title = "A course"
 seed = 7
 
@@ -26,10 +26,6 @@ points = 2.5
 needs = []
 forbidden = ["torch.nn.Embedding"]
 
-[exercises.hints]
-rows = ["Which row?", "A row of the table is a token.", """
-Index the table."""]
-
 [[exercises]]
 id = "ex05_attention"
 title = "attention"
@@ -42,10 +38,18 @@ title = "heads"
 points = 7.50
 built = "Heads side by side."
 minutes = 20
+"""
 
-[exercises.start]
+HINTS = "tests/exercises/hints/ex06_multi_head.toml"
+TEXTS = '''\
+# A comment.
+[start]
 "Heads.__init__" = ["Read the table of shapes.", "Begin with `self.mix = nn.Linear(`."]
 split = ["Call `x.view`."]
+
+[hints]
+rows = ["Which row?", "A row of the table is a token.", """
+Index the table."""]
 '''
 
 
@@ -54,8 +58,10 @@ def course(tmp_path: Path) -> Course:
     return written(tmp_path, COURSE)
 
 
-def written(folder: Path, text: str) -> Course:
+def written(folder: Path, text: str, hints: str = TEXTS) -> Course:
     (folder / "course.toml").write_text(text, encoding="utf-8")
+    (folder / HINTS).parent.mkdir(parents=True, exist_ok=True)
+    (folder / HINTS).write_text(hints, encoding="utf-8")
     return read_course(folder)
 
 
@@ -74,11 +80,11 @@ def test_a_course_is_read_into_its_types(course: Course) -> None:
     assert course.files == ("ex01_embeddings.py", "ex05_attention.py", "ex06_multi_head.py")
     first, second, third = course.exercises
     assert first.forbidden == ("torch.nn.Embedding",)
-    assert first.hints == {"rows": ("Which row?", "A row of the table is a token.", "Index the table.")}
+    assert third.hints == {"rows": ("Which row?", "A row of the table is a token.", "Index the table.")}
     assert second.needs == ("ex01_embeddings",)
     assert (second.built, third.built) == (None, "Heads side by side.")
     assert (second.minutes, third.minutes) == (None, 20)
-    assert second.start == {}
+    assert (second.start, second.hints) == ({}, {})
     assert third.start == {
         "Heads.__init__": ("Read the table of shapes.", "Begin with `self.mix = nn.Linear(`."),
         "split": ("Call `x.view`.",),
@@ -162,7 +168,7 @@ def test_bad_syntax_is_reported_with_its_line(tmp_path: Path) -> None:
 
 
 def test_a_file_that_ends_too_early_is_reported_at_its_last_line(tmp_path: Path) -> None:
-    [found] = mistakes(tmp_path, 'split = ["Call `x.view`."]\n', "split = ")
+    [found] = mistakes(tmp_path, "minutes = 20\n", "minutes = ")
     assert found.startswith(f"course.toml:{len(COURSE.splitlines())}: this is not TOML")
 
 
@@ -170,7 +176,7 @@ def test_an_encoding_other_than_utf8_is_reported_with_its_line(tmp_path: Path) -
     (tmp_path / "course.toml").write_bytes(COURSE.encode().replace(b'"heads"', b'"t\xeates"'))
     with pytest.raises(CourseError) as caught:
         read_course(tmp_path)
-    assert str(caught.value) == "course.toml:30: found the byte 0xea, expected UTF-8; save the file as UTF-8"
+    assert str(caught.value) == "course.toml:26: found the byte 0xea, expected UTF-8; save the file as UTF-8"
 
 
 @pytest.mark.parametrize(
@@ -198,13 +204,13 @@ ONE_MISTAKE = [
     (
         '"Heads side by side."',
         '"Two\\nlines."',
-        'course.toml:32: exercises "ex06_multi_head": built is "Two\\nlines.", '
+        'course.toml:28: exercises "ex06_multi_head": built is "Two\\nlines.", '
         "expected one line that says what was built",
     ),
     (
         '"Heads side by side."',
         f'"{"x" * 111}"',
-        'course.toml:32: exercises "ex06_multi_head": built has 111 characters, expected at most 110',
+        'course.toml:28: exercises "ex06_multi_head": built has 111 characters, expected at most 110',
     ),
     (
         "cpu_seconds = 5",
@@ -275,48 +281,48 @@ ONE_MISTAKE = [
     (
         '"ex06_multi_head"',
         '"ex05_attention"',
-        'course.toml:29: exercises "ex05_attention": an earlier exercise already has the id ex05_attention,'
+        'course.toml:25: exercises "ex05_attention": an earlier exercise already has the id ex05_attention,'
         " choose another",
     ),
     (
         '"ex06_multi_head"',
         '"ex05_multi_head"',
-        'course.toml:29: exercises "ex05_multi_head": id has the number 05, which ex05_attention has already,'
+        'course.toml:25: exercises "ex05_multi_head": id has the number 05, which ex05_attention has already,'
         " expected another number; rename this exercise and its files",
     ),
     (
         '"ex06_multi_head"',
         '"ex6_Heads"',
-        'course.toml:29: exercises "ex6_Heads": id is "ex6_Heads", expected exNN_name in lower case,'
+        'course.toml:25: exercises "ex6_Heads": id is "ex6_Heads", expected exNN_name in lower case,'
         " like ex05_attention",
     ),
     (
         'id = "ex06_multi_head"\n',
         "",
-        "course.toml:28: exercises number 3: id is missing, expected exNN_name in lower case, like ex05_attention",
+        "course.toml:24: exercises number 3: id is missing, expected exNN_name in lower case, like ex05_attention",
     ),
     (
         'needs = ["ex01_embeddings"]',
         'needs = ["ex01_embedding"]',
-        'course.toml:26: exercises "ex05_attention": needs lists "ex01_embedding", which is not an exercise;'
+        'course.toml:22: exercises "ex05_attention": needs lists "ex01_embedding", which is not an exercise;'
         " did you mean ex01_embeddings?",
     ),
     (
         'needs = ["ex01_embeddings"]',
         'needs = ["ex06_multi_head"]',
-        'course.toml:26: exercises "ex05_attention": needs lists ex06_multi_head, a later exercise,'
+        'course.toml:22: exercises "ex05_attention": needs lists ex06_multi_head, a later exercise,'
         " expected earlier exercises only",
     ),
     (
         'needs = ["ex01_embeddings"]',
         'needs = ["ex05_attention"]',
-        'course.toml:26: exercises "ex05_attention": needs lists ex05_attention, the exercise itself,'
+        'course.toml:22: exercises "ex05_attention": needs lists ex05_attention, the exercise itself,'
         " expected earlier exercises only",
     ),
     (
         'needs = ["ex01_embeddings"]',
         'needs = "ex01_embeddings"',
-        'course.toml:26: exercises "ex05_attention": needs is "ex01_embeddings", expected a list of exercise ids',
+        'course.toml:22: exercises "ex05_attention": needs is "ex01_embeddings", expected a list of exercise ids',
     ),
     (
         '"torch.nn.Embedding"',
@@ -332,58 +338,9 @@ ONE_MISTAKE = [
         "or a package that Python does not bring along, as package:Embedding",
     ),
     (
-        '"Which row?", ',
-        "",
-        'course.toml:19: exercises "ex01_embeddings" hints: rows has 2 hints, expected three: a question,'
-        " the principle, the step",
-    ),
-    (
-        '"Which row?"',
-        '""',
-        'course.toml:19: exercises "ex01_embeddings" hints: hint 1 of rows is empty, expected a sentence',
-    ),
-    (
-        '"Which row?"',
-        f'"{"x" * 201}"',
-        'course.toml:19: exercises "ex01_embeddings" hints: hint 1 of rows has 201 characters, expected at most 200',
-    ),
-    (
-        '"Which row?"',
-        "3",
-        'course.toml:19: exercises "ex01_embeddings" hints: rows is a list of 3, expected a list of three strings',
-    ),
-    (
         "minutes = 20",
         "minutes = 0.5",
-        'course.toml:33: exercises "ex06_multi_head": minutes is 0.5, expected a whole number of minutes above 0',
-    ),
-    (
-        '"Heads.__init__"',
-        "Heads.__init__",
-        'course.toml:36: exercises "ex06_multi_head" start: Heads is a table, expected a list; put a name with a dot in'
-        ' quotes: "Heads.__init__"',
-    ),
-    (
-        "split =",
-        '"split heads" =',
-        'course.toml:37: exercises "ex06_multi_head" start: "split heads" names no TODO, expected a function, or a'
-        " method as Class.method",
-    ),
-    (
-        '["Call `x.view`."]',
-        "[]",
-        'course.toml:37: exercises "ex06_multi_head" start: split has 0 texts, expected one to three',
-    ),
-    (
-        '["Call `x.view`."]',
-        '"Call `x.view`."',
-        'course.toml:37: exercises "ex06_multi_head" start: split is "Call `x.view`.", expected a list of one to three'
-        " strings",
-    ),
-    (
-        "Call `x.view`.",
-        " ",
-        'course.toml:37: exercises "ex06_multi_head" start: text 1 of split is empty, expected a sentence',
+        'course.toml:29: exercises "ex06_multi_head": minutes is 0.5, expected a whole number of minutes above 0',
     ),
     (
         "seed = 7",
@@ -396,6 +353,105 @@ ONE_MISTAKE = [
 @pytest.mark.parametrize(("old", "new", "expected"), ONE_MISTAKE)
 def test_one_mistake_is_one_sentence_with_its_line(tmp_path: Path, old: str, new: str, expected: str) -> None:
     assert mistakes(tmp_path, old, new) == [expected]
+
+
+HINTS_MISTAKE = [
+    (
+        '"Which row?", ',
+        "",
+        f"{HINTS}:7: hints: rows has 2 hints, expected three: a question, the principle, the step",
+    ),
+    (
+        '"Which row?"',
+        '""',
+        f"{HINTS}:7: hints: hint 1 of rows is empty, expected a sentence",
+    ),
+    (
+        '"Which row?"',
+        f'"{"x" * 201}"',
+        f"{HINTS}:7: hints: hint 1 of rows has 201 characters, expected at most 200",
+    ),
+    (
+        '"Which row?"',
+        "3",
+        f"{HINTS}:7: hints: rows is a list of 3, expected a list of three strings",
+    ),
+    (
+        '"Heads.__init__"',
+        "Heads.__init__",
+        f'{HINTS}:3: start: Heads is a table, expected a list; put a name with a dot in quotes: "Heads.__init__"',
+    ),
+    (
+        "split =",
+        '"split heads" =',
+        f'{HINTS}:4: start: "split heads" names no TODO, expected a function, or a method as Class.method',
+    ),
+    (
+        '["Call `x.view`."]',
+        "[]",
+        f"{HINTS}:4: start: split has 0 texts, expected one to three",
+    ),
+    (
+        '["Call `x.view`."]',
+        '"Call `x.view`."',
+        f'{HINTS}:4: start: split is "Call `x.view`.", expected a list of one to three strings',
+    ),
+    (
+        "Call `x.view`.",
+        " ",
+        f"{HINTS}:4: start: text 1 of split is empty, expected a sentence",
+    ),
+    ("[hints]", "[hint]", f"{HINTS}:6: hint is not a known key; did you mean hints?"),
+    ("[start]", "title = 3\n[start]", f"{HINTS}:2: title is not a known key; expected start, hints"),
+    ("# A comment.", "hints 3", f"{HINTS}:1: this is not TOML: Expected '=' after a key in a key/value pair"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "expected"), HINTS_MISTAKE)
+def test_one_mistake_in_a_file_with_hints_is_one_sentence_with_its_line(
+    tmp_path: Path, old: str, new: str, expected: str
+) -> None:
+    assert TEXTS.count(old) == 1
+    with pytest.raises(CourseError) as caught:
+        written(tmp_path, COURSE, TEXTS.replace(old, new))
+    assert str(caught.value) == expected
+
+
+@pytest.mark.parametrize("key", ["hints", "start"])
+def test_hints_in_course_toml_are_a_mistake_that_names_their_file(tmp_path: Path, key: str) -> None:
+    [found] = mistakes(tmp_path, 'built = "Heads side by side."\n', f"{key} = {{}}\n")
+    expected = f"{key} is in course.toml, expected in {HINTS}; move it there, as the table [{key}]"
+    assert found == f'course.toml:28: exercises "ex06_multi_head": {expected}'
+
+
+def test_mistakes_in_hints_follow_those_of_course_toml(tmp_path: Path) -> None:
+    with pytest.raises(CourseError) as caught:
+        written(tmp_path, COURSE.replace("seed = 7", "seed = 'x'"), TEXTS.replace('"Which row?", ', ""))
+    assert [(problem.file, problem.line) for problem in caught.value.problems] == [("course.toml", 2), (HINTS, 7)]
+
+
+def test_hints_that_are_no_table_are_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(CourseError) as caught:
+        written(tmp_path, COURSE, "hints = 3\n")
+    assert str(caught.value) == f"{HINTS}:1: hints is 3, expected a table"
+
+
+def test_a_file_with_hints_that_cannot_be_read_is_a_sentence(tmp_path: Path) -> None:
+    written(tmp_path, COURSE, "")
+    (tmp_path / HINTS).write_bytes(b"[hints]\n# \xea\n")
+    with pytest.raises(CourseError) as caught:
+        read_course(tmp_path)
+    assert str(caught.value) == f"{HINTS}:2: found the byte 0xea, expected UTF-8; save the file as UTF-8"
+    (tmp_path / HINTS).unlink()
+    (tmp_path / HINTS).mkdir()
+    with pytest.raises(CourseError, match=rf"^{HINTS}: cannot read .* \(Is a directory\); make it a file that can be"):
+        read_course(tmp_path)
+
+
+def test_an_exercise_may_have_no_file_with_hints(tmp_path: Path) -> None:
+    written(tmp_path, COURSE)
+    (tmp_path / HINTS).unlink()
+    assert [(exercise.start, exercise.hints) for exercise in read_course(tmp_path).exercises] == [({}, {})] * 3
 
 
 def test_words_say_what_the_axes_count_and_an_exercise_may_have_its_own(tmp_path: Path) -> None:

@@ -33,10 +33,6 @@ points = 25
 needs = ["{SORT}"]
 forbidden = []
 
-[exercises.hints]
-spread = ["What is first in order?", "Sort them.", "Take the last minus the first."]
-one = ["What is the spread of one number?", "It is 0.", "The last is the first."]
-
 [grading]
 time_zone = "UTC"
 late_percent = 10
@@ -62,6 +58,12 @@ due = 2026-03-22T20:00:00
 late_percent = 20
 builds_on = "reference"
 weight = 100
+"""
+
+HINTS = """
+[hints]
+spread = ["What is first in order?", "Sort them.", "Take the last minus the first."]
+one = ["What is the spread of one number?", "It is 0.", "The last is the first."]
 """
 
 CHECKS = '''"""ex03: spread."""
@@ -110,6 +112,7 @@ def course_at(folder: Path) -> Path:
     settings = folder / "course.toml"
     settings.write_text("points = 125\n" + settings.read_text("utf-8") + ASSIGNMENTS, "utf-8")
     (folder / "tests" / "exercises" / f"test_{SPREAD}.py").write_text(CHECKS, "utf-8")
+    (folder / "tests" / "exercises" / "hints" / f"{SPREAD}.toml").write_text(HINTS, "utf-8")
     (folder / "solutions" / f"{SPREAD}.py").write_text(SOLUTION, "utf-8")
     (folder / "solutions" / "misconceptions" / f"{SPREAD}.toml").write_text("", "utf-8")
     parts = folder / "solutions" / "reference_parts"

@@ -134,7 +134,7 @@ def test_a_change_of_the_same_length_a_moment_ago_is_seen(taught: Class) -> None
         (f"tests/exercises/reference_parts/{tiny.FIRST}.json", "", '{"format": 1}', SECONDS),
         ("tests/exercises/helper.py", "", "x = 1", BOTH),
         ("course.toml", "matrix power", "matrix powers", SECONDS),
-        ("course.toml", "Start from torch.eye.", "Start from eye.", SECONDS),
+        (f"tests/exercises/hints/{tiny.SECOND}.toml", "Start from torch.eye.", "Start from eye.", SECONDS),
         (f"tests/exercises/test_{tiny.FIRST}.py", '"""', '"""Now: ', BOTH),
         (f"solutions/{tiny.FIRST}.py", "# %%", "# %% \n# %%", BOTH),
         ("course.toml", 'forbidden = ["torch.cummax"]', "forbidden = []", BOTH),

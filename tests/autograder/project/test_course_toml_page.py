@@ -1,4 +1,4 @@
-"""docs/course-toml.md lists every key of course.toml, and what holds without it."""
+"""docs/course-toml.md lists every key of course.toml and of the files with hints, and what holds without it."""
 
 import re
 from dataclasses import fields
@@ -10,6 +10,7 @@ from autograder.course import Limits, read_course
 from autograder.course.grading import ASSIGNMENT_KEYS as ASSIGNMENTS
 from autograder.course.grading import GRADING_KEYS as GRADING
 from autograder.course.reader import EXERCISE_KEYS as EXERCISE
+from autograder.course.reader import HINT_KEYS as HINTS
 from autograder.course.reader import KEYS as TOP
 from autograder.course.reader import PART_KEYS as PARTS
 from autograder.course.reader import PLAY_KEYS as PLAY
@@ -25,6 +26,7 @@ TABLES = {"limits", "sizes", "words", "forbidden_groups", "grading", "parts", "e
     [
         ("At the top", set(TOP) - TABLES),
         ("`[[exercises]]`", set(EXERCISE)),
+        ("Hints", set(HINTS)),
         ("`[[parts]]`", set(PARTS)),
         ("`[limits]`", {field.name for field in fields(Limits)}),
         ("`[grading]`", set(GRADING)),

@@ -48,12 +48,12 @@ def test_a_regular_expression_is_no_sentence() -> None:
 def test_a_text_of_a_course_has_its_own_line_though_others_begin_alike() -> None:
     alike = "Which of the axes of your result are the positions"
     source = (
-        f'[[exercises]]\n[exercises.hints]\na = [\n    "{alike}?",\n    "He said \\"no\\"."]\n'
-        f'[[exercises]]\n[exercises.hints]\na = ["{alike} of the text?"]\n'
-        f"[[exercises]]\n[exercises.start]\nf = ['Read \"x\" again.']\n"
+        f'[hints]\na = [\n    "{alike}?",\n    "He said \\"no\\"."]\n'
+        f'b = ["{alike} of the text?"]\n'
+        f"[start]\nf = ['Read \"x\" again.']\n"
     )
     lines = [(number, key) for number, key, _ in rules.lines_of_texts(source)]
-    assert lines == [(4, "hints"), (5, "hints"), (8, "hints"), (11, "start")]
+    assert lines == [(3, "hints"), (4, "hints"), (5, "hints"), (7, "start")]
 
 
 def test_code_in_a_sentence_counts_as_one_word() -> None:

@@ -43,8 +43,7 @@ id = "ex01_a"
 title = "a"
 points = 99.5
 forbidden = ["a.b"]
-[exercises.hints]
-one = ["a", "b", '''c''']
+words = { T = ["one", '''two'''] }
 [[exercises]]
 id = "ex02_b"
 title = "b"
