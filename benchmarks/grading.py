@@ -161,7 +161,7 @@ def copy_course(folder: Path, exercises: int) -> None:
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     text = (ROOT / "course.toml").read_text("utf-8")
     head, blocks = text[: text.index("[[parts]]")], text.split("[[exercises]]\n")[1 : exercises + 1]
-    kept = (block.split("\n[[")[0] for block in blocks)
+    kept = (block.split("\n[[")[0].replace('part = "one"\n', "") for block in blocks)
     (folder / "course.toml").write_text("\n[[exercises]]\n".join([head, *kept]), "utf-8")
     trust_here(folder)
 

@@ -17,9 +17,6 @@ from .engine import SKELETON, requirement
 
 _TABLE = re.compile(r"^\s*\[{1,2}\s*([\w-]+)")
 _EXERCISES = "exercises"
-_PARTS = "parts"
-_PART = re.compile(r"^\[\[\s*parts\s*\]\]", re.MULTILINE)
-_LIST = re.compile(r"^exercises\s*=\s*\[([^\]#]*)\]", re.MULTILINE)
 
 
 class EntryError(Exception):
@@ -31,7 +28,7 @@ def with_entry(text: str, entry: str) -> str:
     lines = text.splitlines(keepends=True)
     place = _place(lines)
     before, after = "".join(lines[:place]).rstrip(), "".join(lines[place:]).lstrip()
-    made = _listed(f"{before}\n\n{entry.strip()}\n" + (f"\n{after}" if after else ""), entry)
+    made = f"{before}\n\n{entry.strip()}\n" + (f"\n{after}" if after else "")
     # The text is edited line by line, so the result is compared with what it should mean.
     if _read(made) != _expected(text, entry):
         raise EntryError("the exercises of course.toml are not written as [[exercises]] tables; write them so")
@@ -59,24 +56,8 @@ def _read(text: str) -> dict[str, Any] | None:
 def _expected(text: str, entry: str) -> dict[str, Any]:
     before, added = tomllib.loads(text, parse_float=Decimal), tomllib.loads(entry, parse_float=Decimal)
     exercises = before.get(_EXERCISES, [])
-    parts = before.get(_PARTS, [])
-    if parts:
-        parts = [*parts[:-1], {**parts[-1], _EXERCISES: [*parts[-1].get(_EXERCISES, []), added[_EXERCISES][0]["id"]]}]
     every = [*(exercises if isinstance(exercises, list) else []), *added[_EXERCISES]]
-    return {**before, _EXERCISES: every, **({_PARTS: parts} if parts else {})}
-
-
-def _listed(text: str, entry: str) -> str:
-    """Return the text with the new exercise at the end of the list of the last part, if the course has parts."""
-    last = [match.end() for match in _PART.finditer(text)][-1:]
-    if not last or (found := _LIST.search(text, last[0])) is None:
-        return text
-    id_ = tomllib.loads(entry)[_EXERCISES][0]["id"]
-    ids, end = found[1].rstrip(), found.end(1)
-    comma = "" if not ids or ids.endswith(",") else ","
-    between = "\n    " if "\n" in found[1] else " " if ids else ""
-    after = ",\n" if "\n" in found[1] else ""
-    return f'{text[: found.start(1)]}{ids}{comma}{between}"{id_}"{after}{text[end:]}'
+    return {**before, _EXERCISES: every}
 
 
 ID = re.compile(r"ex\d\d_[a-z][a-z0-9_]*")
@@ -137,7 +118,7 @@ ACCEPTED = """# Adds instead of multiplying.
 ENTRY = """
 [[exercises]]
 id = "{id}"
-title = "{title}"
+{part}title = "{title}"
 points = {points}             # its share: all points are scaled to the total of {whole}
 needs = []
 forbidden = []
@@ -223,6 +204,7 @@ def _fields(course: Course, exercise_id: str) -> dict[str, object]:
         "imports": imports,
         "first_cell": imports and f"{imports}# %%\n",
         "id": exercise_id,
+        "part": f'part = "{course.parts[-1].id}"\n' if course.parts else "",
         "whole": "its part" if course.parts else "the course",
         "number": exercise_id[:4],
         "name": name,

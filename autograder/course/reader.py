@@ -239,9 +239,9 @@ def _as_words(value: object) -> tuple[str, ...] | None:
     return words if words and all(as_text(word) and word.isprintable() for word in words) else None
 
 
-# Read the [[parts]] of course.toml: which exercises each part has, its points, and sizes and words of its own.
+# Read the [[parts]] of course.toml: their points, and sizes and words of their own. An exercise names its part.
 
-PART_KEYS = ("id", "title", "points", "exercises", "sizes", "words")
+PART_KEYS = ("id", "title", "points", "sizes", "words")
 """The keys of a part in course.toml."""
 
 
@@ -250,64 +250,59 @@ def part_sections(top: Section) -> list[Section]:
     return top.tables("parts", "at least one [[parts]] table", as_tables)
 
 
-def listed(section: Section) -> tuple[str, ...]:
-    """Return the exercises that a part lists; none where the list is not valid, which `read_parts` records."""
-    return as_texts(section.table.get("exercises")) or ()
-
-
 def read_parts(top: Section, sections: Sequence[Section], exercises: Sequence[Section]) -> tuple[Part, ...]:
-    """Return the parts of a course in their order. Each of the exercises must belong to exactly one."""
-    ids = [str(exercise.table.get("id")) for exercise in exercises]
+    """Return the parts of a course in their order. In a course with parts, each of the exercises must name one."""
     if sections and "points" in top.table:
         top.note("points", "points has no effect beside [[parts]], each of which has points of its own; remove it")
     parts: list[Part] = []
-    seen: dict[str, str] = {}
     for section in sections:
-        part = _part(top, section)
+        part = _part(top, section, [exercise for exercise in exercises if owner_of(exercise, sections, top) is section])
         if part.id and part.id in [earlier.id for earlier in parts]:
             section.note("id", f"an earlier part already has the id {part.id}, choose another")
-        _note_exercises(section, part, ids, seen)
         parts.append(part)
-    for exercise, id_ in zip(exercises, ids, strict=True):
-        if sections and id_ not in seen and "id" in exercise.table:
-            exercise.note("id", "the exercise is in no part; add it to the exercises of one of the [[parts]]")
+    ids = [part.id for part in parts]
+    if len(set(filter(None, ids))) == len(ids):
+        _note_parts(exercises, ids)
     return tuple(parts)
 
 
-def _part(top: Section, section: Section) -> Part:
+def _part(top: Section, section: Section, exercises: Sequence[Section]) -> Part:
     section.expect_keys(*PART_KEYS)
     return Part(
         id=section.value("id", "a name in lower case, like two", _as_id) or "",
         title=section.value("title", "one line that names the part", as_line) or "",
-        exercises=section.value("exercises", "a list of exercise ids", as_texts) or (),
+        exercises=tuple(str(exercise.table.get("id")) for exercise in exercises),
         sizes=read_sizes(section) if "sizes" in section.table else (),
         words=read_words(section, section if "sizes" in section.table else top),
     )
 
 
-def _note_exercises(section: Section, part: Part, ids: Sequence[str], seen: dict[str, str]) -> None:
-    """Record exercises that do not exist, that have a part already, or that are not in the order of the course."""
-    for exercise in part.exercises:
-        if exercise in seen:
-            section.note("exercises", f"exercises lists {exercise}, which part {seen[exercise]} already has")
+def _note_parts(exercises: Sequence[Section], known: Sequence[str]) -> None:
+    """Record exercises without a part, of a part that does not exist, or after one of a later part."""
+    latest = 0
+    otherwise = f"expected one of {', '.join(known)}" if known else "the course has none, so remove it"
+    for exercise in exercises:
+        part = exercise.value("part", "the id of one of the [[parts]]", as_text, required=bool(known))
+        if part is None:
             continue
-        if exercise not in ids:
-            section.expect_names("exercises", [exercise], ids, "not an exercise", "expected the id of an exercise")
-            continue
-        late = next((other for other in seen if ids.index(other) > ids.index(exercise)), None)
-        if late is not None:
-            found = f"exercises lists {exercise} after {late}"
-            section.note("exercises", f"{found}, expected the order of the [[exercises]]")
-        seen[exercise] = part.id
+        if part not in known:
+            hint = suggestion(part, known, otherwise)
+            exercise.note("part", f"part is {quoted(part)}, which is not one of the [[parts]]; {hint}")
+        elif known.index(part) < latest:
+            found = f"part is {part}, after an exercise of {known[latest]}"
+            exercise.note("part", f"{found}, expected the order of the [[parts]]")
+        else:
+            latest = known.index(part)
 
 
 def _as_id(value: object) -> str | None:
     return value if isinstance(value, str) and re.fullmatch(r"(?!ex\d)[a-z][a-z0-9_]*", value) else None
 
 
-def owner_of(exercise: str, sections: Sequence[Section], top: Section, key: str = "exercises") -> Section:
-    """Return the table of the part that lists an exercise, if that has the key, else the table of the course."""
-    return next((section for section in sections if exercise in listed(section) and key in section.table), top)
+def owner_of(exercise: Section, sections: Sequence[Section], top: Section, key: str = "id") -> Section:
+    """Return the table of the part that an exercise names, if that has the key, else the table of the course."""
+    name = exercise.table.get("part")
+    return next((section for section in sections if section.table.get("id") == name and key in section.table), top)
 
 
 def read_other_sizes(top: Section, parts: Sequence[Part]) -> tuple[Part, ...]:
@@ -396,7 +391,7 @@ def _as_total(value: object) -> Decimal | None:
 
 # Read the [[exercises]] of course.toml: their ids, points, needs and forbidden names; the hints beside their checks.
 
-EXERCISE_KEYS = ("id", "title", "points", "needs", "forbidden", "words", "built", "minutes")
+EXERCISE_KEYS = ("id", "part", "title", "points", "needs", "forbidden", "words", "built", "minutes")
 """The keys of an exercise in course.toml."""
 
 HINT_KEYS = ("start", "hints")
@@ -435,13 +430,13 @@ def read_exercises(
         _note_earlier(section, ids[index], ids[:index])
     owners = part_sections(top)
     parts = read_parts(top, owners, sections)
-    points = _points(top, owners, sections, ids)
+    points = _points(top, owners, sections)
     groups = read_groups(top, libraries)
     exercises = [
         _exercise(
             section,
             root,
-            owner_of(ids[index], owners, top, "sizes"),
+            owner_of(section, owners, top, "sizes"),
             ids,
             index,
             points[index],
@@ -452,11 +447,11 @@ def read_exercises(
     return tuple(exercises), parts
 
 
-def _points(top: Section, owners: Sequence[Section], sections: Sequence[Section], ids: Sequence[str]) -> list[int]:
+def _points(top: Section, owners: Sequence[Section], sections: Sequence[Section]) -> list[int]:
     """Return the hundredths of a point of each exercise: its share of its part, or of a course without parts."""
     points = [0] * len(sections)
     for owner in owners or [top]:
-        own = [index for index, id_ in enumerate(ids) if owner_of(id_, owners, top) is owner]
+        own = [index for index, section in enumerate(sections) if owner_of(section, owners, top) is owner]
         for index, worth in zip(own, read_points(owner, [sections[index] for index in own]), strict=True):
             points[index] = worth
     return points

@@ -14,18 +14,16 @@ from autograder.authoring.release import kit_of, with_take, write_kit
 from autograder.course import CourseError, SuiteError, load_suite, read_course, taking
 from tests.support import tiny
 
-PARTS = f"""
+PARTS = """
 [[parts]]
 id = "one"
 title = "Means"
 points = 40
-exercises = ["{tiny.FIRST}"]
 
 [[parts]]
 id = "two"
 title = "Powers"
 points = 60
-exercises = ["{tiny.SECOND}"]
 
 [[exercises]]"""
 
@@ -55,7 +53,10 @@ needs = ["{tiny.SECOND}"]
 def parted(course: Path) -> Path:
     """Return a course of two parts, of which the second builds on the first; the first has a reference part."""
     file = course / "course.toml"
-    file.write_text(file.read_text("utf-8").replace("\n[[exercises]]", PARTS, 1), "utf-8")
+    text = file.read_text("utf-8").replace("\n[[exercises]]", PARTS, 1)
+    for name, part in ((tiny.FIRST, "one"), (tiny.SECOND, "two")):
+        text = text.replace(f'\nid = "{name}"\n', f'\nid = "{name}"\npart = "{part}"\n')
+    file.write_text(text, "utf-8")
     folder = course / "solutions" / "reference_parts"
     folder.mkdir()
     (folder / f"{tiny.FIRST}.py").write_text(PART, "utf-8")

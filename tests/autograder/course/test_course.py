@@ -127,9 +127,10 @@ def test_every_exercise_of_this_repository_says_what_was_built() -> None:
 
 def test_the_course_of_this_repository_can_be_read() -> None:
     course = read_course(find_course(Path(__file__).parent))
-    parts = tomllib.loads((course.root / "course.toml").read_text("utf-8"))["parts"]
-    for part in filter(lambda part: part["exercises"], parts):
-        assert sum(course.exercise(id_).points for id_ in part["exercises"]) == 100 * part["points"]
+    for table, part in zip(
+        tomllib.loads((course.root / "course.toml").read_text("utf-8"))["parts"], course.parts, strict=True
+    ):
+        assert sum(course.exercise(id_).points for id_ in part.exercises) == 100 * table["points"]
 
 
 def test_a_byte_order_mark_and_windows_line_ends_are_no_mistake(tmp_path: Path) -> None:

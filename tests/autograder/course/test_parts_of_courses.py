@@ -21,12 +21,10 @@ T = "position"
 id = "one"
 title = "Small things"
 points = 30
-exercises = ["ex01_sums", "ex02_means"]
 
 [[parts]]
 id = "two"
 title = "Large things"
-exercises = ["ex03_rows"]
 
 [parts.sizes]
 T = [2, 3]
@@ -37,16 +35,19 @@ G = "group"
 
 [[exercises]]
 id = "ex01_sums"
+part = "one"
 title = "sums"
 points = 1
 
 [[exercises]]
 id = "ex02_means"
+part = "one"
 title = "means"
 points = 2
 
 [[exercises]]
 id = "ex03_rows"
+part = "two"
 title = "rows"
 points = 7
 words = { T = "row" }
@@ -99,38 +100,32 @@ def test_other_sizes_must_name_the_parts_with_sizes(tmp_path: Path, text: str, e
     ("old", "new", "expected"),
     [
         (
-            '["ex01_sums", "ex02_means"]',
-            '["ex01_sums"]',
-            'course.toml:35: exercises "ex02_means": the exercise is in no part; '
-            "add it to the exercises of one of the [[parts]]",
+            'id = "ex02_means"\npart = "one"',
+            'id = "ex02_means"',
+            'course.toml:33: exercises "ex02_means": part is missing, expected the id of one of the [[parts]]',
         ),
         (
-            '["ex03_rows"]',
-            '["ex02_means", "ex03_rows"]',
-            'course.toml:20: parts "two": exercises lists ex02_means, which part one already has',
+            'id = "ex02_means"\npart = "one"',
+            'id = "ex02_means"\npart = "tow"',
+            'course.toml:35: exercises "ex02_means": part is "tow", which is not one of the [[parts]]; '
+            "did you mean two?",
         ),
         (
-            '"ex02_means"]',
-            '"ex02_means", "ex03_row"]',
-            'course.toml:15: parts "one": exercises lists "ex03_row", which is not an exercise; '
-            "did you mean ex03_rows?",
-        ),
-        (
-            '["ex01_sums", "ex02_means"]',
-            '["ex02_means", "ex01_sums"]',
-            'course.toml:15: parts "one": exercises lists ex01_sums after ex02_means, '
-            "expected the order of the [[exercises]]",
+            'id = "ex01_sums"\npart = "one"',
+            'id = "ex01_sums"\npart = "two"',
+            'course.toml:35: exercises "ex02_means": part is one, after an exercise of two, '
+            "expected the order of the [[parts]]",
         ),
         (
             "seed = 7",
             "seed = 7\npoints = 9",
             "course.toml:3: points has no effect beside [[parts]], each of which has ",
         ),
-        ('id = "two"', 'id = "one"', 'course.toml:18: parts "one": an earlier part already has the id one'),
-        ('id = "two"', 'id = "ex09"', 'course.toml:18: parts "ex09": id is "ex09", expected a name in lower case'),
-        ("G = [4, 5]", "G = [2, 5]", 'course.toml:24: parts "two" sizes: T and G are both 2 in column 1'),
-        ('G = "group"', 'K = "group"', 'course.toml:27: parts "two" words: K is not in [sizes]'),
-        ('{ T = "row" }', '{ K = "row" }', 'course.toml:43: exercises "ex03_rows" words: K is not in [sizes]'),
+        ('id = "two"', 'id = "one"', 'course.toml:17: parts "one": an earlier part already has the id one'),
+        ('id = "two"', 'id = "ex09"', 'course.toml:17: parts "ex09": id is "ex09", expected a name in lower case'),
+        ("G = [4, 5]", "G = [2, 5]", 'course.toml:22: parts "two" sizes: T and G are both 2 in column 1'),
+        ('G = "group"', 'K = "group"', 'course.toml:25: parts "two" words: K is not in [sizes]'),
+        ('{ T = "row" }', '{ K = "row" }', 'course.toml:44: exercises "ex03_rows" words: K is not in [sizes]'),
         ("points = 30", "points = -1", 'course.toml:14: parts "one": points is -1, expected a number above 0'),
     ],
 )
@@ -140,3 +135,11 @@ def test_one_mistake_is_one_sentence_with_its_line(tmp_path: Path, old: str, new
         written(tmp_path, COURSE.replace(old, new))
     assert str(caught.value).startswith(expected)
     assert len(caught.value.problems) == 1
+
+
+def test_a_part_in_a_course_without_parts_is_a_mistake(tmp_path: Path) -> None:
+    exercise = '[[exercises]]\nid = "ex01_sums"\npart = "one"\ntitle = "sums"\npoints = 1\n'
+    with pytest.raises(CourseError) as caught:
+        written(tmp_path, f'title = "A course"\nseed = 7\n\n{exercise}')
+    found = 'part is "one", which is not one of the [[parts]]; the course has none, so remove it'
+    assert str(caught.value) == f'course.toml:6: exercises "ex01_sums": {found}'

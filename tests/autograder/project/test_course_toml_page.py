@@ -48,7 +48,7 @@ def test_a_course_needs_only_what_has_no_default(tmp_path: Path) -> None:
         for heading, text in SECTIONS.items()
     }
     assert needed["At the top"] == ["title", "seed"]
-    assert needed["`[[parts]]`"] == ["id", "title", "exercises"]
+    assert needed["`[[parts]]`"] == ["id", "title"]
     assert needed["`[[exercises]]`"] == ["id", "title", "points"]
     exercise = '[[exercises]]\nid = "ex01_sums"\ntitle = "sums"\npoints = 3\n'
     (tmp_path / "course.toml").write_text(f'title = "Sums"\nseed = 1\n{exercise}', "utf-8")
