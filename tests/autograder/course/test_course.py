@@ -133,6 +133,13 @@ def test_the_course_of_this_repository_can_be_read() -> None:
         assert sum(course.exercise(id_).points for id_ in part.exercises) == 100 * table["points"]
 
 
+def test_course_toml_of_this_repository_is_a_table_of_contents() -> None:
+    text = (find_course(Path(__file__).parent) / "course.toml").read_text("utf-8")
+    entries = [entry.split("\n[[")[0].split("\n#")[0].strip() for entry in text.split("[[exercises]]\n")[1:]]
+    assert max(len(entry.splitlines()) + 1 for entry in entries) <= 12
+    assert len(text.splitlines()) <= 500
+
+
 def test_a_byte_order_mark_and_windows_line_ends_are_no_mistake(tmp_path: Path) -> None:
     (tmp_path / "course.toml").write_bytes(b"\xef\xbb\xbf" + COURSE.replace("\n", "\r\n").encode())
     assert read_course(tmp_path).title == "A course"
