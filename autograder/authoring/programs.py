@@ -55,7 +55,7 @@ MOST = 0.01
 _FOLDER = Path(counted_checks.__code__.co_filename).parent
 _EMPTIED = "\n\n_names = {{}}\nexec({source!r}, _names)\n_names['empty'](globals(), {family!r})\n"
 
-_OWN_IMPORT = re.compile(r"^from autograder\..*\n", re.MULTILINE)
+_OWN_IMPORT = re.compile(r"^from (?:autograder)?\..*\n", re.MULTILINE)
 
 Statuses = Mapping[str, str]
 """The status of every check, by id."""

@@ -16,7 +16,7 @@ from autograder.worker import Sources
 from tests.support import tiny
 
 COURSE = read_course(tiny.REPOSITORY)
-PROGRAM = tiny.REPOSITORY / "autograder" / "learner" / "play" / "__main__.py"
+PROGRAM = tiny.REPOSITORY / "autograder" / "play" / "__main__.py"
 SOLUTIONS = {exercise.file: (COURSE.solutions_dir / exercise.file).read_bytes() for exercise in COURSE.exercises}
 WHOLE = COURSE.solutions_dir / "accepted" / "whole"
 VARIANTS = sorted(path.name for path in WHOLE.iterdir())

@@ -15,6 +15,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+if __name__ == "__main__":
+    sys.path[:0] = [str(Path(__file__).resolve().parents[3])]
+    sys.path += [argument for argument in sys.argv[1:] if not argument.startswith("--")]
+
 from autograder.protocol import (
     ANSWERS,
     CONTROL,

@@ -253,13 +253,13 @@ def test_a_submission_cannot_build_a_part_that_it_brings_along(grader: Grader, r
 
 WARMED = """
 import gc, os, sys, types
-from autograder.worker.sandbox import warm_up
-warm_up.load(["torch"])
-warm_up.warm(os.open(sys.argv[1], os.O_RDONLY))
+from autograder.sandbox.confined import zygote
+zygote.load(["torch"])
+zygote.warm(os.open(sys.argv[1], os.O_RDONLY))
 gc.unfreeze()
 from autograder.checks.given import ReferencePart
-from autograder.worker import parts
-made = [each for each in parts._function.__code__.co_consts if type(each) is types.CodeType]
+from autograder.worker import sources
+made = [each for each in sources._function.__code__.co_consts if type(each) is types.CodeType]
 BEGINS = '{"format":1,"exports"'.encode()
 print(*ReferencePart.__subclasses__())
 for each in gc.get_objects():
