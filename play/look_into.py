@@ -10,7 +10,7 @@ from rich.text import Text
 
 from autograder.course import write_atomically
 from autograder.play import Stage
-from autograder.report import NAME, grid_svg, one_line, style, whole_page
+from autograder.report import NAME, grid_svg, one_line, render, style
 from play.chatter import Chatter
 from play.lens import Induction, Lens, describe_induction, describe_lens, induction, look_through
 from play.look_page import PAGE_STYLE
@@ -70,7 +70,7 @@ def page(found: Induction, lenses: Sequence[Lens]) -> str:
     title = "A look into a modern model"
     parts = "".join(_lens(lens) for lens in lenses)
     body = f'<main class="{NAME}"><h1>{escape(title)}</h1>{_induction(found)}{parts}</main>'
-    return whole_page(escape(title), style() + PAGE_STYLE, body)
+    return render("report/templates/page.html.j2", title=title, style=style() + PAGE_STYLE, body=body)
 
 
 def _induction(found: Induction) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from autograder.report import DARK, LIGHT, NAME, grid_svg, one_line, style, whole_page
+from autograder.report import DARK, LIGHT, NAME, grid_svg, one_line, render, style
 from play.attention import Heads, SentenceAttention, strongest
 
 ABOUT = {
@@ -46,7 +46,7 @@ def page(sentences: Sequence[SentenceAttention], of: str) -> str:
         '<p class="soft">0<span class="scale" aria-hidden="true"></span>1</p>'
         f"{parts}</main>"
     )
-    return whole_page(escape(title), rules, body)
+    return render("report/templates/page.html.j2", title=title, style=rules, body=body)
 
 
 def _sentence(sentence: SentenceAttention) -> Iterator[str]:

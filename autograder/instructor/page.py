@@ -2,49 +2,279 @@
 
 import base64
 import hashlib
-import json
-import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
 from statistics import median
 
-from autograder.report import DARK, LIGHT, code, listed, number, plural, points, spoken, text, whole_page, why_held
+from autograder.report import listed, number, one_line, plural, points, render, spoken, text, why_held
+from autograder.results import Status
 
+from .roster import as_csv
+from .scores import harmless
 from .statistics import (
     FEWEST,
     OPEN,
     STOPPED,
+    WRONG,
     CheckStatistics,
     Cluster,
     Cohort,
     HeldMisconception,
-    Lines,
     Pair,
     Share,
     StuckStudent,
     passing_share,
     student_of,
 )
-from .table import (
-    CHART,
-    INTERVAL,
-    MEANINGS,
-    Cell,
-    Column,
-    Table,
-    bar,
-    columns,
-    interval_cell,
-    interval_text,
-    legend,
-    matrix,
-    matrix_csv,
-    percent,
-    share_cell,
-    strip,
-)
 
-# The tables of the class page.
+# A table, as it is sorted on the page and as CSV.
+
+EMPTY = "–"
+INTERVAL = "interval"
+CHART = "chart"
+"""The kind of a column with charts; the style sheet and the script of the page know it by this name."""
+
+Value = str | int | float | tuple[float, float] | None
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell: its `value`, for the CSV and for sorting, and how it is shown.
+
+    `shown` replaces the value, and the drawing `svg` replaces both. None is an empty cell. Two numbers are an interval,
+    sorted by the lower one.
+    """
+
+    value: Value
+    shown: str | None = None
+    svg: str = ""
+    tooltip: str = ""
+
+    @property
+    def text(self) -> str:
+        """What is shown."""
+        return self.shown if self.shown is not None else EMPTY if self.value is None else str(self.value)
+
+    @property
+    def order(self) -> str | None:
+        """What the script of the page sorts by, if that is not the text."""
+        value = self.value[0] if isinstance(self.value, tuple) else self.value
+        key = "" if value is None else str(value)
+        return key if self.svg or key != (self.shown or key) else None
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: its name in the CSV, a `tooltip`, whether its cells are words or code, and its `title` on the page.
+
+    Its `kind` may be `INTERVAL`, which is two columns of the CSV, or `CHART`, which is none.
+    """
+
+    name: str
+    tooltip: str = ""
+    words: bool = False
+    kind: str = ""
+    title: str = ""
+    is_code: bool = False
+
+    @property
+    def in_csv(self) -> tuple[str, ...]:
+        """The names of its columns in the CSV."""
+        if self.kind == INTERVAL:
+            return f"{self.name} from", f"{self.name} to"
+        return () if self.kind == CHART else (self.name,)
+
+    @property
+    def classes(self) -> str:
+        """The classes of its cells on the page."""
+        return " ".join(filter(None, ("words" if self.words else "", self.kind)))
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table: its name, its caption, its columns, and rows with a cell per column. The first cell names the row."""
+
+    name: str
+    caption: str
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Cell]]
+
+    @property
+    def label(self) -> str:
+        """The first sentence of the caption."""
+        return self.caption.split(". ")[0].rstrip(".")
+
+    def csv(self) -> str:
+        """Return the table as CSV, with numbers unrounded and empty cells for None."""
+        heads = [name for column in self.columns for name in column.in_csv]
+        rows = [
+            [value for column, cell in zip(self.columns, row, strict=True) for value in _values(column, cell)]
+            for row in self.rows
+        ]
+        return csv_of(heads, rows)
+
+
+def csv_of(heads: Sequence[str], rows: Sequence[Sequence[Value]]) -> str:
+    """Return rows as CSV that no spreadsheet takes for formulas; None is an empty cell."""
+    return as_csv([_plain(value) for value in row] for row in (heads, *rows))
+
+
+def percent(share: float) -> str:
+    """Return a share as whole percent."""
+    return f"{100 * share:.0f} %"
+
+
+def share_cell(share: Share) -> Cell:
+    """Return a share as a cell, like `40 % (8 of 20)`; sorted by the share."""
+    if share.value is None:
+        return Cell(None)
+    return Cell(round(share.value, 4), f"{percent(share.value)} ({share.count} of {share.of})")
+
+
+def interval_cell(share: Share) -> Cell:
+    """Return the confidence interval of a share as a cell."""
+    interval = share.interval
+    return Cell(interval and (round(interval[0], 4), round(interval[1], 4)), interval_text(share))
+
+
+def interval_text(share: Share) -> str:
+    """Return the confidence interval of a share as text, like `24–61 %`."""
+    if share.interval is None:
+        return EMPTY
+    low, high = share.interval
+    return f"{100 * low:.0f}–{100 * high:.0f} %"
+
+
+def _values(column: Column, cell: Cell) -> Sequence[Value]:
+    if column.kind == INTERVAL:
+        return cell.value if isinstance(cell.value, tuple) else (None, None)
+    return () if column.kind == CHART else (cell.value,)
+
+
+def _plain(value: Value) -> Value:
+    if value is None:
+        return ""
+    return harmless(one_line(value)) if isinstance(value, str) else value
+
+
+# Small charts as inline SVG: a strip of statuses, a bar of counts, columns of shares.
+
+KINDS: dict[Status, str] = {
+    "pass": "yes",
+    "fail": "no",
+    "error": "no",
+    "timeout": "cut",
+    "memory": "cut",
+    "waits": "open",
+    "not_started": "open",
+    "missing": "open",
+    "held": "kit",
+    "grader_error": "kit",
+}
+MEANINGS = {
+    "yes": "passes",
+    "no": "fails",
+    "cut": "was stopped: time or memory limit",
+    "open": "is missing, not started, or waits for an earlier part",
+    "kit": "could not be graded",
+}
+"""The meaning of each kind, in the order of the legend."""
+
+HEIGHT = 16
+MOST_GAPS = 80
+"""Above this many students the gaps between them would hide the colours."""
+
+
+def strip(statuses: Sequence[Status], name: str) -> str:
+    """Return the statuses from left to right as one strip; `name` labels it.
+
+    Equal neighbours share one path, so that a large class needs few elements.
+    """
+    paths: dict[str, list[str]] = defaultdict(list)
+    at = 0
+    for kind, run in groupby(KINDS[status] for status in statuses):
+        width = sum(1 for _ in run)
+        paths[kind].append(f"M{at} 0h{width}v{HEIGHT}h-{width}z")
+        at += width
+    counts = {kind: sum(KINDS[status] == kind for status in statuses) for kind in MEANINGS}
+    summary = ", ".join(f"{count} {MEANINGS[kind]}" for kind, count in counts.items() if count)
+    drawing = "".join(f'<path class="{kind}" d="{"".join(paths[kind])}"/>' for kind in MEANINGS if kind in paths)
+    if at <= MOST_GAPS:
+        drawing += f'<path class="gaps" d="{"".join(f"M{student} 0v{HEIGHT}" for student in range(1, at))}"/>'
+    return (
+        f'<svg class="strip" role="img" aria-label="{text(f"{name}: {summary}")}" viewBox="0 0 {max(at, 1)} {HEIGHT}" '
+        f'preserveAspectRatio="none" data-of="{text(name)}">{drawing}</svg>'
+    )
+
+
+def bar(count: int, of: int) -> str:
+    """Return a count as the filled part of a bar."""
+    parts = (("yes", 0, count), ("open", count, of - count))
+    rects = "".join(
+        f'<rect class="{kind}" x="{at}" width="{width}" height="{HEIGHT}"/>' for kind, at, width in parts if width
+    )
+    return (
+        f'<svg class="bar one" role="img" aria-label="{count} of {of}" viewBox="0 0 {max(of, 1)} {HEIGHT}" '
+        f'preserveAspectRatio="none">{rects}</svg>'
+    )
+
+
+def columns(shares: Sequence[float], label: str) -> str:
+    """Return shares from 0 to 1 as columns side by side; `label` describes them in words."""
+    rects = "".join(
+        f'<rect class="yes" x="{at * 9}" y="{HEIGHT - height:.1f}" width="7" height="{height:.1f}"/>'
+        # A share of 0 is drawn half a pixel high, so that its column can be seen.
+        for at, height in enumerate(max(share * HEIGHT, 0.5) for share in shares)
+    )
+    width = 9 * len(shares) - 2
+    return (
+        f'<svg class="columns" role="img" aria-label="{text(label)}" width="{width}" height="{HEIGHT}" '
+        f'viewBox="0 0 {width} {HEIGHT}"><path class="base" d="M0 {HEIGHT}h{width}"/>{rects}</svg>'
+    )
+
+
+# The checks of a class by its students: a strip for each check, and every status as CSV.
+
+
+def matrix(cohort: Cohort) -> Iterator[tuple[str, str, Table, bool]]:
+    """Yield the checks by students for each exercise: its title, how many students pass it, and whether it is open.
+
+    The exercise with most failures is open.
+    """
+    statuses = {exercise: cohort.of_exercise(exercise) for exercise, _ in cohort.exercises}
+    failures = {exercise: sum(status in WRONG for status in found) for exercise, found in statuses.items()}
+    for exercise, title in cohort.exercises:
+        name, share = f"{number(exercise)} {title}", passing_share(statuses[exercise])
+        passed = f"{share.count} of {share.of} pass every check"
+        yield name, passed, _checks(cohort, exercise, name), exercise == max(failures, key=lambda key: failures[key])
+
+
+def _checks(cohort: Cohort, exercise: str, name: str) -> Table:
+    heads = (
+        Column("check", words=True),
+        Column("students, best score first", words=True, kind=CHART),
+        Column("pass"),
+    )
+    checks = [(spoken(item.check), cohort.verdicts[item.key]) for item in cohort.items if item.exercise == exercise]
+    checks.sort(key=lambda check: passing_share(check[1]).value or 0.0)
+    rows = [
+        (Cell(check), Cell("", svg=strip(statuses, check)), share_cell(passing_share(statuses)))
+        for check, statuses in checks
+    ]
+    return Table("matrix", f"Checks of {name}, hardest first.", heads, rows)
+
+
+def matrix_csv(cohort: Cohort) -> str:
+    """Return every status: a row for each check, a column for each student."""
+    heads = ["exercise", "check", "title", *(cohort.name(report) for report in cohort.reports)]
+    rows = [[item.exercise, item.check, item.title, *cohort.verdicts[item.key]] for item in cohort.items]
+    return csv_of(heads, rows)
+
+
+# What each table of the class page has.
 
 MOST_CHECKS, MOST_STUDENTS = 5, 4
 """A cell names this many checks or students; the CSV has all."""
@@ -107,8 +337,8 @@ def exercises_table(cohort: Cohort) -> Table:
         label = f"{number(exercise)} {title}"
         rows.append(
             (
-                Cell(exercise, markup=text(label)),
-                Cell("", markup=strip(statuses, label)),
+                Cell(exercise, label),
+                Cell("", svg=strip(statuses, label)),
                 share_cell(share),
                 interval_cell(share),
                 Cell(sum(status in ("fail", "error") for status in statuses)),
@@ -128,17 +358,17 @@ def misconceptions_table(misconceptions: Sequence[HeldMisconception]) -> Table:
         Column("share"),
         Column("95 % interval", WILSON, kind=INTERVAL),
         Column("exercise", words=True),
-        Column("id", words=True),
+        Column("id", words=True, is_code=True),
     )
     rows = [
         (
             Cell(held.name),
             Cell(held.share.count),
-            Cell("", markup=bar(held.share.count, held.share.of)),
+            Cell("", svg=bar(held.share.count, held.share.of)),
             Cell(round(held.share.value or 0, 4), f"{percent(held.share.value or 0)} of {held.share.of}"),
             interval_cell(held.share),
             Cell(spoken(held.exercise)),
-            Cell(held.id, markup=f"<code>{text(held.id)}</code>"),
+            Cell(held.id),
         )
         for held in misconceptions
     ]
@@ -170,7 +400,7 @@ def quality_table(rows: Sequence[CheckStatistics]) -> Table:
 def clusters_table(cohort: Cohort, clusters: Sequence[Cluster]) -> Table:
     """Return the table of the failures without a name."""
     heads = (
-        Column("group"),
+        Column("group", is_code=True),
         Column("students"),
         Column("exercise", words=True),
         Column("fails", words=True),
@@ -184,7 +414,7 @@ def clusters_table(cohort: Cohort, clusters: Sequence[Cluster]) -> Table:
         more = f" and {len(names) - MOST_STUDENTS} more" if len(names) > MOST_STUDENTS else ""
         rows.append(
             (
-                Cell(cluster.id, markup=f"<code>{text(cluster.id)}</code>"),
+                Cell(cluster.id),
                 Cell(len(cluster.students)),
                 Cell(spoken(cluster.exercise)),
                 Cell(listed([spoken(check) for check in cluster.checks]), check_list(cluster.checks)),
@@ -238,7 +468,7 @@ def _quality(row: CheckStatistics) -> Sequence[Cell]:
     bonus = " (bonus)" if row.item.bonus else ""
     unexplained = row.unexplained
     return (
-        Cell(name, markup=f'<span title="{text(row.item.title)}">{text(name + bonus)}</span>'),
+        Cell(name, name + bonus, tooltip=row.item.title),
         Cell(spoken(row.item.exercise)),
         share_cell(row.difficulty),
         interval_cell(row.difficulty),
@@ -262,301 +492,16 @@ def _quintiles(shares: Sequence[float]) -> Cell:
     if not shares:
         return Cell(None)
     label = f"quintiles, weakest first: {', '.join(map(percent, shares))}"
-    return Cell(" ".join(f"{share:.2f}" for share in shares), markup=columns(shares, label))
+    return Cell(" ".join(f"{share:.2f}" for share in shares), svg=columns(shares, label))
 
 
-# The parts of the class page that open: misconceptions with their code, and similar submissions side by side.
-
-MOST_CARDS, MOST_PAIRS, MOST_FILES, MOST_LINES = 12, 12, 3, 60
-"""The page shows the code of this many misconceptions and pairs, files and lines; the tables list all of them."""
-
-
-def misconception_cards(misconceptions: Sequence[HeldMisconception]) -> str:
-    """Return the most frequent misconceptions, each with an anonymous example; the first one is open."""
-    cards = [_misconception(held, at == 0) for at, held in enumerate(misconceptions[:MOST_CARDS])]
-    return "\n".join((*cards, *_cut(len(misconceptions), MOST_CARDS, "misconception")))
-
-
-def similar_cards(names: Mapping[str, str], pairs: Sequence[Pair]) -> str:
-    """Return the shared lines of the first pairs, side by side."""
-    cards = [_pair(names, pair) for pair in pairs[:MOST_PAIRS]]
-    return "\n".join((*cards, *_cut(len(pairs), MOST_PAIRS, "pair")))
-
-
-def _cut(total: int, most: int, what: str) -> Iterator[str]:
-    """Yield a note if there are more of something than the page shows the code of."""
-    if total > most:
-        yield f'<p class="soft">The code of the first {most} of {plural(total, what)} is shown.</p>'
-
-
-def _misconception(held: HeldMisconception, is_open: bool) -> str:
-    share = f"{held.share.count} of {held.share.of} students who tried it ({interval_text(held.share)})"
-    described = held.described
-    parts = [f'<p class="soft">{text(f"Exercise {number(held.exercise)}; fails {check_list(held.checks)}.")}</p>']
-    sides = [_figure("One student's code, without comments", _example(held))] if held.example else []
-    if described is None:
-        return _details(held.name, share, "".join((*parts, _sides(sides))), is_open)
-    marked = [*(("✗", line) for line in described.wrong), *(("✓", line) for line in described.right)]
-    if marked:
-        lines = "\n".join(f"<i>{mark} </i>{code(line)}" for mark, line in marked)
-        sides.append(_figure("In the catalogue: ✗ wrong, ✓ right", lines))
-    parts += [f"<p>{text(described.explanation)}</p>", _sides(sides)]
-    labelled = {
-        "Why it is tempting": described.tempting,
-        "Question for the class": described.hint,
-        "Experiment": described.experiment,
-    }
-    parts += [f"<p><strong>{label}:</strong> {text(words)}</p>" for label, words in labelled.items() if words.strip()]
-    return _details(held.name, share, "".join(parts), is_open)
-
-
-def _example(held: HeldMisconception) -> str:
-    return "\n".join(
-        f"<b><i>▸ {at:>3}  </i>{code(line)}</b>" if at == held.wrong else f"<i>  {at:>3}  </i>{code(line)}"
-        for at, line in held.example
-    )
-
-
-def _pair(names: Mapping[str, str], pair: Pair) -> str:
-    one, other = (names[student] for student in pair.students)
-    parts = []
-    for alike in pair.files[:MOST_FILES]:
-        sides = [
-            _figure(f"{name}: {percent(share)} of their own code is similar", _shared(lines))
-            for name, share, lines in zip((one, other), alike.shares, alike.lines, strict=True)
-        ]
-        parts.append(f"<h3>{text(alike.file)}</h3>{_sides(sides)}")
-    parts += _cut(len(pair.files), MOST_FILES, "file")
-    return _details(f"{one} and {other}", plural(len(pair.files), "exercise"), "".join(parts), False)
-
-
-def _shared(lines: Lines) -> str:
-    rows, before = [], 0
-    for at, line in lines[:MOST_LINES]:
-        if before and at > before + 1:
-            rows.append("<i>   …</i>")
-        rows.append(f"<i>{at:>4}  </i>{code(line)}")
-        before = at
-    more = len(lines) - MOST_LINES
-    return "\n".join([*rows, *([f"<i>   … {plural(more, 'more line')}</i>"] if more > 0 else [])])
-
-
-def _sides(figures: Sequence[str]) -> str:
-    return f'<div class="sides">{"".join(figures)}</div>' if figures else ""
-
-
-def _figure(caption: str, lines: str) -> str:
-    return f'<figure><figcaption>{text(caption)}</figcaption><pre tabindex="0">{lines}</pre></figure>'
-
-
-def _details(title: str, aside: str, parts: str, is_open: bool) -> str:
-    summary = f'<summary>{text(title)} <span class="soft">{text(aside)}</span></summary>'
-    return f"<details{' open' if is_open else ''}>{summary}{parts}</details>"
-
-
-# The style sheet and the script of the class page, which loads nothing and is readable without the script.
-#
-# Every text has a contrast of at least 4.5 in both themes. The meaning of each colour is also written in words.
-
-_KINDS = {
-    "light": {
-        "yes": "#b9d4e6",
-        "no": "#b3400a",
-        "cut": "#5c1f5c",
-        "open": "#ffffff",
-        "kit": "#e0a800",
-        "bar": "#2f6f97",
-    },
-    "dark": {
-        "yes": "#27485c",
-        "no": "#ff9a5c",
-        "cut": "#d79be0",
-        "open": "#17191f",
-        "kit": "#ffe08a",
-        "bar": "#6fb4de",
-    },
-}
-
-_RULES = """\
-* { box-sizing: border-box }
-html { scroll-padding-top: 3.2rem }
-body { margin: 0; color: var(--ink); background: var(--paper);
-  font: 15px/1.5 system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-serif }
-main { max-width: 84rem; margin: 0 auto; padding: 0 1.2rem 4rem }
-header { max-width: 84rem; margin: 0 auto; padding: 1.4rem 1.2rem .4rem }
-h1 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 .3rem; text-wrap: balance }
-h2 { font-size: 1.2rem; margin: 2.6rem 0 .3rem }
-h3 { font-size: 1rem; margin: 1.2rem 0 .2rem }
-p { margin: .35rem 0; max-width: 62rem }
-a { color: var(--key) }
-.soft, caption, figcaption, thead th { color: var(--soft) }
-.note { border-left: 4px solid var(--warn); padding: .1rem .8rem }
-nav { position: sticky; top: 0; z-index: 2; background: var(--paper); border-bottom: 1px solid var(--line) }
-nav ul { max-width: 84rem; margin: 0 auto; padding: .5rem 1.2rem; list-style: none; display: flex; flex-wrap: wrap;
-  gap: .1rem 1.4rem }
-.tiles { display: flex; flex-wrap: wrap; gap: .8rem 2.6rem; margin: .8rem 0; padding: 0 }
-.tiles div { display: flex; flex-direction: column-reverse }
-.tiles dt { color: var(--soft); font-size: .9rem }
-.tiles dd { margin: 0; font-size: 1.45rem; line-height: 1.2; font-weight: 600 }
-.wide { overflow: auto; max-height: 34rem; margin: .6rem 0; border: 1px solid var(--line); border-radius: 4px }
-.wide:focus-visible, summary:focus-visible, a:focus-visible, button:focus-visible { outline: 2px solid var(--key);
-  outline-offset: 1px }
-table { border-collapse: separate; border-spacing: 0; width: 100%; font-size: 13.5px;
-  font-variant-numeric: tabular-nums }
-caption { text-align: left; padding: .4rem .7rem; max-width: 62rem }
-caption span { white-space: nowrap }
-th, td { padding: .22rem .7rem; text-align: right; vertical-align: baseline; font-weight: 400;
-  border-top: 1px solid var(--line) }
-thead th { position: sticky; top: 0; z-index: 1; background: var(--paper); border-top: 0; white-space: nowrap;
-  border-bottom: 1px solid var(--line); vertical-align: bottom }
-tbody th { font-weight: 600 }
-th:first-child, .words { text-align: left }
-td:not(.words) { white-space: nowrap }
-td.words { min-width: 11rem; overflow-wrap: anywhere }
-th.words[scope=row] { min-width: 8rem; max-width: 24rem }
-th[scope=row]:not(.words) { white-space: nowrap }
-#why th.words[scope=row] { min-width: 16rem }
-#why td.chart, #why th.chart { width: 20%; min-width: 7rem }
-th button { font: inherit; color: inherit; background: none; border: 0; padding: 0; cursor: pointer;
-  text-align: inherit }
-th button::after { content: " ↕"; color: var(--soft) }
-th[aria-sort=ascending] button::after { content: " ↑"; color: var(--ink) }
-th[aria-sort=descending] button::after { content: " ↓"; color: var(--ink) }
-th[aria-sort=ascending], th[aria-sort=descending] { color: var(--ink) }
-td.chart, th.chart { text-align: left; width: 45% }
-td.chart { min-width: 14rem; vertical-align: middle }
-details td.chart, details th.chart { width: 75% }
-svg { display: block }
-.strip, .bar { width: 100%; height: 15px; shape-rendering: crispEdges; border: 1px solid var(--line) }
-.yes { fill: var(--yes) } .no { fill: var(--no) } .cut { fill: var(--cut) } .open { fill: var(--open) }
-.kit { fill: var(--kit) }
-.gaps { stroke: var(--paper); stroke-width: 1px; vector-effect: non-scaling-stroke; fill: none; pointer-events: none }
-.base { stroke: var(--line) }
-.columns .yes, .bar.one .yes { fill: var(--bar) }
-.legend { display: flex; flex-wrap: wrap; gap: .1rem 1.2rem; list-style: none; margin: .4rem 0; padding: 0;
-  font-size: 13.5px }
-.legend svg { display: inline-block; width: 1.1em; height: .9em; border: 1px solid var(--soft); margin-right: .4em;
-  vertical-align: -1px }
-details { border: 1px solid var(--line); border-radius: 4px; margin: .5rem 0; padding: 0 .8rem }
-details > .wide { border: 0; margin: 0 -.8rem }
-summary { cursor: pointer; padding: .45rem 0; font-weight: 600 }
-summary .soft { font-weight: 400 }
-details[open] > :last-child { margin-bottom: .7rem }
-.sides { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(24rem, 100%), 1fr)); gap: .3rem 1.2rem }
-figure { margin: .4rem 0; min-width: 0 }
-pre, code { font: 12.5px/1.55 ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace }
-pre { margin: .2rem 0; padding: .45rem .7rem; background: var(--code); border-radius: 4px; overflow-x: auto;
-  white-space: pre }
-pre i { font-style: normal; color: var(--soft); user-select: none }
-pre b { font-weight: 600 }
-#point { position: fixed; z-index: 3; pointer-events: none; background: var(--ink); color: var(--paper);
-  padding: .15rem .5rem; border-radius: 3px; font-size: 13px; max-width: 24rem }
-@media (max-width: 40rem) {
-  body { font-size: 14px } main, header, nav ul { padding-left: .8rem; padding-right: .8rem }
-  caption { max-width: calc(100vw - 1.8rem) } nav { position: static } html { scroll-padding-top: 0 }
-  th, td { padding: .22rem .45rem } #why th.words[scope=row] { min-width: 11rem }
-  .tiles { gap: .6rem 1.6rem } .tiles dd { font-size: 1.2rem }
-}
-@media print {
-  @page { margin: 12mm; size: landscape }
-  body { font-size: 10pt } main, header { max-width: none; padding: 0 }
-  nav, caption span, #point { display: none }
-  .wide { overflow: visible; max-height: none; border: 0 } table { font-size: 8.5pt }
-  thead th { position: static; white-space: normal } th, td { padding: .15rem .4rem }
-  tr, figure, pre { break-inside: avoid } h2, h3, summary { break-after: avoid }
-  th button::after { content: none !important }
-  td.words, #why th.words[scope=row] { min-width: 5rem; overflow-wrap: normal }
-  td.chart { min-width: 7rem }
-  details::details-content { content-visibility: visible; height: auto }
-  pre { white-space: pre-wrap } a { color: inherit } .legend { break-inside: avoid }
-  .strip, .bar, .columns { print-color-adjust: exact }
-}
-"""
-
-SCRIPT = """\
-"use strict";
-for (const table of document.querySelectorAll("table.sorts")) {
-  const body = table.tBodies[0], heads = [...table.tHead.rows[0].cells];
-  const by = (row, at) => row.cells[at].dataset.by ?? row.cells[at].textContent;
-  heads.forEach((head, at) => {
-    if (head.classList.contains("chart")) return;
-    const button = document.createElement("button");
-    button.type = "button";
-    button.append(...head.childNodes);
-    head.append(button);
-    head.setAttribute("aria-sort", "none");
-    button.addEventListener("click", () => {
-      const words = head.classList.contains("words") || at === 0;
-      const [first, second] = words ? ["ascending", "descending"] : ["descending", "ascending"];
-      const order = head.getAttribute("aria-sort") === first ? second : first;
-      for (const other of heads) if (other.hasAttribute("aria-sort")) other.setAttribute("aria-sort", "none");
-      head.setAttribute("aria-sort", order);
-      const sign = order === "ascending" ? 1 : -1;
-      const rows = [...body.rows].map(row => [by(row, at), row]);
-      rows.sort(([a], [b]) => {
-        if (a === "" || b === "") return (a === "") - (b === "");
-        const gap = Number(a) - Number(b);
-        return sign * (Number.isNaN(gap) ? a.localeCompare(b, undefined, { numeric: true }) : gap);
-      });
-      body.append(...rows.map(([, row]) => row));
-    });
-  });
-}
-const names = JSON.parse(document.getElementById("students").textContent);
-const meanings = JSON.parse(document.getElementById("meanings").textContent);
-const point = document.getElementById("point");
-document.addEventListener("pointermove", event => {
-  const strip = event.target.closest?.("svg.strip");
-  point.hidden = !strip;
-  if (!strip) return;
-  const box = strip.getBoundingClientRect();
-  const at = Math.min(names.length - 1, Math.floor((event.clientX - box.left) / box.width * names.length));
-  point.textContent = `${names[at]}: ${strip.dataset.of} ${meanings[event.target.getAttribute("class")] ?? ""}`;
-  point.style.top = `${Math.min(event.clientY + 14, innerHeight - 60)}px`;
-  point.style.left = `${Math.max(4, Math.min(event.clientX - 40, innerWidth - 240))}px`;
-});
-addEventListener("beforeprint", () => document.querySelectorAll("details").forEach(part => { part.open = true; }));
-"""
-
-
-def style() -> str:
-    """Return the style sheet."""
-    themes = [
-        f":root {{ color-scheme: light; {_colors(LIGHT, 'light')} }}",
-        f"@media screen and (prefers-color-scheme: dark) {{ :root {{ color-scheme: dark; {_colors(DARK, 'dark')} }} }}",
-    ]
-    return "\n".join((*themes, _RULES))
-
-
-def _colors(theme: dict[str, str], name: str) -> str:
-    return "; ".join(f"--{key}: {color}" for key, color in (theme | _KINDS[name]).items())
-
+# The page, and its tables as CSV.
 
 FOLDER = "class"
 """The folder with the tables, beside the page."""
 
 SIMILAR = "similar.csv"
 """The only table that is not always made."""
-
-MOST_CLUSTERS = 100
-"""The page lists this many groups of failures, which is more than an author works through; the CSV has all."""
-
-HOW_CHECKS = (
-    "Difficulty is the mean score of a check: high means easy. Discrimination is the correlation of its score with the "
-    "score of all other checks. Near 0 or below, the check does not separate strong students from weak ones. Quintiles "
-    "are the mean scores in each fifth of the class: they should rise from left to right. Unexplained failures match "
-    "neither a misconception nor a pattern: they are the author's list of things to do."
-)
-HOW_CLUSTERS = (
-    "Each row is probably one mistake: its results are equal up to rounding, or its exceptions are the same. "
-    "`course name OUT DIR GROUP` adds it to the catalogue of misconceptions, as a patch of the solution. You write its "
-    "texts. From then on, `course grade` recognises it."
-)
-HOW_SIMILAR = (
-    "Similarity proves nothing: these exercises are short, and people who learn together write similar code. Names, "
-    "comments and the order of functions are ignored, and so is code that was handed out or that many students share. "
-    "Read the lines, and ask the students."
-)
 
 
 @dataclass(frozen=True)
@@ -576,70 +521,62 @@ class Findings:
     notes: Sequence[str]
     looks: Sequence[tuple[str, str]] = ()
 
+    @property
+    def tables(self) -> Mapping[str, Table]:
+        """The tables by name."""
+        tables = [
+            looks_table(self.looks),
+            stuck_table(self.stuck),
+            exercises_table(self.room),
+            misconceptions_table(self.why),
+            quality_table(self.figures),
+            clusters_table(self.room, self.clusters),
+            *([similar_table(self.room.names, self.pairs)] if self.pairs is not None else []),
+        ]
+        return {table.name: table for table in tables}
+
 
 def tables(content: Findings) -> Mapping[str, str]:
     """Return the CSV files of the page by name."""
-    cohort = content.room
-    csv_tables = [
-        looks_table(content.looks),
-        stuck_table(content.stuck),
-        exercises_table(cohort),
-        misconceptions_table(content.why),
-        quality_table(content.figures),
-        clusters_table(cohort, content.clusters),
-        *([similar_table(cohort.names, content.pairs)] if content.pairs is not None else []),
-    ]
-    return {**{f"{table.name}.csv": table.csv() for table in csv_tables}, "matrix.csv": matrix_csv(cohort)}
+    csv_files = {f"{name}.csv": table.csv() for name, table in content.tables.items()}
+    return {**csv_files, "matrix.csv": matrix_csv(content.room)}
 
 
 def page(content: Findings) -> str:
     """Return the page."""
-    cohort = content.room
-    sections = (
-        ("look", "Need a look", _looks(content)),
-        ("stuck", "Stuck students", _stuck(content)),
-        ("where", "Exercises and checks", _exercises(cohort)),
-        ("why", "Misconceptions", _misconceptions(content)),
-        ("checks", "Quality of the checks", _checks(content)),
-        ("unnamed", "Failures without a name", _unnamed(content)),
-        ("similar", "Similar submissions", _similar(content)),
+    return render(
+        "instructor/templates/class.html.j2",
+        content=content,
+        room=content.room,
+        tiles=_tiles(content),
+        notes=[*content.notes, *filter(None, [small_class_note(content.room)]), *_without_score(content.room)],
+        tables=content.tables,
+        folder=FOLDER,
+        matrix=matrix(content.room),
+        meanings=MEANINGS,
+        students=[content.room.name(report) for report in content.room.reports],
+        check_list=check_list,
+        interval_text=interval_text,
+        percent=percent,
+        sheet=render("instructor/templates/class.css.j2"),
+        script=Path(__file__).with_name("templates").joinpath("class.js").read_text("utf-8"),
+        hash=_hash,
     )
-    links = "".join(f'<li><a href="#{id_}">{label}</a></li>' for id_, label, _ in sections)
-    body = "\n".join(
-        f'<section id="{id_}" aria-labelledby="{id_}-head"><h2 id="{id_}-head">{label}</h2>\n{part}\n</section>'
-        for id_, label, part in sections
-    )
-    sheet = style()
-    title = text(f"{cohort.title}: the class")
-    whole = _BODY.format(
-        title=title,
-        summary=_summary(content),
-        links=links,
-        body=body,
-        students=_data([cohort.name(report) for report in cohort.reports]),
-        meanings=_data(MEANINGS),
-        script=SCRIPT,
-    )
-    return whole_page(title, sheet, whole, f"style-src '{_hash(sheet)}'; script-src '{_hash(SCRIPT)}'")
 
 
-def _summary(content: Findings) -> str:
+def _tiles(content: Findings) -> Iterator[tuple[str, str]]:
+    """Yield the figures at the top, each with what it counts."""
     cohort = content.room
     scores = [cohort.reports[index].score for index in cohort.scored]
-    tiles = [(str(len(cohort.reports)), "submissions")]
+    yield str(len(cohort.reports)), "submissions"
     if cohort.missing:
-        tiles.append((str(len(cohort.missing)), "missing"))
+        yield str(len(cohort.missing)), "missing"
     if scores:
-        tiles.append((f"{points(round(median(scores)))} of {points(cohort.maximum)}", "points earned, the median"))
+        yield f"{points(round(median(scores)))} of {points(cohort.maximum)}", "points earned, the median"
         full = Share(sum(0 < cohort.maximum <= score for score in scores), len(scores))
-        tiles.append((percent(full.value or 0), f"with full marks: {full.count} of {full.of}"))
-    tiles.append((str(len(content.stuck)), "stuck"))
-    tiles.append((str(len(content.why)), "misconceptions found"))
-    figures = "".join(f"<div><dt>{text(label)}</dt><dd>{text(value)}</dd></div>" for value, label in tiles)
-    notes = [*content.notes, *filter(None, (small_class_note(cohort),))]
-    notes += _without_score(cohort)
-    paragraphs = "".join(f'<p class="note">{text(note)}</p>' for note in notes)
-    return f'<dl class="tiles">{figures}</dl>{paragraphs}'
+        yield percent(full.value or 0), f"with full marks: {full.count} of {full.of}"
+    yield str(len(content.stuck)), "stuck"
+    yield str(len(content.why)), "misconceptions found"
 
 
 def _without_score(cohort: Cohort) -> Iterator[str]:
@@ -659,73 +596,5 @@ def _without_score(cohort: Cohort) -> Iterator[str]:
         )
 
 
-def _looks(content: Findings) -> str:
-    return _table(looks_table(content.looks), "No submission is unusual.")
-
-
-def _stuck(content: Findings) -> str:
-    table = _table(stuck_table(content.stuck), "Nobody is stuck: every exercise that was started passes.")
-    note = "Attempts and working times are not in reports: they stay in each student's own .course folder."
-    return f'{table}<p class="soft">{note}</p>'
-
-
-def _exercises(cohort: Cohort) -> str:
-    link = f'<p>All statuses: <a href="{FOLDER}/matrix.csv">as CSV</a>. Point at a strip to see the student.</p>'
-    table = exercises_table(cohort).html(FOLDER)
-    return f"{legend()}{table}<h3>Checks by students</h3>{link}{matrix(cohort, FOLDER)}"
-
-
-def _misconceptions(content: Findings) -> str:
-    empty = "No failure of this class matches a misconception."
-    return f"{_table(misconceptions_table(content.why), empty)}{misconception_cards(content.why)}"
-
-
-def _checks(content: Findings) -> str:
-    table = _table(quality_table(content.figures), "There are no checks.")
-    return f"<p>{text(HOW_CHECKS)}</p>{table}"
-
-
-def _unnamed(content: Findings) -> str:
-    if not content.clusters:
-        return "<p>None: every failure has a name.</p>"
-    table = clusters_table(content.room, content.clusters[:MOST_CLUSTERS]).html(FOLDER)
-    more = len(content.clusters) - MOST_CLUSTERS
-    rest = f"<p>{more} smaller groups are in the CSV file only.</p>" if more > 0 else ""
-    how = re.sub("`(.*?)`", r"<code>\1</code>", text(HOW_CLUSTERS))
-    return f"<p>{how}</p>{table}{rest}"
-
-
-def _similar(content: Findings) -> str:
-    if content.pairs is None:
-        return f"<p>{text(content.not_compared)}</p>"
-    names = content.room.names
-    table = _table(similar_table(names, content.pairs), "No two submissions are unusually similar.")
-    return f"<p>{text(HOW_SIMILAR)}</p>{table}{similar_cards(names, content.pairs)}"
-
-
-def _table(table: Table, empty: str) -> str:
-    return table.html(FOLDER) if table.rows else f"<p>{text(empty)}</p>"
-
-
-def _data(value: object) -> str:
-    """Return JSON that cannot end its script element."""
-    return json.dumps(value).replace("<", "\\u003c").replace("&", "\\u0026")
-
-
 def _hash(inline: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(inline.encode()).digest()).decode()}"
-
-
-_BODY = """\
-<header>
-<h1>{title}</h1>
-{summary}
-</header>
-<nav aria-label="Sections"><ul>{links}</ul></nav>
-<main>
-{body}
-</main>
-<div id="point" role="presentation" hidden></div>
-<script type="application/json" id="students">{students}</script>
-<script type="application/json" id="meanings">{meanings}</script>
-<script>{script}</script>"""

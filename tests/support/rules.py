@@ -99,6 +99,11 @@ def programs() -> list[Path]:
     return sorted([*(ROOT / "autograder").rglob("*.py"), *play])
 
 
+def templates() -> list[Path]:
+    """Return the templates of pages, whose texts and comments people read."""
+    return sorted((ROOT / "autograder").rglob("*.html.j2"))
+
+
 def tests_and_benchmarks() -> list[Path]:
     """Return the checks, tests and benchmarks, with their helpers."""
     folders = [*(course / "tests" for course in COURSES), ROOT / "benchmarks", ROOT / "docs"]
@@ -227,6 +232,7 @@ def problems() -> list[Problem]:
         found += _of_program(program, words)
         if program.is_relative_to(ROOT / "autograder"):
             found += _of_functions(program, methods)
+    found += [problem for template in templates() for problem in _of_template(template, words)]
     found += [problem for file in tests_and_benchmarks() for problem in _of_test(file, words)]
     found += [problem for lesson in lessons() for problem in _of_lesson(lesson, words)]
     return found + [problem for file in courses() for problem in _of_course(file, words)]
@@ -263,6 +269,12 @@ def _of_program(program: Path, words: list[Word]) -> Iterator[Problem]:
     for number, text in messages(source):
         yield from _words(name, number, CODE.sub("code", text), [word for word in words if not word.everywhere])
     yield from (Problem(name, number, "name", identifier) for number, identifier in vague_names(parsed(source)))
+
+
+def _of_template(template: Path, words: list[Word]) -> Iterator[Problem]:
+    name = template.relative_to(ROOT).as_posix()
+    for number, line in enumerate(template.read_text("utf-8").splitlines(), 1):
+        yield from _words(name, number, line, words)
 
 
 def _of_test(file: Path, words: list[Word]) -> Iterator[Problem]:

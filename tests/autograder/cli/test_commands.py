@@ -712,7 +712,7 @@ def test_json_can_go_to_a_file_as_well(command: str, failed: Path) -> None:
 
 # Quick.
 
-HEAVY = ("torch", "numpy", "pytest", "nbformat")
+HEAVY = ("torch", "numpy", "pytest", "nbformat", "jinja2")
 
 
 @pytest.mark.parametrize("command", QUICK)

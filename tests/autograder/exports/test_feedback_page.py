@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
 
 from autograder.exports.feedback import LONGEST_NAME, feedback, next_of
 from autograder.gradebook import Graded, Mark, Roster, Student, policy_of
@@ -20,6 +21,7 @@ from tests.support import report_examples as examples
 from tests.support import tiny
 from tests.support.accessibility import faults
 from tests.support.browser import Browser
+from tests.support.hostile import texts
 
 PHONE, LAPTOP = 390, 1280
 EVIL = '</title></style><script>alert("x")</script>\'"><img src=x onerror=alert(1)> & \u202egnp\x07\x1b[31m\ud800'
@@ -236,23 +238,24 @@ def test_what_can_be_earned_is_said_until_the_points_are_gone(graded: Graded) ->
 # What a student wrote is words.
 
 
-def evil_page() -> str:
-    place = replace(examples.UNSCALED.place, file=EVIL, function=EVIL)
+def page_with(text: str) -> str:
+    """Return a page with this text wherever a student, an author or a teacher may have put one."""
+    place = replace(examples.UNSCALED.place, file=text, function=text)
     finding = replace(
         examples.UNSCALED,
-        id=EVIL, message=EVIL, name=EVIL, detail=EVIL, place=place, label=EVIL, source=((21, EVIL), (22, EVIL)),
+        id=text, message=text, name=text, detail=text, place=place, label=text, source=((21, text), (22, text)),
     )  # fmt: skip
-    checks = tuple(replace(check, id=EVIL, title=EVIL) for check in examples.attention("mask", "fail", finding).checks)
-    picture = Picture(EVIL, ((1.0, None), (0.0, 1.0)), EVIL, EVIL, (EVIL, EVIL), (EVIL, EVIL))
+    checks = tuple(replace(check, id=text, title=text) for check in examples.attention("mask", "fail", finding).checks)
+    picture = Picture(text, ((1.0, None), (0.0, 1.0)), text, text, (text, text), (text, text))
     bars = replace(picture, values=((1.0, -2.0),), bars=True)
-    shown = replace(examples.PASS, id="ex01_x", title=EVIL, built=EVIL, pictures=(picture, bars))
-    submission = {"student": EVIL, "digest": EVIL, "notes": [EVIL]}
-    results = (replace(examples.FAIL, title=EVIL, checks=checks), shown)
-    return page_of(*results, name=EVIL * 200, submission=submission, suite=EVIL, device=EVIL, course=EVIL)
+    shown = replace(examples.PASS, id="ex01_x", title=text, built=text, pictures=(picture, bars))
+    submission = {"student": text, "digest": text, "notes": [text]}
+    results = (replace(examples.FAIL, title=text, checks=checks), shown)
+    return page_of(*results, name=text * 200, submission=submission, suite=text, device=text, course=text)
 
 
 def test_no_text_of_a_student_is_markup() -> None:
-    html = evil_page()
+    html = page_with(EVIL)
     made = Tags(html)
     assert {tag for tag, _ in made.found}.isdisjoint({"script", "img", "link", "iframe", "object", "form", "base"})
     assert [tag for tag, _ in made.found].count("style") == 1
@@ -261,6 +264,20 @@ def test_no_text_of_a_student_is_markup() -> None:
     assert "style" not in names
     assert not [character for character in html if not (character.isprintable() or character == "\n")]
     html.encode("utf-8")
+
+
+@pytest.mark.long
+@settings(max_examples=20, derandomize=True, deadline=None, database=None)
+@given(texts())
+def test_any_text_keeps_the_elements_of_the_page(text: str) -> None:
+    html = page_with(f"x{text}")
+    with_text, plain = Tags(html).found, Tags(page_with("x")).found
+    by_length = ("u", "em", "text")  # what is marked, and the labels of a drawing, depend on how long a text is
+    tags, expected = ([tag for tag, _ in found if tag not in by_length] for found in (with_text, plain))
+    assert tags == expected
+    names, known = ({name for _, attrs in found for name in attrs} for found in (with_text, plain))
+    assert names <= known | {"transform"}
+    assert not [character for character in html if not (character.isprintable() or character == "\n")]
 
 
 def test_a_name_of_ten_thousand_letters_is_cut() -> None:
@@ -340,7 +357,7 @@ def test_all_of_it_is_printed_dark_on_white(chromium: Browser, file: Path) -> No
 
 def test_what_is_evil_stays_words_in_a_browser(chromium: Browser, tmp_path: Path) -> None:
     file = tmp_path / "evil.html"
-    file.write_text(evil_page(), "utf-8")
+    file.write_text(page_with(EVIL), "utf-8")
     chromium.open(file, width=PHONE)
     assert (chromium.requests, chromium.said) == ([file.as_uri()], [])
     assert chromium.value("document.querySelectorAll('script, img').length") == 0

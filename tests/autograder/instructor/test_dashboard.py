@@ -21,7 +21,9 @@ from autograder.instructor.class_page import FILE, hider, pseudonyms
 from autograder.instructor.page import Findings, page, tables
 from autograder.instructor.statistics import (
     FEWEST,
+    Alike,
     Cohort,
+    Pair,
     Share,
     check_statistics,
     clusters_of,
@@ -34,10 +36,11 @@ from autograder.instructor.statistics import (
     without_comment,
 )
 from autograder.protocol import Array, Value
-from autograder.results import Finding, Report
+from autograder.results import Finding, Place, Report
 from tests.support import class_examples as examples
 from tests.support import export_examples, tiny
 from tests.support.elements import Elements
+from tests.support.hostile import texts
 
 HOSTILE = '</script><script>alert(1)</script><img src=x onerror="y">&\x1b[31m\u202e" \'{}'
 COURSE = examples.titles(2, 3)
@@ -317,6 +320,25 @@ def test_hostile_names_and_findings_are_text_on_the_page() -> None:
     assert "alert(1)" in parsed.text
     for table in tables(content(cohort)).values():
         assert not [cell for row in csv.reader(io.StringIO(table)) for cell in row if cell[:1] in ("=", "+", "-", "@")]
+
+
+@pytest.mark.long
+@given(texts())
+@bounded
+def test_any_text_keeps_the_elements_of_the_page(text: str) -> None:
+    def parsed(text: str) -> Elements:
+        lines = ((1, text), (2, text))
+        pairs = [Pair((text, text), (Alike(text, (0.9, 0.8), 300, (lines, lines)),))]
+        finding = Finding("misconception", text, text, text, text, Place(text, 1, text), ((1, text),))
+        failing = {(FIRST, "check_1"): examples.check("check_1", "fail", finding, text)}
+        cohort = examples.cohort([examples.report(text, COURSE, failing)])
+        made = replace(content(cohort), pairs=pairs, notes=[text], looks=[(text, text)], not_compared=text)
+        return Elements(page(made))
+
+    hostile, plain = parsed(f"x{text}"), parsed("x")
+    assert [(tag, set(attrs) - {"data-by"}) for tag, attrs in hostile.tags] == [
+        (tag, set(attrs) - {"data-by"}) for tag, attrs in plain.tags
+    ]
 
 
 @pytest.mark.slow

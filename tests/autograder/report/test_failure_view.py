@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import pytest
 from rich.console import Console
 
-from autograder.report import ASCII, UNICODE, FailureView, Page, failure_parts, failure_text, failure_view
+from autograder.report import ASCII, UNICODE, FailureView, Page, card, failure_text, failure_view
 from autograder.report.failures import fitting_parts, print_parts
 from autograder.report.plain import failure_sentences, print_sentences
 from autograder.report.terminal_failure import WHOLE, failure_lines
@@ -34,7 +34,7 @@ def in_html(view: FailureView) -> str:
     texts: list[str] = []
     parser = HTMLParser()
     parser.handle_data = texts.append  # type: ignore[method-assign]
-    parser.feed("".join(failure_parts(view)))
+    parser.feed(card("failure", view=view))
     return "".join(texts)
 
 
