@@ -8,9 +8,7 @@ import argparse
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
-
-from fsrs import Card, Rating, Scheduler
+from typing import TYPE_CHECKING, Any
 
 from autograder.cli import CommandParser, Screen, add_json, chosen, is_somebody_there, typed
 from autograder.course import (
@@ -43,6 +41,7 @@ from autograder.progress import (
 )
 from autograder.protocol import outline_of
 from autograder.report import plural
+from autograder.runner import EnvironmentProblem
 
 from .hunting import (
     MOST_ANSWERS,
@@ -55,6 +54,10 @@ from .hunting import (
     read_practice,
     text_hash,
 )
+
+if TYPE_CHECKING:
+    from fsrs import Card
+
 
 # Questions on earlier mistakes, scheduled so that each comes back shortly before it would be forgotten.
 
@@ -111,21 +114,33 @@ def _names_of(course: Course, exercise: Exercise) -> list[str]:
 
 def rate(course: Course, misconception: str, now: datetime, *, is_right: bool) -> datetime:
     """Note an answer, and return when the question comes back."""
-    scheduler = Scheduler(learning_steps=[_DAY], relearning_steps=[_DAY], enable_fuzzing=False)
+    fsrs = _scheduling()
+    scheduler = fsrs.Scheduler(learning_steps=[_DAY], relearning_steps=[_DAY], enable_fuzzing=False)
     with changing(course) as practice:
-        known = dict(_cards(practice)).get(misconception) or Card(
-            card_id=int(text_hash(misconception)[:12], 16), due=now
-        )
-        card, _ = scheduler.review_card(known, Rating.Good if is_right else Rating.Again, now)
+        new = fsrs.Card(card_id=int(text_hash(misconception)[:12], 16), due=now)
+        known = dict(_cards(practice)).get(misconception, new)
+        card: Card
+        card, _ = scheduler.review_card(known, fsrs.Rating.Good if is_right else fsrs.Rating.Again, now)
         times = int(dict(practice.cards.get(misconception) or {}).get("times", 0)) + 1
         practice.cards[misconception] = {"card": card.to_json(), "times": times}
     return card.due
 
 
-def _cards(practice: Practice) -> Iterator[tuple[str, Card]]:
+def _scheduling() -> Any:
+    """Return the package that schedules questions. Raises `EnvironmentProblem` if it is not installed."""
+    try:
+        import fsrs  # here, because only a review needs it
+    except ImportError as error:
+        problem = f"a review needs the package {error.name}, which is not installed"
+        raise EnvironmentProblem(f"{problem}; install it in the kit's folder: pip install -e '.[review]'") from None
+    return fsrs
+
+
+def _cards(practice: Practice) -> Iterator[tuple[str, "Card"]]:
+    card = _scheduling().Card
     for name, data in practice.cards.items():
         try:
-            yield name, Card.from_json(data["card"])
+            yield name, card.from_json(data["card"])
         except (KeyError, TypeError, ValueError):
             continue
 

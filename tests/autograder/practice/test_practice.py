@@ -1,6 +1,7 @@
 """Practice: hunts, the lines of a program in order, tests of tests, and questions that come back."""
 
 import json
+import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,6 +18,7 @@ from autograder.practice.command_review import _nothing
 from autograder.practice.hunting import make_choice, read_practice
 from autograder.progress import Event, read_progress, save_events
 from autograder.protocol import outline_of
+from autograder.runner import EnvironmentProblem
 from tests.support import tiny
 
 WRONG = tiny.mean_with("return x.cumsum(dim=-1)")
@@ -416,6 +418,33 @@ def test_a_review_shows_one_question_where_nobody_can_type(practising: Path) -> 
     assert "This question comes back on" in run(practising, "review", "--answer", "1")
     assert "Nothing to review now. The next question comes on" in run(practising, "review")
     assert "no question is due" in run(practising, "review", "--answer", "1", status=2)
+
+
+def test_without_the_scheduler_a_review_is_refused(kit: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "fsrs", None)
+    for call in (due_questions, next_due):
+        with pytest.raises(EnvironmentProblem, match="needs the package fsrs"):
+            call(kit, read_progress(kit), NOW)
+    with pytest.raises(EnvironmentProblem):
+        rate(kit, "mean-not-divided", NOW, is_right=True)
+
+
+@pytest.mark.worker
+def test_without_the_scheduler_a_review_names_what_to_install_and_everything_else_works(
+    practising: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "fsrs.py").write_text("raise ImportError('not installed', name='fsrs')\n")
+
+    def without(*arguments: str, status: int) -> str:
+        done = tiny.run_course(practising, *arguments, COLUMNS="200", PYTHONPATH=str(tmp_path))
+        assert done.returncode == status, done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+    problem = "a review needs the package fsrs, which is not installed"
+    fix = "install it in the kit's folder: pip install -e '.[review]'"
+    assert without("review", status=3).strip() == f"course: {problem}; {fix}"
+    assert "There is one fault" in without("hunt", "1", "--seed", "0", status=0)
+    assert "PASS" in without("check", "1", "--submission", "solutions", status=0)
 
 
 LIKE = "".join(line for line in tiny.MEAN.splitlines(True) if "### " not in line)

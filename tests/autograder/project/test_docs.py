@@ -138,10 +138,10 @@ def test_each_installation_is_made_once_and_the_larger_one_includes_the_smaller(
     assert "touch .venv/learn .venv/ready" in dry_run(clone, "setup")
 
 
-def test_a_learner_installs_six_packages() -> None:
+def test_a_learner_installs_five_packages() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     needed = [*project["dependencies"], *project["optional-dependencies"]["torch"]]
-    assert {re.split(r"[<>=]", line)[0] for line in needed} == {"fsrs", "jinja2", "numpy", "pytest", "rich", "torch"}
+    assert {re.split(r"[<>=]", line)[0] for line in needed} == {"jinja2", "numpy", "pytest", "rich", "torch"}
 
 
 def test_the_readme_begins_with_what_a_learner_types_and_a_picture() -> None:
