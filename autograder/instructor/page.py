@@ -12,8 +12,8 @@ from statistics import median
 from autograder.report import listed, number, one_line, plural, points, render, spoken, text, why_held
 from autograder.results import Status
 
-from .roster import as_csv
-from .scores import harmless
+from autograder.gradebook import as_csv
+from autograder.gradebook import harmless
 from .statistics import (
     FEWEST,
     OPEN,
