@@ -9,11 +9,10 @@ from itertools import groupby
 from pathlib import Path
 from statistics import median
 
+from autograder.gradebook import as_csv, harmless
 from autograder.report import listed, number, one_line, plural, points, render, spoken, text, why_held
 from autograder.results import Status
 
-from autograder.gradebook import as_csv
-from autograder.gradebook import harmless
 from .statistics import (
     FEWEST,
     OPEN,
