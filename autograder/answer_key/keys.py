@@ -7,7 +7,6 @@ checks find theirs in the cache.
 
 import contextlib
 import hashlib
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict
 from io import BytesIO
@@ -129,7 +128,8 @@ def _outcome(outcome: Outcome) -> Value:
         case WorkerFailure(status, sentence):
             return {"died": [status, sentence]}
     fault = asdict(outcome)
-    return {"fault": {**fault, "bases": list(outcome.bases), "frames": list(fault["frames"]), "values": []}}
+    parts = {"bases": list(outcome.bases), "frames": list(fault["frames"]), "values": []}
+    return {"fault": {**fault, **parts, "refusals": [list(refusal) for refusal in outcome.refusals]}}
 
 
 def _read_outcome(record: Mapping[str, Any]) -> Outcome:
@@ -192,12 +192,6 @@ MAKES_KEYS = (
     *("comparison/arrays.py", "comparison/compare.py", "comparison/sketches.py"),
 )
 """The code that a key depends on: it runs the programs and decides which outcomes are wrong."""
-
-_NO_NAME = re.compile(
-    r"(?:(?P<file>\S+\.py) defines|(?P<owner>\w+) has) no (?:attribute |method )?(?P<name>\w+)"
-    r"(?:; it (?:defines|has) (?P<near>\w+): rename it if that is the one)?"
-)
-"""The sentences for a student whose program lacks a name of the contract."""
 
 
 class Keys:
@@ -431,16 +425,16 @@ def traces_of(check: Check, record: Any) -> "Mapping[Key, Trace]":
 
 def _misnamed(where: str, outcome: Fault | WorkerFailure) -> str:
     """Return a sentence if a check uses a name that the solution lacks: the check has a slip then. Else ""."""
-    found = _NO_NAME.fullmatch(outcome.message) if isinstance(outcome, Fault) and outcome.kind == "structure" else None
-    if found is None:
+    if not isinstance(outcome, Fault) or outcome.refusal.lacks not in ("definition", "attribute", "method"):
         return ""
-    owner = "the solution" if found["file"] else found["owner"]
-    near = f"; did you mean {found['near']}?" if found["near"] else "; correct the name, or define it in the solution"
-    return f"{where} uses {found['name']}, which {owner} does not define{near}"
+    lacks, owner, name, near = outcome.refusal[1:]
+    owner = "the solution" if lacks == "definition" else owner
+    hint = f"; did you mean {near}?" if near else "; correct the name, or define it in the solution"
+    return f"{where} uses {name}, which {owner} does not define{hint}"
 
 
 def _reason(outcome: Fault | WorkerFailure) -> str:
     if isinstance(outcome, WorkerFailure):
         return outcome.sentence
     place = f" ({outcome.frames[-1].file}, line {outcome.frames[-1].line})" if outcome.frames else ""
-    return f"{outcome.type}: {outcome.message}{place}"
+    return f"{outcome.type}: {outcome.full_message}{place}"

@@ -12,6 +12,8 @@ import torch
 from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from autograder.protocol import Refusal
+
 from .array_given import ArrayGiven
 from .plain_given import Shape, StructureError, compare_parameters
 from .pretended_device import another_device
@@ -61,13 +63,13 @@ def _fill_by_name(module: nn.Module, state: Mapping[str, Tensor], within: str = 
             fill(part, of_part, owner, f"{prefix}{name}.")
             by_name = {key: value for key, value in by_name.items() if not key.startswith(f"{name}.")}
     own = {key: value for key, value in module.named_parameters() if key.split(".")[0] not in hooked}
-    sentences = compare_parameters(
+    refusals = compare_parameters(
         owner,
         {f"{prefix}{key}": tuple(value.shape) for key, value in own.items()},
         {f"{prefix}{key}": tuple(value.shape) for key, value in by_name.items()},
     )
-    if sentences:
-        raise StructureError(". ".join(sentences))
+    if refusals:
+        raise StructureError(*refusals)
     for key, value in by_name.items():  # in the order of the contract: so traces of all programs have the same steps
         own[key].copy_(value)
     for key, value in own.items():
@@ -278,7 +280,9 @@ class Given(ArrayGiven):
         takes the points for it, once. Raises `StructureError` where names or shapes are missing.
         """
         if not isinstance(module, nn.Module):
-            raise StructureError(f"{type(module).__name__} is not an nn.Module: derive the class from nn.Module")
+            owner = type(module).__name__
+            says = f"{owner} is not an nn.Module: derive the class from nn.Module"
+            raise StructureError(Refusal(says, "base", owner))
         state = {name: self._weight(shape, dtype) for name, shape in parameters.items()}
         return self.fill(module, state, dtype=dtype, train=train)
 

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import ModuleType
 from typing import Any, TypeVar
 
+from autograder.protocol import Refusal
+
 # The names an implementation must have: look them up, and compare parameters with the contract.
 
 Shape = tuple[int, ...]
@@ -20,7 +22,14 @@ NEAR = 0.75
 
 
 class StructureError(Exception):
-    """A student's file lacks a name or a shape of the contract; the message is a sentence for the student."""
+    """A student's file lacks a name or a shape of the contract.
+
+    The message is a sentence for the student; `refusals` have the sentences with what they are about.
+    """
+
+    def __init__(self, *refusals: Refusal | str) -> None:
+        self.refusals = tuple(one if isinstance(one, Refusal) else Refusal(one) for one in refusals)
+        super().__init__(". ".join(refusal.sentence for refusal in self.refusals))
 
 
 class Implementation:
@@ -41,7 +50,8 @@ class Implementation:
         hint = f"; it defines {near}: rename it if that is the one" if near else ""
         if not defined:
             hint = "; it defines nothing at all: is the file empty?"
-        raise StructureError(f"{self._module.__name__}.py defines no {name}{hint}")
+        file = f"{self._module.__name__}.py"
+        raise StructureError(Refusal(f"{file} defines no {name}{hint}", "definition", file, name, near or ""))
 
 
 def nearest_name(name: str, names: Iterable[str], least: float = 0.6) -> str | None:
@@ -57,18 +67,20 @@ def nearest_name(name: str, names: Iterable[str], least: float = 0.6) -> str | N
     return plain[best] if best is not None and ratios[best] >= least else None
 
 
-def compare_parameters(owner: str, found: Mapping[str, Shape], wanted: Mapping[str, Shape]) -> list[str]:
-    """Return a sentence for every parameter that is missing or has another shape. Extra parameters are allowed."""
+def compare_parameters(owner: str, found: Mapping[str, Shape], wanted: Mapping[str, Shape]) -> list[Refusal]:
+    """Return a refusal for every parameter that is missing or has another shape. Extra parameters are allowed."""
     extra = [name for name in found if name not in wanted]
-    sentences = []
+    refusals = []
     for name, shape in wanted.items():
         if name not in found:
             near = nearest_name(name, extra)
             also = f"; found {near} {found[near]}: rename it if that is the one" if near else _listed(extra)
-            sentences.append(f"{owner} has no parameter {name} {shape}{also}")
+            says = f"{owner} has no parameter {name} {shape}{also}"
+            refusals.append(Refusal(says, "parameter", owner, name, near or ""))
         elif found[name] != shape:
-            sentences.append(f"{owner}: the parameter {name} has shape {found[name]}, expected {shape}")
-    return sentences
+            says = f"{owner}: the parameter {name} has shape {found[name]}, expected {shape}"
+            refusals.append(Refusal(says, "shape", owner, name))
+    return refusals
 
 
 def _listed(extra: list[str]) -> str:
@@ -182,7 +194,7 @@ class PlainGiven:
         except Exception as error:
             types = [kind.__name__ for kind in type(error).__mro__]
             return {"raised": types, "message": str(error)[:400], "mentions": mentioned}
-        return {"raised": [], "message": f"returned {type(result).__name__}", "mentions": mentioned}
+        return {"raised": [], "returned": type(result).__name__, "mentions": mentioned}
 
     def restart_randomness(self) -> None:
         """Seed Python's `random` as before the probe, so that two calls draw the same numbers."""

@@ -198,7 +198,8 @@ def _compare_plain(yours: Value, nominal: Value, exact: Value, judge: Same | Lik
 
 def _raises(yours: Value, expected: Expected, judge: Raises) -> Difference | None:
     wanted, raised = judge.types[0], _raised(yours)
-    text = str(yours.get("message")) if isinstance(yours, dict) else ""
+    seen = yours if isinstance(yours, dict) else {}
+    text = str(seen.get("message"))
     is_wanted = bool(raised and set(judge.types) & set(raised))
     missing = tuple(word for word in expected.nominal["mentions"] if word not in text) if is_wanted else ()
     if raised and is_wanted and (not missing or raised[0] == "AssertionError"):
@@ -207,7 +208,7 @@ def _raises(yours: Value, expected: Expected, judge: Raises) -> Difference | Non
     if raised is None:
         return Difference(NoExceptionObserved(yours, wanted), "")
     if not raised:
-        return Difference(NothingRaised(wanted, text), "")
+        return Difference(NothingRaised(wanted, str(seen.get("returned"))), "")
     if not is_wanted:
         return Difference(OtherRaised(wanted, raised[0], text), "")
     return Difference(MessageLacks(wanted, missing), "")

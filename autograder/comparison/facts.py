@@ -223,15 +223,16 @@ class DeviceDiffers(Fact):
 
 
 class NothingRaised(Fact):
-    """An exception is expected; `outcome` says what the call did instead."""
+    """An exception is expected; the call returned an object of a type instead."""
 
     expected: str
-    outcome: str
+    returned: str
 
     id = "raises"
 
     def wording(self) -> Wording:
-        return Wording(f"Your code raised nothing, expected {self.expected}", (f"the call {self.outcome}",), whole=True)
+        also = (f"the call returned {self.returned}",)
+        return Wording(f"Your code raised nothing, expected {self.expected}", also, whole=True)
 
 
 class OtherRaised(Fact):

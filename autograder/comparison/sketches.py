@@ -264,7 +264,7 @@ def _is_array_alike(mine: Array, theirs: ArraySketch, sums: Sums) -> bool:
 def _raises_alike(mine: Mapping[str, Value], theirs: Mapping[str, Value]) -> bool:
     """Return whether two programs raise the same; where nothing is raised, whether the same was observed."""
     raised = mine.get("raised"), theirs.get("raised")
-    return raised[0] == raised[1] and (raised[0] != [] or mine.get("message") == theirs.get("message"))
+    return raised[0] == raised[1] and (raised[0] != [] or mine.get("returned") == theirs.get("returned"))
 
 
 def _kind(array: Array) -> str:

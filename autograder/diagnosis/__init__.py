@@ -16,10 +16,8 @@ if TYPE_CHECKING:
         Raised,
         SignatureWrong,
         StructureWrong,
-        attribute_lacked,
         of_death,
         of_fault,
-        values_expected,
     )
     from .findings import Source, finding_of
     from .judgement import UNEXPLAINED, Diagnosis, Judgement, Location, Trials, Verdict, overall

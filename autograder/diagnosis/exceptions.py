@@ -2,15 +2,28 @@
 
 import importlib
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
-from math import prod
 from typing import Literal, overload
 
 from autograder.checks import NEAR, nearest_name
 from autograder.protocol import in_words, lines_of
-from autograder.results import Evidence, Fact, Place, Wording, opened
-from autograder.runner import Fault, Survey, WorkerFailure
+from autograder.results import Evidence, Fact, FindingKind, Place, Wording, opened
+from autograder.runner import (
+    Fault,
+    Survey,
+    WorkerFailure,
+    attribute_lacked,
+    is_about_none,
+    library_reason,
+    miscounted,
+    name_not_in_module,
+    name_unknown,
+    names_none,
+    split_at_lines,
+    values_expected,
+    without_file,
+)
 
 from .judgement import Diagnosis
 from .locations import Line
@@ -88,18 +101,23 @@ class Raised(Fact):
 
 
 class SyntaxInvalid(Fact):
-    """Python cannot read the file; `reason` is what Python says, with the lines that it speaks of as data."""
+    """Python cannot read the file; `reason` is what Python says, with the lines that it speaks of as data.
+
+    `imports` is what to write where a name with a dot stands behind `import`.
+    """
 
     type: str
     file: str
     reason: tuple[str | Line, ...]
+    imports: str = ""
 
     @property
     def id(self) -> str:
-        return self.type
+        return "dotted_import" if self.imports else self.type
 
     def wording(self) -> Wording:
-        return Wording(f"Python cannot read {self.file}: {''.join(map(str, self.reason))}", whole=True)
+        write = f": write `{self.imports}`" if self.imports else ""
+        return Wording(f"Python cannot read {self.file}: {''.join(map(str, self.reason))}{write}", whole=True)
 
 
 class ExitCalled(Fact):
@@ -281,217 +299,6 @@ def import_of(name: str, line: str, libraries: Collection[str]) -> str | None:
     return None if needs_torch and "torch" not in libraries else found
 
 
-# Common exceptions of PyTorch in plain words: what was combined, with which sizes, and why that is refused.
-#
-# The library's own text is always shown too. A message that is not known here gets no words.
-
-Words = str | Callable[[re.Match[str]], str]
-
-
-def _view(found: re.Match[str]) -> str:
-    sizes = [int(size) for size in re.findall(r"-?\d+", found[1])]
-    if -1 in sizes:
-        return f"the {found[2]} elements of the tensor do not fill the shape [{found[1]}]"
-    return f"the shape [{found[1]}] has {prod(sizes)} elements, the tensor has {found[2]}"
-
-
-def _product(found: re.Match[str]) -> str:
-    return f"a matrix of {found[1]} cannot be multiplied by one of {found[2]}: the inner sizes differ"
-
-
-def _too_many(found: re.Match[str]) -> str:
-    more = int(found[2]) - int(found[1])
-    return f"a call passes {more} {'argument' if more == 1 else 'arguments'} too many"
-
-
-def _not_there(found: re.Match[str]) -> str:
-    other = import_of(found[1], "", ("torch",))
-    elsewhere = f"; write `{other}`" if other is not None and f"from {found[2]} " not in other else ""
-    return f"the module `{found[2]}` has no name `{found[1]}`{elsewhere}"
-
-
-_REASONS: tuple[tuple[str, Words], ...] = (
-    (r"mat1 and mat2 shapes cannot be multiplied \((\d+x\d+) and (\d+x\d+)\)", _product),
-    (
-        r"The size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at non-singleton dimension (\d+)",
-        r"on axis \3, one tensor has size \1 and the other \2, so they cannot be combined",
-    ),
-    (
-        r"Expected size for first two dimensions of batch2 tensor to be: \[(.+?)\] but got: \[(.+?)\]",
-        r"a batched matrix product needs a second tensor that begins with [\1], and gets [\2]",
-    ),
-    (r"shape '\[(.+?)\]' is invalid for input of size (\d+)", _view),
-    (
-        r"view size is not compatible with input tensor's size and stride",
-        "`view` needs the numbers in memory in their order, and a transpose changes that order; `reshape` does not",
-    ),
-    (
-        r"[Ee]xpected (?:object of )?scalar type (\w+) but (?:found|got) (?:scalar type )?(\w+)",
-        r"two tensors of different dtypes are combined: \1 and \2",
-    ),
-    (
-        r"mat1 and mat2 must have the same dtype, but got (\w+) and (\w+)",
-        r"two tensors of different dtypes are combined: \1 and \2",
-    ),
-    (
-        r"value cannot be converted to type \S+ without overflow",
-        "a number is too large for the dtype of the tensor that it is put into",
-    ),
-    (r"index out of range in self", "an id is looked up that has no row in the table"),
-    (
-        r"Dimension out of range \(expected to be in range of \[(-?\d+), (-?\d+)\], but got (-?\d+)\)",
-        r"axis \3 does not exist: the tensor has axes \1 to \2",
-    ),
-    (
-        r"Boolean value of Tensor with more than one value is ambiguous",
-        "`and`, `or` and `if` need one truth value; `&` and `|` combine tensors element by element",
-    ),
-    (
-        r"a leaf Variable that requires grad is being used in an in-place operation",
-        "a parameter is changed in place while its gradient is recorded",
-    ),
-    (
-        r"modified by an inplace operation",
-        "a value that the backward pass needs was changed in place",
-    ),
-    (
-        r"element 0 of tensors does not require grad",
-        "`backward` starts from a value that no gradient flows to",
-    ),
-    (
-        r"a Tensor with (\d+) elements cannot be converted to Scalar",
-        r"`.item()` needs a tensor of one number, and this one has \1",
-    ),
-    (
-        r"probability tensor contains either `inf`, `nan` or element < 0",
-        "the probabilities to sample from contain NaN, an infinity or a negative number",
-    ),
-    (
-        r"index (-?\d+) is out of bounds for dimension (\d+) with size (\d+)",
-        r"index \1 does not exist on axis \2, which has size \3",
-    ),
-    (r"selected index k out of range", "`topk` is asked for more numbers than the axis has"),
-    (
-        r"PyTorch is not linked with support for (\w+) devices",
-        r"the code names the device `\1`, and the machine that checks it has none",
-    ),
-    (
-        r"No module named 'google(?:\.colab)?'|/content/drive",
-        "Colab's own modules and drive exist only there: delete the lines that use them",
-    ),
-    (r"0\.0 cannot be raised to a negative power", "0 is raised to a negative power"),
-    (
-        r"(\w+)\(\) got an unexpected keyword argument '(\w+)'",
-        r"a call passes `\2`, and \1() has no such parameter",
-    ),
-    (
-        r"(\w+)\(\) missing \d+ required positional arguments?: (.+)",
-        r"a call of \1() does not pass \2",
-    ),
-    (r"'NoneType'|\bnot NoneType", "a value is None where an object is needed"),
-    (
-        r"unsupported operand type\(s\) for (\S+): '(\w+)' and '(\w+)'",
-        r"`\1` cannot combine a value of type \2 and one of type \3",
-    ),
-    (r"'(\w+)' object is not callable", r"a value of type \1 is called like a function"),
-    (r"'(\w+)' object is not subscriptable", r"a value of type \1 has no elements to choose with `[ ]`"),
-    (r"cannot access local variable '(\w+)'", r"`\1` is read before a line of this function gives it a value"),
-    (
-        r"'super' object has no attribute '_\w+__init'",
-        "write `super().__init__()`, with two underscores behind `init` too",
-    ),
-    (r"maximum recursion depth exceeded", "functions call each other, or one calls itself, without an end"),
-    (r"(list|tuple|string|deque) index out of range", r"the index is beyond the end of the \1"),
-    (r"No module named '([\w.]+)'", r"no module `\1` is installed where your code runs"),
-    (r"cannot import name '(\w+)' from '([\w.]+)'", _not_there),
-    (r"takes (?:from \d+ to )?(\d+) positional arguments? but (\d+) (?:was|were) given", _too_many),
-    (r"cannot assign \w+ before Module\.__init__\(\) call", "`super().__init__()` has to be called before that line"),
-    (r'Module \[(\w+)\] is missing the required "forward" function', r"the class \1 has no method forward"),
-    (
-        r"not enough values to unpack \(expected (\d+), got (\d+)\)",
-        r"\1 values are unpacked, and there are \2",
-    ),
-    (r"too many values to unpack \(expected (\d+)", r"\1 values are unpacked, and there are more"),
-)
-
-
-def reason(message: str, type_: str = "") -> str:
-    """Return in a clause why a library raised an exception of a type with this message; "" if that is not known."""
-    if type_ == "KeyError":  # its message is the key alone
-        return "a key is looked up that is not there"
-    for pattern, words in _REASONS:
-        if (found := re.search(pattern, message)) is not None:
-            return words(found) if callable(words) else found.expand(words)
-    return ""
-
-
-_UNPACKED = re.compile(r"(?:too many|not enough) values to unpack \(expected (\d+)")
-
-
-def values_expected(message: str) -> int | None:
-    """Return how many values a result should have had, if Python says that it has another number of them."""
-    found = _UNPACKED.match(message)
-    return int(found[1]) if found else None
-
-
-_UNKNOWN = re.compile(r"name '(\w+)' is not defined")
-
-
-def name_unknown(message: str) -> str | None:
-    """Return the name that Python does not know, if it says so."""
-    found = _UNKNOWN.match(message)
-    return found[1] if found else None
-
-
-_SUGGESTION = re.compile(r"\. Did you mean: .*")
-
-
-def without_suggestion(message: str) -> str:
-    """Return a message without the name that Python suggests."""
-    return _SUGGESTION.sub("", message)
-
-
-_FILE = re.compile(r" \((?:/|[A-Z]:\\)[^()]*\)$")
-
-
-def without_file(message: str) -> str:
-    """Return a message without the file of the library that an import names at its end."""
-    return _FILE.sub("", message)
-
-
-_MISCOUNTED = re.compile(r"(?:[\w.<>]+\.)?(\w+\.\w+)\(\) takes (?:from \d+ to )?(\d+) positional arguments? but (\d+) ")
-
-
-def miscounted(message: str) -> str | None:
-    """Return the method, with its class, that gets one argument too many, if Python says so."""
-    found = _MISCOUNTED.match(message)
-    return found[1] if found is not None and int(found[3]) == int(found[2]) + 1 else None
-
-
-_PART = re.compile(r"(\w+) has no (?:parameter|attribute) (\w+)")
-
-
-def part_lacked(sentence: str) -> tuple[str, str] | None:
-    """Return the class, and the attribute that it lacks, if a check says so."""
-    found = _PART.match(sentence)
-    return (found[1], found[2]) if found else None
-
-
-_LACKED = re.compile(r"'([\w.]+)' object has no attribute '(\w+)'")
-_NONE = re.compile(r"'NoneType'|\bnot NoneType")
-
-
-def attribute_lacked(message: str) -> tuple[str, str] | None:
-    """Return the type of the object and the attribute that Python did not find in it, if it says so."""
-    found = _LACKED.match(message)
-    return (found[1], found[2]) if found else None
-
-
-def is_about_none(message: str) -> bool:
-    """Whether Python says that a value is None where an object is needed."""
-    return _NONE.search(message) is not None
-
-
 # Causes of an exception that the code shows: an attribute that no line sets, a missing import, a missing `return`.
 
 
@@ -609,14 +416,14 @@ def of_fault(
     place = next((frame for frame in reversed(fault.frames) if frame.file == file), deepest)
     place = in_characters(place, source) if place is not None and place.file == file else _whole_line(place)
     if fault.kind == "structure":
-        first, *more = fault.message.split(". ")  # the worker sends its sentences as one text
-        return _of_structure(first, more, place, file, survey)
+        return _of_structure(fault, place, file, survey)
     if fault.kind == "device":
-        return Diagnosis("device", DevicesMixed(fault.tensor), quoted=fault.message, place=place)
+        return Diagnosis("device", DevicesMixed(fault.tensor), quoted=fault.full_message, place=place)
     if not fault.frames and not fault.at_import:
         return _of_misfit(fault, file, source, survey)
     if "SyntaxError" in fault.bases and place:
-        fact = SyntaxInvalid(fault.type, place.file, _with_lines(fault.message + _dotted_import(place, source)))
+        imports = _dotted_import(place, source)
+        fact = SyntaxInvalid(fault.type, place.file, _with_lines(fault.message), imports)
         return Diagnosis("exception", fact, place=place)
     if fault.type == "SystemExit":
         return Diagnosis("exception", ExitCalled(fault.at_import), place=place)
@@ -624,44 +431,50 @@ def of_fault(
     title = TENSORS if all(value.startswith("(") for _, _, value in rows) else VALUES  # a shape and a dtype
     evidence = Evidence(title, rows=rows) if rows else None
     raised = _raised(fault, deepest, place)
-    quoted = without_file(fault.message)
+    quoted = without_file(fault.full_message)
     if (cause := cause_of(fault, deepest, file, source, survey, libraries)) is not None:
-        raised, quoted = replace(raised, cause=cause), without_suggestion(quoted)  # the cause says what to write
+        raised, quoted = replace(raised, cause=cause), without_file(fault.message)  # the cause says what to write
     return Diagnosis("exception", raised, quoted=quoted, place=place, evidence=evidence)
 
 
-def _of_structure(first: str, more: list[str], place: Place | None, file: str, survey: Survey | None) -> Diagnosis:
+def _of_structure(fault: Fault, place: Place | None, file: str, survey: Survey | None) -> Diagnosis:
     """Diagnose what a check refused; an attribute that it lacks may be a variable of `__init__`."""
-    lacked = part_lacked(first)
-    line = set_without_self(*lacked, survey) if lacked is not None and survey is not None else None
-    if lacked is not None and line is not None and place is None:
-        place = Place(file, line, f"{lacked[0]}.__init__")
-        more = [Cause("set_without_self", lacked[1]).words(), *more]
-    return Diagnosis("structure", StructureWrong(first, tuple(more)), place=place)
+    more = [refusal.sentence for refusal in fault.refusals[1:]]
+    refusal, name = fault.refusal, fault.refusal.name.split(".")[0]
+    is_lacking = refusal.lacks in ("parameter", "attribute") and place is None
+    line = set_without_self(refusal.owner, name, survey) if is_lacking and survey is not None else None
+    if line is not None:
+        place = Place(file, line, f"{refusal.owner}.__init__")
+        more = [Cause("set_without_self", name).words(), *more]
+    return Diagnosis("structure", StructureWrong(refusal.sentence, tuple(more)), place=place)
 
 
 _DOTTED = re.compile(r"\s*from\s+([\w.]+)\s+import\s+(?:\w+\s*,\s*)*((?:\w+\.)+)(\w+)")
 
 
 def _dotted_import(place: Place, source: bytes) -> str:
-    """Return what to write in place of `from a import b.c`, if that is what Python cannot read."""
+    """Return what to write in place of `from a import b.c`, if that is what Python cannot read; else ""."""
     lines = lines_of(source)
     found = _DOTTED.match(lines[place.line - 1]) if 0 < place.line <= len(lines) else None
-    return f": write `from {found[1]}.{found[2][:-1]} import {found[3]}`" if found is not None else ""
-
-
-_LINE = re.compile(r"\bline (\d+)\b")
+    return f"from {found[1]}.{found[2][:-1]} import {found[3]}" if found is not None else ""
 
 
 def _with_lines(text: str) -> tuple[str | Line, ...]:
     """Return Python's own message, in which the lines that it names are data."""
-    parts = _LINE.split(text)
-    return tuple(Line(int(part)) if at % 2 else part for at, part in enumerate(parts))
+    return tuple(Line(int(part)) if at % 2 else part for at, part in enumerate(split_at_lines(text)))
+
+
+def _reason(fault: Fault) -> str:
+    """Return why a library raised an exception, with the import to write for a name that is in another module."""
+    missing, words = name_not_in_module(fault.message), library_reason(fault.message, fault.type)
+    other = import_of(missing[0], "", ("torch",)) if missing is not None else None
+    is_elsewhere = other is not None and missing is not None and f"from {missing[1]} " not in other
+    return f"{words}; write `{other}`" if is_elsewhere else words
 
 
 def _raised(fault: Fault, deepest: Place | None, place: Place | None) -> Raised:
     """Return what was raised in which function, and in which file where that is not the one shown."""
-    why = reason(fault.message, fault.type)
+    why = _reason(fault)
     if fault.at_import or deepest is None:
         return Raised(fault.type, fault.at_import, reason=why)
     other = deepest.file if place is not None and place.file != deepest.file else None
@@ -692,18 +505,20 @@ def _whole_line(place: Place | None) -> Place | None:
 
 def _of_misfit(fault: Fault, file: str, source: bytes, survey: Survey | None) -> Diagnosis:
     """Diagnose an exception outside the student's code: the check could not use what it got."""
-    if "NoneType" in fault.message:
-        return Diagnosis("structure", NoneGiven(), quoted=fault.message)
-    if (count := values_expected(fault.message)) is not None:
-        fact = CountReturned(count, fault.message.startswith("too many"))
-        return Diagnosis("structure", fact, quoted=fault.message)
-    if fault.type == "TypeError":
+    fact: Fact = ResultUnusable(fault.type, library_reason(fault.message))
+    place = None
+    if names_none(fault.message):
+        fact = NoneGiven()
+    elif (count := values_expected(fault.message)) is not None:
+        fact = CountReturned(*count)
+    elif fault.type == "TypeError":
         without = self_not_taken(fault.message, source, survey) if survey is not None else None
         cause, place = (without[0], Place(file, without[1])) if without is not None else (None, None)
-        return Diagnosis("structure", SignatureWrong(cause), quoted=fault.message, place=place)
-    if (lacked := attribute_lacked(fault.message)) is not None:
-        return Diagnosis("structure", AttributeLacking(*lacked), quoted=fault.message)
-    return Diagnosis("exception", ResultUnusable(fault.type, reason(fault.message)), quoted=fault.message)
+        fact = SignatureWrong(cause)
+    elif (lacked := attribute_lacked(fault.message)) is not None:
+        fact = AttributeLacking(*lacked)
+    kind: FindingKind = "exception" if isinstance(fact, ResultUnusable) else "structure"
+    return Diagnosis(kind, fact, quoted=fault.full_message, place=place)
 
 
 def of_death(died: WorkerFailure) -> Diagnosis:

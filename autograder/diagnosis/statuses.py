@@ -1,9 +1,9 @@
 """Checks that did not run, that wait, or whose worker process ended."""
 
-import re
 from collections.abc import Collection, Mapping
 
 from autograder.results import Fact, Place, Todo, Wording, joined, opened, sentence
+from autograder.runner import is_about_brackets, library_step
 
 
 class WorkerEnded(Fact):
@@ -169,22 +169,12 @@ _BY_ID: Mapping[str, str] = {
     "returns_nothing": "Let that function end with `return` and its result. Without one it gives None.",
     "type": "Read the type behind `->` in the stub. Make an object of that type from your values, and return it.",
     "count": "Read what the stub returns, and in which order. Your `return` needs the same values.",
+    "dotted_import": "Behind `import` stand names without a dot. What is before the dot belongs behind `from`.",
     "SystemExit": "Remove that call: a function ends with `return`.",
 }
 _OF_CAUSES = ("misspelt_attribute", "unset_attribute", "without_self", "set_without_self", "returns_nothing")
-_BRACKETS = re.compile(r"closed|unmatched|unterminated|does not match|expected|invalid syntax|EOF|comma")
-"""Python's words where a bracket, a quote or a colon is missing or too many."""
-
 _OF_BRACKETS = "Look for a bracket, a quote or a colon that is missing or too many, there or in the line above."
 _OF_SYNTAX = "Python cannot read that line, and ran nothing of your file. Compare it with the stub."
-_BY_TEXT: Mapping[str, str] = {
-    "before Module.__init__() call": "Begin `__init__` with `super().__init__()`, with its brackets.",
-    "Boolean value of Tensor": "Write `a & b` for two masks: `a and b` asks for one truth value.",
-    "view size is not compatible": "Write `reshape` in place of `view`: it copies the numbers where it has to.",
-    "'NoneType'": "A function without `return` gives None. Find out where that value comes from.",
-}
-"""By a part of the library's own text."""
-
 _OF_EXCEPTION = "Print the shapes of what stands in that line. The next check shows what your code prints."
 _OF_A_CALL = "Write that part yourself, with the operations of the lesson."
 _OF_STRUCTURE = "Compare names and sizes with those in the stub. An attribute needs `self.` before its name."
@@ -198,13 +188,11 @@ def advice(status: str, kind: str, id_: str, message: str, quoted: str = "") -> 
     """
     if status in _BY_STATUS:
         return _BY_STATUS[status]
-    if id_ == "SyntaxError" and "write `from " in message:
-        return "Behind `import` stand names without a dot. What is before the dot belongs behind `from`."
     if id_ == "SyntaxError":
-        return _OF_BRACKETS if _BRACKETS.search(message) else _OF_SYNTAX
+        return _OF_BRACKETS if is_about_brackets(message) else _OF_SYNTAX
     if kind == "exception":
-        of_text = (step for part, step in _BY_TEXT.items() if part in quoted and id_ not in _OF_CAUSES)
-        return next(of_text, _BY_ID.get(id_, _OF_EXCEPTION))
+        step = library_step(quoted) if id_ not in _OF_CAUSES else ""
+        return step or _BY_ID.get(id_, _OF_EXCEPTION)
     if kind == "structure" and id_ in _BY_ID:
         return _BY_ID[id_]
     return {"forbidden": _OF_A_CALL, "structure": _OF_STRUCTURE}.get(kind, _OTHERWISE)

@@ -171,7 +171,7 @@ def _related(
     """Return the evidence at the wrong line, and the lines before it that agree."""
     finding = check.finding
     here = lsp.Location(uri, range_)
-    facts = [fact for fact in evidence_sentences(view) if not fact.endswith(", as expected.")][-MOST_FACTS:]
+    facts = evidence_sentences(view, only_wrong=True)[-MOST_FACTS:]
     if finding is not None and finding.proved and finding.place is not None:
         facts.insert(0, decides(finding.place))
     agreeing = [

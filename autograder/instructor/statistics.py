@@ -172,7 +172,7 @@ def _stuck(cohort: Cohort, report: Report) -> StuckStudent | None:
 
 NAMED = ("misconception", "convention", "forbidden")
 CAN_BE_NAMED = ("fail", "error")
-NO_PROGRAM = ("SyntaxError", "IndentationError", "TabError")
+NO_PROGRAM = ("SyntaxError", "IndentationError", "TabError", "dotted_import")
 _ID_LENGTH = 8
 """Eight hexadecimal digits: short enough to type, and a class has far too few groups for two of them to collide."""
 

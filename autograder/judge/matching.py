@@ -12,7 +12,7 @@ from autograder.comparison import Expected, is_floating
 from autograder.course import Exercise, Suite
 from autograder.protocol import Array, Outline, Value
 from autograder.results import Todo
-from autograder.runner import Fault, Observed, Outcome, Survey, WorkerFailure
+from autograder.runner import Fault, Observed, Outcome, Survey, WorkerFailure, names_none
 from autograder.submission import todos_of
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def _is_none(outcome: Outcome) -> bool:
         case Observed(value=dict() as parts):
             return bool(parts) and all(part is None for part in parts.values())
         case Fault(message=message):
-            return "NoneType" in message
+            return names_none(message)
     return False
 
 

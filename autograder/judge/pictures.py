@@ -48,7 +48,7 @@ def _picture(drawing: Drawing, outcome: Outcome | None) -> Picture:
         case Observed():
             values, row_labels, column_labels = _parts(outcome.value)
         case Fault():
-            raise NoPicture(f"raises {outcome.type}: {outcome.message}")
+            raise NoPicture(f"raises {outcome.type}: {outcome.full_message}")
         case WorkerFailure():
             raise NoPicture(f"ended the process: {outcome.sentence}")
         case None:

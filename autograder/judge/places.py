@@ -8,10 +8,9 @@ import re
 from collections.abc import Sequence
 
 from autograder.checks import Check, Raises
-from autograder.diagnosis import attribute_lacked, values_expected
-from autograder.protocol import lines_of
+from autograder.protocol import Refusal, lines_of
 from autograder.results import Place
-from autograder.runner import Fault, Observed, Outcome, Survey
+from autograder.runner import Fault, Observed, Outcome, Survey, attribute_lacked, names_none, values_expected
 
 
 def place_of(
@@ -29,9 +28,9 @@ def place_of(
     faults = [outcome for outcome in outcomes if isinstance(outcome, Fault)]
     refused = next((fault for fault in faults if fault.kind == "structure"), None)
     if refused is not None:
-        return definition(survey, check, file, refused.message)
+        return definition(survey, check, file, refused.refusal)
     misused = [fault.message for fault in faults if not fault.frames and not fault.at_import]
-    if any("NoneType" in message for message in misused):
+    if any(map(names_none, misused)):
         return without_return(survey, check, file)
     is_returned = any(values_expected(message) or attribute_lacked(message) for message in misused)
     return return_line(survey, check, file) if is_returned else None
@@ -63,10 +62,10 @@ def missing_exception(survey: Survey | None, check: Check, file: str, outcomes: 
 
     None where something was raised, and where that function is in another file.
     """
-    said = [_unraised(outcome) for outcome in outcomes]
-    if survey is None or check.of is None or None in said:
+    returned = [_returned(outcome) for outcome in outcomes]
+    if survey is None or check.of is None or None in returned:
         return None
-    is_made = said[0] == f"returned {check.of}"
+    is_made = returned[0] == check.of
     function = f"{check.of}.__init__" if is_made else _function(survey, check.of)
     lines = survey.places.get(function)
     return Place(file, lines[0], function) if lines else None
@@ -137,38 +136,38 @@ def _function(survey: Survey, part: str) -> str:
     return forward if forward in survey.places else part
 
 
-def _unraised(outcome: Outcome) -> str | None:
-    """Return what a call did in which nothing was raised: "returned Tensor", for example."""
+def _returned(outcome: Outcome) -> str | None:
+    """Return the type of what a call returned in which nothing was raised."""
     value = outcome.value if isinstance(outcome, Observed) else None
-    if isinstance(value, dict) and value.get("raised") == [] and isinstance(value.get("message"), str):
-        return str(value["message"])
+    match value:
+        case {"raised": [], "returned": str(type_)}:
+            return type_
     return None
 
 
-def definition(survey: Survey | None, check: Check, file: str, refusal: str) -> Place | None:
+def definition(survey: Survey | None, check: Check, file: str, refusal: Refusal) -> Place | None:
     """Return where the part is made that a check refuses: its assignment, else the `__init__` that does not make it.
 
-    None where the part is made in several places, or inside another one, whose class may be to blame.
+    None where the part is made in several places, or inside another one, whose class may be to blame. If the first part
+    of a list is wrong, the fault may be in its class; if only a later one is, it is in the list.
     """
-    other = _DEFINED.search(refusal)
-    if survey is not None and other is not None:
-        names = {other[1], f"{refusal.split()[0]}.{other[1]}"}  # a function or class, or a method
+    near, lacks = refusal.near, refusal.lacks
+    if survey is not None and near and lacks != "parameter":
+        names = {near, f"{refusal.owner}.{near}"}  # a function or class, or a method
         lines = [function.line for function in survey.functions if function.name in names]
         if lines:  # a class is no function, and an attribute is neither
-            return Place(file, lines[0], other[1])
-        if "defines" in other[0]:
+            return Place(file, lines[0], near)
+        if lacks == "definition":
             return None
-    if "no method" in refusal:
-        return None  # no line is wrong
     owner = _owner(survey, check, refusal) if survey is not None else None
-    if survey is None or owner is None:
+    if survey is None or owner is None or lacks == "method":  # of a missing method no line is wrong
         return None
     init = f"{owner}.__init__"
-    sentence = refusal.split(". ")[0]
-    for parameter in filter(None, (_PARAMETER.search(sentence), _RENAMED.search(sentence))):
-        lines = [line for of, name, line in survey.assignments if (of, name) == (owner, f"self.{parameter[1]}")]
+    for name in (refusal.name, near) if lacks in ("parameter", "shape") else ():
+        part, *inside = name.split(".")
+        lines = [line for of, own, line in survey.assignments if (of, own) == (owner, f"self.{part}")]
         if lines:
-            return Place(file, lines[0], init) if len(lines) == 1 and parameter[2] != "0" else None
+            return Place(file, lines[0], init) if len(lines) == 1 and inside[:1] != ["0"] else None
     lines_of = survey.places.get(init) or survey.places.get(owner)
     return Place(file, lines_of[0], init if init in survey.places else owner) if lines_of else None
 
@@ -188,20 +187,8 @@ def misplaced(survey: Survey | None, place: Place, tensor: str | None) -> Place:
     return Place(place.file, lines[0], place.function) if len(lines) == 1 else place
 
 
-def _owner(survey: Survey, check: Check, refusal: str) -> str | None:
-    """Return the class that the sentence begins with, else the part that is checked; None if it is in another file."""
-    named = _CLASS.match(refusal)
-    if named is None or named[0] == check.of:
+def _owner(survey: Survey, check: Check, refusal: Refusal) -> str | None:
+    """Return the class that a refusal is about, else the part that is checked; None if it is in another file."""
+    if refusal.lacks in ("", "definition") or refusal.owner == check.of:
         return check.of
-    return named[0] if f"{named[0]}.__init__" in survey.places else None
-
-
-_CLASS = re.compile(r"[A-Z]\w*\b")
-_PARAMETER = re.compile(r"\bparameter (\w+)(?:\.(\d+))?")
-"""The part that the sentence on a wrong parameter names, and its number if it is one of a list.
-
-If the first one is wrong, the fault may be in its class. If only a later one is wrong, it is in the list.
-"""
-_DEFINED = re.compile(r"it (?:defines|has) (\w+):")
-_RENAMED = re.compile(r"found (\w+)(?:\.(\d+))?.*: rename")
-"""The class or function, and the part, that may be the wanted one by another name."""
+    return refusal.owner if f"{refusal.owner}.__init__" in survey.places else None

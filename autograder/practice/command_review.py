@@ -198,17 +198,13 @@ def _on_program(programs: HuntFile, hunt: Hunt, page: Described) -> Iterator[tup
     if len(wrong) > 8 and len(others) >= MOST_ANSWERS - 1:
         yield make_choice("One line of this program is wrong. Which one?", wrong, others, hunt.id), code
     if hunt.example is not None:
-        shape, paper = (f"({len(grid)}, {len(grid[0])})" for grid in (hunt.example.wrong, hunt.example.paper))
+        shape, paper = ((len(grid), len(grid[0])) for grid in (hunt.example.wrong, hunt.example.paper))
         if shape != paper:
             question = f"What is the shape of what this program gives for: {hunt.example.title}?"
-            yield make_choice(question, shape, [paper, _turned(shape), _turned(paper)], hunt.id), code
+            turned = str(shape[::-1]), str(paper[::-1])
+            yield make_choice(question, str(shape), [str(paper), *turned], hunt.id), code
         question = f"This program has a mistake: {page.name}. What does it give for: {hunt.example.title}?"
         yield make_choice(question, grid_text(hunt.example.wrong), other_numbers(programs, hunt.example), hunt.id), code
-
-
-def _turned(shape: str) -> str:
-    rows, columns = shape.strip("()").split(", ")
-    return f"({columns}, {rows})"
 
 
 def _programs(course: Course, exercise: Exercise) -> HuntFile | None:

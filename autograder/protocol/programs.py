@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from io import BytesIO
 from tokenize import detect_encoding
 from types import CodeType
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from .values import MOST_NAME, STATEMENT_HASH, SURVEY_FUNCTIONS, SURVEY_STATEMENTS
 
@@ -278,6 +278,21 @@ class Function(NamedTuple):
     body: int
     end: int
     todo: int
+
+
+class Refusal(NamedTuple):
+    """Why a check refuses a program: a sentence for the student, and what it is about as data.
+
+    `lacks` says what the file or class `owner` does not have under `name`: a function or class (a definition), a part
+    of an object, a parameter, or its `shape`. A class lacks the `base` nn.Module. `near` is a name that is there and
+    may be meant. "" stands for what is unknown.
+    """
+
+    sentence: str
+    lacks: Literal["", "definition", "attribute", "method", "parameter", "shape", "base"] = ""
+    owner: str = ""
+    name: str = ""
+    near: str = ""
 
 
 class Outline(NamedTuple):

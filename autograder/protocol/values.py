@@ -229,6 +229,9 @@ FAULT_VALUES = 100
 
 FRAME_VALUES = 8
 
+FAULT_REFUSALS = 8
+"""Sentences of one refusal: a message has room for fewer."""
+
 # What the syntax of a file shows
 SURVEY_PLACES = 200
 SURVEY_FUNCTIONS = 200

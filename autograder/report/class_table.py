@@ -34,7 +34,7 @@ from .states import (
 
 # The summary of a class: submissions, mean, frequent misconceptions, and who needs a look.
 
-UNREADABLE = ("SyntaxError", "IndentationError", "TabError")
+UNREADABLE = ("SyntaxError", "IndentationError", "TabError", "dotted_import")
 FILES = (
     "OSError",
     "BlockingIOError",

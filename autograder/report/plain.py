@@ -212,10 +212,12 @@ def _location(location: Location) -> list[str]:
     return lines
 
 
-def evidence_sentences(view: FailureView) -> list[str]:
-    """Return the numbers behind a failure, one fact a sentence."""
+def evidence_sentences(view: FailureView, *, only_wrong: bool = False) -> list[str]:
+    """Return the numbers behind a failure, one fact a sentence; `only_wrong` leaves out those that are as expected."""
     lines = [f"{name}: {value}." for name, value in view.values.rows] if view.values else []
     for label, expected, yours in view.comparison.rows if view.comparison else ():
+        if only_wrong and expected == yours:
+            continue
         facts = f"{yours}, as expected" if expected == yours else f"expected {expected}, yours {yours}"
         lines.append(f"{view.comparison.name if view.comparison else ''} {label}: {facts}.".strip())
     if (witnesses := view.witnesses) is not None:

@@ -5,6 +5,21 @@ from typing import TYPE_CHECKING
 from autograder.faces import face
 
 if TYPE_CHECKING:
+    from .library_messages import (
+        attribute_lacked,
+        is_about_brackets,
+        is_about_none,
+        is_out_of_memory,
+        library_reason,
+        library_step,
+        miscounted,
+        name_not_in_module,
+        name_unknown,
+        names_none,
+        split_at_lines,
+        values_expected,
+        without_file,
+    )
     from .outcomes import (
         Cancelled,
         CourseProblem,
@@ -19,7 +34,6 @@ if TYPE_CHECKING:
         Run,
         Survey,
         WorkerFailure,
-        is_out_of_memory,
         read_fault,
     )
     from .process import SpawnedWorker, WorkerHandle, environment, package_folders

@@ -10,6 +10,7 @@ from autograder.protocol import (
     FAULT_BASES,
     FAULT_FRAMES,
     FAULT_MESSAGE,
+    FAULT_REFUSALS,
     FAULT_VALUES,
     INT_BITS,
     MAX_NODES,
@@ -31,6 +32,7 @@ from autograder.protocol import (
     Array,
     Function,
     Opaque,
+    Refusal,
     TooLarge,
     Value,
     sections,
@@ -145,7 +147,8 @@ class Observed:
 class Fault:
     """The probe, or the import, raised. `frames` are in the student's files, the outermost first.
 
-    `kind` distinguishes exceptions of the kit and an unfinished TODO from all others. `tensor` names the tensor on the
+    `kind` distinguishes exceptions of the kit and an unfinished TODO from all others. `refusals` are what a `structure`
+    fault is about, and `near` is a name of the program that was probably meant. `tensor` names the tensor on the
     wrong device in a `device` fault. `values` are file, name and shape of the tensors in the innermost frame of each
     file. `probe_line` is the line of the file with the checks.
     """
@@ -160,6 +163,19 @@ class Fault:
     at_import: bool = False
     seconds: float = 0.0
     probe_line: int | None = None
+    refusals: tuple[Refusal, ...] = ()
+    near: str | None = None
+
+    @property
+    def refusal(self) -> Refusal:
+        """The first refusal; of another exception its message alone."""
+        return self.refusals[0] if self.refusals else Refusal(self.message)
+
+    @property
+    def full_message(self) -> str:
+        """The message, with the name that was probably meant, in the words of Python's own traceback."""
+        stop = "" if self.message.endswith((".", "?", "!")) else "."
+        return f"{self.message}{stop} Did you mean: '{self.near}'?" if self.near else self.message
 
 
 @dataclass(frozen=True)
@@ -202,26 +218,11 @@ class Survey:
         return any(first <= line <= last for first, last in self.running)
 
 
-OUT_OF_MEMORY = ("can't allocate memory", "not enough memory", "out of memory", "Cannot allocate memory")
-OUT_OF_MORE = ("can't start new thread", "Too many open files")
-"""Parts of the messages of torch and Python when memory, threads or files run out, which a whole process shares."""
-
-
-def is_out_of_memory(fault: Fault) -> bool:
-    """Say whether the memory ran out."""
-    return "MemoryError" in fault.bases or any(words in fault.message for words in OUT_OF_MEMORY)
-
-
-def is_exhausted(fault: Fault) -> bool:
-    """Say whether memory, threads or files ran out, which another exercise in the same process may hold."""
-    return is_out_of_memory(fault) or any(words in fault.message for words in OUT_OF_MORE)
-
-
 def read_fault(data: Any, *, at_import: bool = False, seconds: float = 0.0) -> Fault:
     """Return a fault from a worker's data; raises LookupError, TypeError or ValueError if it is out of bounds."""
     if data["kind"] not in ("structure", "device", "forbidden", "todo", "other"):
         raise ValueError("a fault of an unknown kind")
-    values = as_list(data["values"], FAULT_VALUES)
+    values, refusals = as_list(data["values"], FAULT_VALUES), as_list(data["refusals"], FAULT_REFUSALS)
     return Fault(
         type=as_text(data["type"]),
         bases=tuple(as_text(name) for name in as_list(data["bases"], FAULT_BASES)),
@@ -233,7 +234,15 @@ def read_fault(data: Any, *, at_import: bool = False, seconds: float = 0.0) -> F
         at_import=at_import,
         seconds=seconds,
         probe_line=as_line(data["probe_line"]) if data.get("probe_line") is not None else None,
+        refusals=tuple(_refusal(*refusal) for refusal in refusals),
+        near=as_text(data["near"]) if data["near"] is not None else None,
     )
+
+
+def _refusal(sentence: Any, lacks: Any, *names: Any) -> Refusal:
+    if lacks not in ("", "definition", "attribute", "method", "parameter", "shape", "base"):
+        raise ValueError("a refusal of an unknown kind")
+    return Refusal(as_text(sentence, FAULT_MESSAGE), lacks, *map(as_text, names))
 
 
 def read_frames(data: Any) -> tuple[Place, ...]:

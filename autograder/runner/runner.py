@@ -14,6 +14,7 @@ from autograder.checks import Key, column_of, derived_seed
 from autograder.course import Limits, Suite
 from autograder.protocol import MOST_SECONDS, TooLarge
 
+from .library_messages import is_exhausted
 from .outcomes import (
     Cancelled,
     CourseProblem,
@@ -33,7 +34,6 @@ from .outcomes import (
     WorkerFailure,
     as_number,
     as_observation,
-    is_exhausted,
     read_edits,
     read_fault,
     read_frames,

@@ -5,10 +5,20 @@ import itertools
 import re
 from collections.abc import Collection, Mapping
 from types import CodeType, FrameType, MappingProxyType, TracebackType
-from typing import Any
+from typing import Any, Literal
 
 from autograder.checks import NEAR, PlainGiven, StructureError, nearest_name
-from autograder.protocol import FAULT_BASES, FAULT_FRAMES, FAULT_MESSAGE, FAULT_VALUES, FRAME_VALUES, cut, line_number
+from autograder.protocol import (
+    FAULT_BASES,
+    FAULT_FRAMES,
+    FAULT_MESSAGE,
+    FAULT_REFUSALS,
+    FAULT_VALUES,
+    FRAME_VALUES,
+    Refusal,
+    cut,
+    line_number,
+)
 
 from .bans import ForbiddenCallError
 from .support import loaded
@@ -36,7 +46,9 @@ def describe(
     file with the checks, whose innermost line is the `probe_line`.
     """
     frames, values = _walk(error.__traceback__, own_files, sources)
-    missing = None if frames else _missing(error, own_files)
+    refusals = () if frames else _missing(error, own_files)
+    if type(error) is StructureError:
+        refusals = error.refusals
     location = None
     if isinstance(error, SyntaxError) and error.filename in own_files:
         line = error.lineno if type(error.lineno) is int else 1
@@ -44,8 +56,10 @@ def describe(
     return {
         "type": cut(CLASS_NAME(type(error))),
         "bases": [cut(CLASS_NAME(kind)) for kind in CLASS_ORDER(type(error))[:FAULT_BASES]],
-        "message": _message(error, own_files) if missing is None else cut(missing, FAULT_MESSAGE),
-        "kind": _kind(error, own_files) if missing is None else "structure",
+        "message": cut(". ".join(one.sentence for one in refusals), FAULT_MESSAGE) if refusals else _message(error),
+        "kind": "structure" if refusals else _kind(error, own_files),
+        "refusals": [[cut(one.sentence, FAULT_MESSAGE), *map(cut, one[1:])] for one in refusals[:FAULT_REFUSALS]],
+        "near": None if refusals else _meant(error, own_files),
         "tensor": _name_of(error, own_files),
         "frames": [*frames[: FAULT_FRAMES - 1], *([location] if location else [])],
         "values": values[:FAULT_VALUES],
@@ -65,26 +79,29 @@ def _innermost_line(error: BaseException, file: str) -> int | None:
 def _kind(error: BaseException, own_files: Collection[str]) -> str:
     if isinstance(error, NotImplementedError) and _raised_by(error, own_files):
         return "todo"
-    kinds: dict[type[BaseException], str] = {StructureError: "structure", ForbiddenCallError: "forbidden"}
-    return kinds.get(type(error)) or loaded().fault_kind(error) or "other"
+    if type(error) is ForbiddenCallError:
+        return "forbidden"
+    return loaded().fault_kind(error) or "other"
 
 
-def _missing(error: BaseException, own_files: Collection[str]) -> str | None:
-    """Return a sentence about what a check looked up in an object of a student's class, in vain."""
-    what, owner, name = "attribute", None, None
+def _missing(error: BaseException, own_files: Collection[str]) -> tuple[Refusal, ...]:
+    """Return the refusal of an object of a student's class that lacks what a check looked up; () for another error."""
+    what: Literal["attribute", "method"] = "attribute"
+    owner, name = None, None
     if type(error) is AttributeError:
         owner, name = error.obj, error.name
     elif type(error) is NotImplementedError and (owner := _without_forward(error)) is not None:
         what, name = "method", "forward"
     if type(name) is not str:
-        return None
+        return ()
     own = [CLASS_DICT(kind) for kind in CLASS_ORDER(type(owner))]
     own = [contents for contents in own if _file(contents) in own_files]
     if not own:
-        return None
+        return ()
     near = nearest_name(name, [*_names(owner), *(key for contents in own for key in contents)])
     hint = f"; it has {near}: rename it if that is the one" if near else ""
-    return f"{CLASS_NAME(type(owner))} has no {what} {name}{hint}"
+    kind = CLASS_NAME(type(owner))
+    return (Refusal(f"{kind} has no {what} {name}{hint}", what, kind, name, near or ""),)
 
 
 def _innermost(error: BaseException) -> TracebackType | None:
@@ -137,28 +154,29 @@ def _name_of(error: BaseException, own_files: Collection[str]) -> str | None:
     return innermost
 
 
-def _message(error: BaseException, own_files: Collection[str]) -> str:
+def _message(error: BaseException) -> str:
     try:
-        if isinstance(error, SyntaxError):
-            return cut(str(error.msg), FAULT_MESSAGE)
-        return cut(ADDRESS.sub("0x…", str(error)[:FAULT_MESSAGE]) + _suggestion(error, own_files), FAULT_MESSAGE)
+        text = str(error.msg) if isinstance(error, SyntaxError) else ADDRESS.sub("0x…", str(error)[:FAULT_MESSAGE])
+        return cut(text, FAULT_MESSAGE)
     except BaseException:
         return "(its message cannot be shown)"
 
 
-def _suggestion(error: BaseException, own_files: Collection[str]) -> str:
-    """Return the name that was probably meant, in the words of Python's own traceback, or nothing.
+def _meant(error: BaseException, own_files: Collection[str]) -> str | None:
+    """Return the name that was probably meant; None if no name is near.
 
     It is a name of the program, or one of the library's object before the dot. Python itself proposes builtins too, and
     what a class inherits from its library.
     """
     if not isinstance(error, AttributeError | NameError) or type(error.name) is not str:
-        return ""
+        return None
     if isinstance(error, AttributeError) and PlainGiven in CLASS_ORDER(type(error.obj)):
-        return ""  # its own sentence says what was meant
-    near = nearest_name(error.name, _names_at(error, own_files), NEAR)
-    stop = "" if str(error).endswith((".", "?", "!")) else "."
-    return f"{stop} Did you mean: '{near}'?" if near else ""
+        return None  # its own sentence says what was meant
+    try:
+        near = nearest_name(error.name, _names_at(error, own_files), NEAR)
+        return cut(near) if near is not None else None
+    except BaseException:  # a program may have objects that raise on any access
+        return None
 
 
 def _names_at(error: AttributeError | NameError, own_files: Collection[str]) -> list[str]:

@@ -11,7 +11,7 @@ from autograder.diagnosis import advice
         ("error", "exception", "SyntaxError", "'(' was never closed", "bracket"),
         ("error", "exception", "SyntaxError", "expected ':'", "colon"),
         ("error", "exception", "SyntaxError", "cannot assign to literal here", "ran nothing"),
-        ("error", "exception", "SyntaxError", "invalid syntax: write `from a.b import c`", "without a dot"),
+        ("error", "exception", "dotted_import", "invalid syntax: write `from a.b import c`", "without a dot"),
         ("error", "exception", "not_imported", "add `import math`", "imports itself"),
         ("error", "exception", "set_without_self", "`self.` is missing", "`__init__` ends"),
         ("error", "exception", "self_not_taken", "`self` is missing", "first argument"),

@@ -4,7 +4,7 @@ import pytest
 
 from autograder.diagnosis import AttributeLacking, CountReturned, Raised, SignatureWrong, of_fault
 from autograder.diagnosis.exceptions import Cause, import_of
-from autograder.protocol import Function
+from autograder.protocol import Function, Refusal
 from autograder.results import Place
 from autograder.runner import Fault, Survey
 from autograder.runner.outcomes import read_survey
@@ -67,8 +67,8 @@ def test_a_class_of_a_library_is_skipped() -> None:
 
 @pytest.mark.parametrize("name", ["scale", "forward"])
 def test_an_attribute_without_self_is_called_so(name: str) -> None:
-    message = f"name '{name}' is not defined. Did you mean: 'table'?"
-    fault = Fault("NameError", ("NameError",), message, "other", (Place(FILE, 11, "Layer.forward"),))
+    message = f"name '{name}' is not defined"
+    fault = Fault("NameError", ("NameError",), message, "other", (Place(FILE, 11, "Layer.forward"),), near="table")
     found = of_fault(fault, FILE, SOURCE, SURVEY)
     assert isinstance(found.fact, Raised)
     assert found.fact.cause == Cause("without_self", name)
@@ -137,7 +137,8 @@ def test_a_name_of_a_library_that_a_course_does_not_use_has_no_import() -> None:
 def test_a_variable_of_init_is_no_attribute() -> None:
     message = "'Part' object has no attribute 'scale'"
     assert cause_in_part(message, 18, "AttributeError") == Cause("set_without_self", "scale")
-    refused = Fault("StructureError", (), "Part has no parameter scale (3,)", "structure", ())
+    refusal = Refusal("Part has no parameter scale (3,)", "parameter", "Part", "scale")
+    refused = Fault("StructureError", (), refusal.sentence, "structure", (), refusals=(refusal,))
     found = of_fault(refused, FILE, CLASS, PART)
     assert found.place == Place(FILE, 3, "Part.__init__")
     assert found.fact.wording().also == ("you wrote `scale = …` in `__init__`; `self.` is missing before it",)
@@ -166,8 +167,9 @@ def test_a_function_whose_result_is_not_read_is_not_blamed_for_none() -> None:
 def test_an_import_with_a_dot_is_written_as_it_should_be() -> None:
     source = b"from torch import nn, nn.Linear\n"
     fault = Fault("SyntaxError", ("SyntaxError",), "invalid syntax", "other", (Place(FILE, 1),), at_import=True)
-    says = of_fault(fault, FILE, source).fact.wording().says
-    assert says.endswith("invalid syntax: write `from torch.nn import Linear`")
+    fact = of_fault(fault, FILE, source).fact
+    assert fact.wording().says.endswith("invalid syntax: write `from torch.nn import Linear`")
+    assert fact.id == "dotted_import"
 
 
 def test_the_file_of_a_library_is_left_out() -> None:

@@ -7,8 +7,8 @@ import torch
 from torch import nn
 
 from autograder.diagnosis import Raised
-from autograder.diagnosis.exceptions import reason
 from autograder.results import message
+from autograder.runner import library_reason
 
 x = torch.ones(2, 3, 4)
 weight = torch.ones(3, requires_grad=True)
@@ -69,14 +69,16 @@ RAISING: list[tuple[Callable[[], object], str]] = [
 def test_the_reason_of_an_exception_is_in_plain_words(raising: Callable[[], object], words: str) -> None:
     with pytest.raises(Exception) as raised:  # noqa: PT011 - each is another one
         raising()
-    assert reason(str(raised.value)).startswith(words)
-    fact = Raised(type(raised.value).__name__, at_import=False, function="forward", reason=reason(str(raised.value)))
+    assert library_reason(str(raised.value)).startswith(words)
+    fact = Raised(
+        type(raised.value).__name__, at_import=False, function="forward", reason=library_reason(str(raised.value))
+    )
     assert words in message("", fact.wording())
 
 
 @pytest.mark.parametrize("text", ["", "'tokens'", "unsupported operand"])
 def test_another_exception_gets_no_words(text: str) -> None:
-    assert reason(text) == ""
+    assert library_reason(text) == ""
 
 
 def test_two_trials_that_differ_in_sizes_alone_show_one_fact() -> None:

@@ -55,6 +55,8 @@ FAULT = {
     "kind": "other",
     "tensor": "t" * 5_000,
     "frames": [{"file": "f" * 5_000, "line": 1, "function": "g" * 5_000}] * 500,
+    "near": "n" * 5_000,
+    "refusals": [["s" * 500_000, "parameter", "o" * 5_000, "n" * 5_000, ""]] * 500,
     "values": [["f" * 5_000, "n" * 5_000, "s" * 5_000]] * 500,
 }
 
@@ -64,7 +66,7 @@ def test_a_fault_longer_than_the_worker_sends_is_refused() -> None:
         read_fault(FAULT)
 
 
-@pytest.mark.parametrize("key", ["type", "message", "tensor"])
+@pytest.mark.parametrize("key", ["type", "message", "tensor", "near"])
 def test_an_array_is_no_text(key: str) -> None:
     with pytest.raises((TypeError, ValueError)):
         read_fault({**FAULT, key: Array("uint8", (1 << 20,), bytes(1 << 20))})

@@ -1,12 +1,13 @@
 """Places that the syntax of a file gives: where a refused part is made, and what should raise and does not."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from autograder.checks import Raises
 from autograder.judge.places import definition, misplaced, missing_exception, place_of, raise_statement
-from autograder.protocol import Function
+from autograder.protocol import Function, Refusal
 from autograder.results import Place
 from autograder.runner import Fault, Observed, Survey
 from tests.support import tiny
@@ -22,31 +23,37 @@ SURVEY = Survey(
 )
 
 
+def lacking(owner: str, name: str, near: str = "", lacks: Any = "parameter") -> Refusal:
+    """Return a refusal whose sentence says nothing of what it is about."""
+    return Refusal("Something is wrong", lacks, owner, name, near)
+
+
 @pytest.mark.parametrize(
     ("refusal", "place"),
     [
-        ("Stack has no parameter norm.weight", Place(FILE, 15, "Stack.__init__")),
-        ("Stack has no parameter missing", Place(FILE, 12, "Stack.__init__")),
-        ("Block has no parameter inner.bias", Place(FILE, 4, "Block.__init__")),
-        ("Block has no parameter blocks", Place(FILE, 2, "Block.__init__")),
-        ("Stack has no parameter blocks.1.inner.weight", Place(FILE, 14, "Stack.__init__")),  # one block, repeated
-        ("Stack has no parameter blocks.0.inner.weight", None),  # the class of the blocks, or the list
-        (
-            "Stack has no parameter nom.weight (4,); found norm.weight (4,): rename it if that is the one",
-            Place(FILE, 15, "Stack.__init__"),
-        ),
-        ("ex03_blocks.py defines no piles; it defines pile: rename it if that is the one", Place(FILE, 30, "pile")),
-        ("ex03_blocks.py defines no Stacks; it defines Stack: rename it if that is the one", None),  # a class
-        ("Elsewhere has no parameter weight", None),  # a class of an earlier exercise's file
-        ("the blocks are one module", Place(FILE, 12, "Stack.__init__")),
+        (lacking("Stack", "norm.weight"), Place(FILE, 15, "Stack.__init__")),
+        (lacking("Stack", "missing"), Place(FILE, 12, "Stack.__init__")),
+        (lacking("Block", "inner.bias"), Place(FILE, 4, "Block.__init__")),
+        (lacking("Block", "blocks"), Place(FILE, 2, "Block.__init__")),
+        (lacking("Block", "inner.bias", lacks="shape"), Place(FILE, 4, "Block.__init__")),
+        (lacking("Stack", "blocks.1.inner.weight"), Place(FILE, 14, "Stack.__init__")),  # one block, repeated
+        (lacking("Stack", "blocks.0.inner.weight"), None),  # the class of the blocks, or the list
+        (lacking("Stack", "nom.weight", near="norm.weight"), Place(FILE, 15, "Stack.__init__")),
+        (lacking(FILE, "piles", near="pile", lacks="definition"), Place(FILE, 30, "pile")),
+        (lacking(FILE, "Stacks", near="Stack", lacks="definition"), None),  # a class
+        (lacking("Stack", "forward", near="foward", lacks="method"), None),
+        (lacking("Stack", "norms", near="norm", lacks="attribute"), Place(FILE, 12, "Stack.__init__")),
+        (lacking("Elsewhere", "weight"), None),  # a class of an earlier exercise's file
+        (lacking("Elsewhere", "", lacks="base"), None),
+        (Refusal("the blocks are one module"), Place(FILE, 12, "Stack.__init__")),
     ],
 )
-def test_the_place_is_in_the_class_that_the_sentence_names(refusal: str, place: Place | None) -> None:
+def test_the_place_is_in_the_class_that_a_refusal_is_about(refusal: Refusal, place: Place | None) -> None:
     assert definition(SURVEY, CHECK, FILE, refusal) == place
 
 
 def test_without_a_survey_there_is_no_place() -> None:
-    assert definition(None, CHECK, FILE, "Stack has no parameter norm.weight") is None
+    assert definition(None, CHECK, FILE, lacking("Stack", "norm.weight")) is None
 
 
 @pytest.mark.parametrize(("tensor", "line"), [("self.norm", 15), ("table", 30), ("twice", 33), ("x", 33), (None, 33)])
@@ -59,14 +66,14 @@ def test_a_tensor_on_the_wrong_device_is_shown_where_it_is_assigned(tensor: str 
 
 
 @pytest.mark.parametrize(
-    ("said", "place"),
+    ("returned", "place"),
     [
-        ("returned Stack", Place(FILE, 12, "Stack.__init__")),
-        ("returned Tensor", Place(FILE, 20, "Stack")),
+        ("Stack", Place(FILE, 12, "Stack.__init__")),
+        ("Tensor", Place(FILE, 20, "Stack")),
     ],
 )
-def test_what_should_raise_and_does_not_is_shown_at_its_definition(said: str, place: Place) -> None:
-    outcome = Observed({"raised": [], "message": said, "mentions": ["7"]})
+def test_what_should_raise_and_does_not_is_shown_at_its_definition(returned: str, place: Place) -> None:
+    outcome = Observed({"raised": [], "returned": returned, "mentions": ["7"]})
     assert missing_exception(SURVEY, CHECK, FILE, [outcome, outcome]) == place
     assert missing_exception(None, CHECK, FILE, [outcome]) is None
     assert missing_exception(SURVEY, replace(CHECK, of="Elsewhere"), FILE, [outcome]) is None
@@ -80,9 +87,9 @@ def test_another_exception_than_the_expected_one_has_no_place_of_a_definition() 
 
 def test_a_check_for_an_exception_shows_the_part_that_is_missing() -> None:
     raising = replace(CHECK, judge=Raises())
-    fault = Fault("StructureError", (), "Stack has no parameter norm.weight", "structure", ())
+    fault = Fault("StructureError", (), "", "structure", (), refusals=(lacking("Stack", "norm.weight"),))
     assert place_of(SURVEY, raising, FILE, [fault], b"", is_named=False) == Place(FILE, 15, "Stack.__init__")
-    nothing = Observed({"raised": [], "message": "returned Stack", "mentions": []})
+    nothing = Observed({"raised": [], "returned": "Stack", "mentions": []})
     assert place_of(SURVEY, raising, FILE, [nothing], b"", is_named=True) == Place(FILE, 12, "Stack.__init__")
     another = Observed({"raised": ["KeyError"], "message": "no", "mentions": []})
     assert place_of(SURVEY, raising, FILE, [another], b"", is_named=False) is None
@@ -139,7 +146,7 @@ def test_no_line_is_shown_where_several_may_have_raised_or_none_did() -> None:
     assert line(raised, source=twice) is None
     assert line(raised, other) is None
     assert line(other) is None
-    assert line(Observed({"raised": [], "message": "returned None", "mentions": []})) is None
+    assert line(Observed({"raised": [], "returned": "None", "mentions": []})) is None
     assert line() is None
     assert raise_statement(None, check, "ex.py", [raised], RAISING) is None
 

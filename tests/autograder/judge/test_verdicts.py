@@ -201,7 +201,7 @@ def test_an_exception_is_right_by_its_type_or_a_base_and_by_what_its_message_nam
     assert "Your code raised TypeError, expected ValueError" in sentence(
         raised("TypeError", message="-2"), expected, Raises()
     )
-    assert "Your code raised nothing" in sentence(raised(message="returned Tensor"), expected, Raises())
+    assert "Your code raised nothing" in sentence({"raised": [], "returned": "Tensor"}, expected, Raises())
 
 
 @pytest.mark.parametrize("odd", [None, 1, {}, {"raised": "ValueError"}, {"raised": [["ValueError"]]}, {"raised": [1]}])

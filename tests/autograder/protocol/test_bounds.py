@@ -192,6 +192,7 @@ def test_whatever_is_raised_arrives_as_a_fault() -> None:
 
 FAULT: dict[str, Any] = {
     **{"type": "E", "bases": ["E"], "message": "", "kind": "other", "tensor": None, "values": []},
+    **{"near": None, "refusals": [["Part has no parameter scale (3,)", "parameter", "Part", "scale", ""]]},
     "frames": [{"file": FILE, "line": 3, "function": "f", "column": 0, "end": 3}],
 }
 FRAME = FAULT["frames"][0]
@@ -205,6 +206,12 @@ FRAME = FAULT["frames"][0]
         {"message": "x" * (bounds.FAULT_MESSAGE + 1)},
         {"kind": "pass"},
         {"tensor": "x" * (bounds.MOST_NAME + 1)},
+        {"near": "x" * (bounds.MOST_NAME + 1)},
+        {"refusals": [["no", "parameter", "A", "b", ""]] * (bounds.FAULT_REFUSALS + 1)},
+        {"refusals": [["no", "anything", "A", "b", ""]]},
+        {"refusals": [["no" * bounds.FAULT_MESSAGE, "parameter", "A", "b", ""]]},
+        {"refusals": [["no", "parameter", "A" * (bounds.MOST_NAME + 1), "b", ""]]},
+        {"refusals": [["no", "parameter", ["A"], "b", ""]]},
         {"values": [[FILE, "x", "(1,)"]] * (bounds.FAULT_VALUES + 1)},
         {"frames": [FRAME] * (bounds.FAULT_FRAMES + 1)},
         {"frames": [{**FRAME, "line": -1}]},

@@ -152,6 +152,7 @@ def first_beginning(recording: Recording, exercise: str) -> Event:
 def exhausted(where: Event, message: str = "", kind: str = "MemoryError") -> Event:
     """Return the event for a check that ran out of memory, threads or files."""
     fault = {"type": kind, "bases": [kind], "message": message, "kind": "other", "tensor": None}
+    fault |= {"near": None, "refusals": []}
     of = {name: where[name] for name in ("exercise", "check", "trial")}
     return {"event": "raised", **of, "fault": {**fault, "frames": [], "values": []}, "seconds": 0.1}
 

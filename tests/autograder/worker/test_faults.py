@@ -9,6 +9,7 @@ import torch
 
 from autograder.checks import PlainGiven
 from autograder.protocol import FRAME_VALUES
+from autograder.runner import read_fault
 from autograder.worker import describe, support
 from autograder.worker.faults import frames_of
 from autograder.worker.tensors import TensorSupport
@@ -122,7 +123,7 @@ def message_of(statement: str) -> str:
     names: dict[str, Any] = {"__name__": "ex01_a", "torch": torch, "variance": 1.0}
     with pytest.raises((AttributeError, NameError)) as raised:
         exec(compile(statement, "ex01_a.py", "exec"), names)
-    return str(describe(raised.value, ["ex01_a.py"])["message"])
+    return read_fault(describe(raised.value, ["ex01_a.py"])).full_message
 
 
 def test_a_misspelt_name_of_the_program_or_of_a_library_gets_a_suggestion() -> None:
@@ -148,7 +149,7 @@ def test_what_a_class_inherits_from_its_library_is_not_suggested(name: str) -> N
     exec(compile(source, "ex01_a.py", "exec"), names)
     with pytest.raises(AttributeError) as raised:
         names["Layer"]()(torch.zeros(2))
-    assert describe(raised.value, ["ex01_a.py"])["message"] == f"'Layer' object has no attribute '{name}'"
+    assert read_fault(describe(raised.value, ["ex01_a.py"])).full_message == f"'Layer' object has no attribute '{name}'"
 
 
 @pytest.mark.parametrize(
@@ -161,7 +162,7 @@ def test_what_a_class_inherits_from_its_library_is_not_suggested(name: str) -> N
 def test_a_sentence_that_says_what_was_meant_gets_no_second_suggestion(name: str, message: str) -> None:
     with pytest.raises(AttributeError) as raised:
         getattr(PlainGiven(1, {}), name)
-    assert describe(raised.value, [])["message"] == message
+    assert read_fault(describe(raised.value, [])).full_message == message
 
 
 def test_a_suggestion_follows_a_sentence_with_its_own_stop() -> None:
@@ -174,7 +175,7 @@ def test_a_suggestion_follows_a_sentence_with_its_own_stop() -> None:
     name = "totall"
     with pytest.raises(AttributeError) as raised:
         getattr(Box(), name)
-    assert describe(raised.value, [])["message"] == "no such part. Did you mean: 'total'?"
+    assert read_fault(describe(raised.value, [])).full_message == "no such part. Did you mean: 'total'?"
 
 
 def test_a_module_without_forward_lacks_a_method() -> None:
