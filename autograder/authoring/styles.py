@@ -16,7 +16,7 @@ from autograder.answer_key import WrongProgram, patched, read_ported
 from autograder.course import WHOLE, Course, Example, Exercise, Hunt, HuntFile, Suite, load_suite, with_steps
 from autograder.diagnosis import Source
 from autograder.judge import Budget, Grader, plan_of_steps, results_of
-from autograder.results import ExerciseResult, Finding
+from autograder.results import Certainty, ExerciseResult, Finding
 from autograder.runner import Runner
 from autograder.submission import Submission, digest
 from autograder.submission import digest as digest_of
@@ -185,7 +185,7 @@ def _sample(program: Wrong, result: ExerciseResult) -> Sample:
         sample,
         place="right" if is_right else "elsewhere",
         certain=_is_sure(finding),
-        proved=finding.proved,
+        proved=finding.certainty is Certainty.SHOWN,
     )
 
 
@@ -195,7 +195,8 @@ def _is_caught(result: ExerciseResult) -> bool:
 
 def _is_sure(finding: Finding) -> bool:
     """Whether a finding says of its line that it is the wrong one, rather than that a result is returned there."""
-    return finding.proved or (finding.certain and bool(finding.label or finding.known_as))
+    is_named = bool(finding.label or finding.known_as) and finding.certainty is not Certainty.LIKELY
+    return is_named or finding.certainty is Certainty.SHOWN
 
 
 def cells(table: Iterable[Calibration]) -> Iterator[list[str]]:

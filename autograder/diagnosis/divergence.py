@@ -679,7 +679,7 @@ class Search:
         lines = {(place.file, place.line) for place in places if place is not None}
         place = self.places[at]
         assert place is not None
-        certain = len(lines) == 1 and not self._unjudged(at, place)
+        is_unique = len(lines) == 1 and not self._unjudged(at, place)
         number = self.trace.steps[at].number
         misshapen = self.matching.misshapen[at]
         stack = self.trace.steps[at].stack
@@ -689,7 +689,7 @@ class Search:
             state,
             self.matching.factor(at) if stack[0].file == place.file else None,  # else another part may scale earlier
             self._agreeing(at),
-            certain,
+            is_unique,
             number=number,
             misshapen=misshapen,
             owners=owners,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from autograder.answer_key import Misconception
 from autograder.comparison import ONLY_SOME_SIZES
 from autograder.protocol import lines_of
-from autograder.results import LARGEST, Evidence, Fact, Finding, FindingKind, Place, headline, message
+from autograder.results import LARGEST, Certainty, Fact, Finding, FindingKind, Place, headline, message
 from autograder.submission import Cells
 
 from .exceptions import Raised, StructureWrong, SyntaxInvalid
@@ -29,73 +29,34 @@ class Source:
     cells: Mapping[str, Cells] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class _Text:
-    """What a finding says."""
-
-    kind: FindingKind
-    id: str
-    message: str
-    name: str | None
-    detail: str | None
-    evidence: Evidence | None
-
-
-@dataclass(frozen=True)
-class _Site:
-    """Where a finding points, with the lines around it, and what it says of them."""
-
-    place: Place | None
-    lines: tuple[tuple[int, str], ...] = ()
-    label: str | None = None
-    agrees: tuple[int, ...] = ()
-    certain: bool = True
-    proved: bool = False
-
-
 def finding_of(diagnosis: Diagnosis, source: Source, location: Location | None = None) -> Finding:
     """Put a diagnosis into words, with the place of the mistake; lines of a notebook become those of its cells."""
-    diagnosis = replace(diagnosis, more=diagnosis.more or (location is not None and location.is_one_of_several))
-    first = location.first_mistake if location is not None and location.proved else None
-    named = diagnosis.misconception.id if diagnosis.misconception is not None else None
-    if first is not None and first.id != named:
-        text = _first_of_several(first, source)
-    elif diagnosis.misconception is not None:
-        text = _named(diagnosis.misconception, _without_chance(diagnosis, location), source)
-    elif location is not None and location.first_mistake is not None:
-        text = _first_of_several(location.first_mistake, source)
+    if location is not None and location.is_one_of_several:
+        diagnosis = replace(diagnosis, is_one_of_several=True)
+    known, first = diagnosis.misconception, location.first_mistake if location is not None else None
+    is_shown = location is not None and location.certainty is Certainty.SHOWN
+    if first is not None and (known is None or (is_shown and first.id != known.id)):
+        finding = _named(first, source, None)
+    elif known is not None:
+        finding = _named(known, source, _without_chance(diagnosis, location))
     else:
-        text = _unnamed(diagnosis, source, location)
-    site = _site(diagnosis, source, location)
-    return Finding(
-        text.kind,
-        text.id,
-        text.message,
-        text.name,
-        text.detail,
-        site.place,
-        site.lines,
-        text.evidence,
-        site.label,
-        site.agrees,
-        site.certain,
-        site.proved,
-    )
+        finding = _unnamed(diagnosis, source, location)
+    return _placed(finding, diagnosis, source, location)
 
 
-def _named(known: Misconception, diagnosis: Diagnosis, source: Source) -> _Text:
-    """Name the misconception; what is wrong with structure or device stands below."""
+def _named(known: Misconception, source: Source, diagnosis: Diagnosis | None) -> Finding:
+    """Name a misconception; what is wrong with structure or device stands below.
+
+    Without the diagnosis it does not explain everything: the evidence would show the other mistake.
+    """
     detail = explained(known.explanation, known.convention)
-    if diagnosis.kind in BESIDE_A_NAME:
+    if diagnosis is not None and diagnosis.kind in BESIDE_A_NAME:
         detail += f"\n{headline(diagnosis.subject, diagnosis.fact.wording())}"
-    if diagnosis.more:
+    if diagnosis is None or diagnosis.is_one_of_several:
         detail += f"\n{more(known.convention)}"
-    name = named(known.name, source.functions)
-    return _Text(_kind(known), known.id, name, known.name, detail, diagnosis.evidence)
-
-
-def _kind(known: Misconception) -> FindingKind:
-    return "convention" if known.convention else "misconception"
+    kind: FindingKind = "convention" if known.convention else "misconception"
+    evidence = diagnosis.evidence if diagnosis is not None else None
+    return Finding(kind, known.id, named(known.name, source.functions), known.name, detail, evidence=evidence)
 
 
 def _without_chance(diagnosis: Diagnosis, location: Location | None) -> Diagnosis:
@@ -112,32 +73,30 @@ def _without_chance(diagnosis: Diagnosis, location: Location | None) -> Diagnosi
     return replace(diagnosis, evidence=replace(diagnosis.evidence, witness_title=LARGEST))
 
 
-def _first_of_several(known: Misconception, source: Source) -> _Text:
-    """Name a misconception that does not explain everything; the evidence would show the other mistake."""
-    explanation = explained(known.explanation, known.convention)
-    detail = f"{explanation}\n{more(known.convention)}"
-    name = named(known.name, source.functions)
-    return _Text(_kind(known), known.id, name, known.name, detail, None)
-
-
-def _unnamed(diagnosis: Diagnosis, source: Source, location: Location | None) -> _Text:
+def _unnamed(diagnosis: Diagnosis, source: Source, location: Location | None) -> Finding:
     """Say what is known of a mistake without a name; where that is only its line, say so first."""
     fact = _in_notebook(_with_line(diagnosis, source, location), diagnosis.place, source)
-    more = MORE if diagnosis.more and diagnosis.quoted is not None else ""  # a quote is the library's
-    text, detail = message(diagnosis.subject, fact.wording(), _reason(diagnosis), more), _detail(diagnosis, fact)
-    if diagnosis.more and not more:
+    is_more = diagnosis.is_one_of_several
+    then = MORE if is_more and diagnosis.quoted is not None else ""  # a quote is the library's
+    text, detail = message(diagnosis.subject, fact.wording(), _reason(diagnosis), then), _detail(diagnosis, fact)
+    if is_more and not then:
         detail = "\n".join(filter(None, (detail, MORE)))
     is_unexplained = diagnosis.kind == "pattern" and fact.id in UNEXPLAINED
-    if is_unexplained and location is not None and location.proved:
-        decides = Decides(line_in(source.cells, location.place, location.place.line))
-        below = f"{text}\n{detail}" if detail else text
-        return _Text("place", decides.id, message("", decides.wording()), None, below, diagnosis.evidence)
-    divergence = location.divergence if location is not None and not location.is_origin else None
-    if divergence is None or not divergence.certain or diagnosis.kind != "pattern" or fact.id not in UNEXPLAINED:
-        return _Text(diagnosis.kind, fact.id, text, None, detail, diagnosis.evidence)
-    diverges = Diverges(divergence, line_in(source.cells, divergence.place, divergence.place.line))
+    line = _fact_of_line(location, source) if is_unexplained and location is not None else None
+    if line is None:
+        return Finding(diagnosis.kind, fact.id, text, None, detail, evidence=diagnosis.evidence)
     below = f"{text}\n{detail}" if detail else text
-    return _Text("place", diverges.id, message("", diverges.wording()), None, below, diagnosis.evidence)
+    return Finding("place", line.id, message("", line.wording()), None, below, evidence=diagnosis.evidence)
+
+
+def _fact_of_line(location: Location, source: Source) -> Decides | Diverges | None:
+    """Return what is known of a line alone: that it decides a check, or that the values diverge there."""
+    if location.certainty is Certainty.SHOWN:
+        return Decides(line_in(source.cells, location.place, location.place.line))
+    divergence = location.divergence
+    if divergence is None or location.is_origin or not divergence.is_unique:
+        return None
+    return Diverges(divergence, line_in(source.cells, divergence.place, divergence.place.line))
 
 
 def _reason(diagnosis: Diagnosis) -> str:
@@ -179,21 +138,16 @@ def _in_notebook(fact: Fact, place: Place | None, source: Source) -> Fact:
     return fact
 
 
-def _site(diagnosis: Diagnosis, source: Source, location: Location | None) -> _Site:
-    """Return the place of the location, else that of the diagnosis, and what is wrong there.
-
-    Only a proof, a statement of a misconception, and the line where an unexplained exception was raised are certain.
-    """
+def _placed(finding: Finding, diagnosis: Diagnosis, source: Source, location: Location | None) -> Finding:
+    """Return a finding with the place of the location, else that of the diagnosis, and what is wrong there."""
     place = location.place if location is not None else diagnosis.place
     if place is None:
-        return _Site(None)
-    cells = source.cells
+        return finding
+    cells, certainty = source.cells, _certainty(diagnosis, location)
     lines = within(cells, place, excerpt(source.data, place)) if place.file == source.file else ()
     divergence = location.divergence if location is not None else None
-    proved = location is not None and location.proved
     if location is None or divergence is None:
-        certain = diagnosis.misconception is None if location is None else proved or location.is_known
-        return _Site(place_in(cells, place), lines, certain=certain, proved=proved)
+        return replace(finding, place=place_in(cells, place), source=lines, certainty=certainty)
     agreeing = divergence.agreeing
     # Beside the sentence of a known mistake, a value that another line makes too would be a second finding.
     is_second = divergence.state is State.MISUSED and diagnosis.misconception is not None
@@ -203,8 +157,22 @@ def _site(diagnosis: Diagnosis, source: Source, location: Location | None) -> _S
         agreeing = tuple(line for line in agreeing if line < place.line)
         text = origin_label(divergence.number[0], line_in(cells, place, divergence.place.line), divergence)
     agrees = tuple(line for line, _ in within(cells, place, [(line, "") for line in agreeing]))
-    certain = proved or (diagnosis.misconception is None and _raised_at(diagnosis, place))
-    return _Site(place_in(cells, place), lines, text, agrees, certain, proved)
+    there = place_in(cells, place)
+    return replace(finding, place=there, source=lines, label=text, agrees=agrees, certainty=certainty)
+
+
+def _certainty(diagnosis: Diagnosis, location: Location | None) -> Certainty:
+    """Return how sure the place of a finding is.
+
+    Where an unexplained exception was raised is only described: the mistake may be elsewhere. Where a known mistake has
+    no location of its own, its place is likely.
+    """
+    if location is None:
+        return Certainty.DESCRIBED if diagnosis.misconception is None else Certainty.LIKELY
+    is_raised = location.divergence is not None and _raised_at(diagnosis, location.place)
+    if location.certainty is Certainty.LIKELY and diagnosis.misconception is None and is_raised:
+        return Certainty.DESCRIBED
+    return location.certainty
 
 
 def _raised_at(diagnosis: Diagnosis, place: Place) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from autograder.answer_key import AnswerKey, Misconception
 from autograder.checks import Check, Key
 from autograder.course import Exercise
-from autograder.results import Evidence, Fact, FindingKind, Place, Status, Todo, first_failing
+from autograder.results import Certainty, Evidence, Fact, FindingKind, Place, Status, Todo, first_failing
 from autograder.runner import Outcome, Prints, Survey
 
 from .locations import Divergence
@@ -128,9 +128,9 @@ BESIDE_A_NAME: Collection[FindingKind] = ("structure", "device")
 class Diagnosis:
     """Why a check failed: a fact about a part, `subject`, and the misconception behind it, if it is a known one.
 
-    With `is_all` the misconception alone gives what was observed; with `more` it cannot be the only mistake.
-    `words` name the sizes that the coefficient may be made of. `quoted` has the library's own words. With
-    `only_some_sizes` the same code is right for other sizes.
+    The `certainty` is that of the misconception: alike if it alone gives what was observed. If the failure
+    `is_one_of_several`, there is another mistake too. `words` name the sizes that the coefficient may be made of.
+    `quoted` has the library's own words. With `only_some_sizes` the same code is right for other sizes.
     """
 
     kind: FindingKind
@@ -143,8 +143,8 @@ class Diagnosis:
     place: Place | None = None
     evidence: Evidence | None = None
     misconception: Misconception | None = None
-    is_all: bool = False
-    more: bool = False
+    certainty: Certainty = Certainty.DESCRIBED
+    is_one_of_several: bool = False
 
 
 UNEXPLAINED = ("value", "special", "other")
@@ -155,22 +155,18 @@ UNEXPLAINED = ("value", "special", "other")
 class Location:
     """Where a mistake was found: at a known statement, else at the line where the values diverge.
 
+    The only statement of a misconception is alike. A line is shown if an edit there makes the check pass and leaves no
+    mistake of this kind. It is likely if an edit mends some checks only, if the values diverge there, or if it is the
+    first of several statements or the head of a function.
+
     With `is_origin` it is the line that makes the plain number which is wrong there. `first_mistake` is a misconception
-    that the line is known from, though it does not explain everything. `proved` says that an edit there makes the check
-    pass and leaves no mistake of this kind. `is_likely` says that it mends some checks, while others fail still. It
-    also says that the line is the first of several statements of a misconception, or the head of a function.
-    `is_one_of_several` says that a mistake was found on another line too.
+    that the line is known from, though it does not explain everything. `is_one_of_several` says that a mistake was
+    found on another line too.
     """
 
     place: Place
     divergence: Divergence | None = None
     is_origin: bool = False
     first_mistake: Misconception | None = None
-    proved: bool = False
-    is_likely: bool = False
+    certainty: Certainty = Certainty.LIKELY
     is_one_of_several: bool = False
-
-    @property
-    def is_known(self) -> bool:
-        """Whether the statement is one of a misconception's, rather than where values diverge."""
-        return self.divergence is None and not (self.is_origin or self.proved or self.is_likely)

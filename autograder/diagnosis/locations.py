@@ -55,16 +55,17 @@ class Divergence:
     """The first step that diverges; `agreeing` are the lines before it that lead to it and agree.
 
     `factor` is by how much its value is too large, where that is all, and `constant` the name of that number; `number`
-    is a variable with a plain number that the value was made with, and that number. With `misshapen` the solution has
-    no value of its shape, so it may be why a later line raises an exception. `owners` are the functions and classes
-    that were running. With `configured` a part of another exercise drops out at the rate that it was made with.
+    is a variable with a plain number that the value was made with, and that number. It `is_unique` if no other line
+    could be the first to diverge, in any trial. With `misshapen` the solution has no value of its shape, so it may be
+    why a later line raises an exception. `owners` are the functions and classes that were running. With `configured` a
+    part of another exercise drops out at the rate that it was made with.
     """
 
     place: Place
     state: State
     factor: float | None
     agreeing: tuple[int, ...]
-    certain: bool
+    is_unique: bool
     constant: str | None = None
     number: tuple[str, float] | None = None
     misshapen: bool = False

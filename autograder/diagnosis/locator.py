@@ -9,7 +9,7 @@ from itertools import pairwise
 from autograder.answer_key import Misconception
 from autograder.checks import Check, Key, names_any
 from autograder.protocol import lines_of, name_hash
-from autograder.results import Place
+from autograder.results import Certainty, Place
 from autograder.runner import Fault, Observed, Outcome, Survey, Trace
 
 from .divergence import Where, first_divergence
@@ -115,7 +115,7 @@ def configured(divergence: Divergence, survey: Survey | None, source: bytes) -> 
     if not called:
         made = [line for name, line in own if name in used and line <= len(lines) and _MADE.search(lines[line - 1])]
     there = Place(place.file, made[0], f"{owner}.__init__") if len(called) <= 1 and len(made) == 1 else None
-    return Location(there, is_likely=True) if there is not None else None
+    return Location(there) if there is not None else None
 
 
 _STEP = re.compile(r"\.step\(\s*\)")
@@ -158,7 +158,8 @@ def location_of(
         place = replace(known, function=functions.get(known.line))
         if origin is not None:
             return Location(place, divergence, is_origin=True)
-        return Location(place, is_likely=len(statements) > 1 or (survey is not None and not survey.runs(place.line)))
+        is_likely = len(statements) > 1 or (survey is not None and not survey.runs(place.line))
+        return Location(place, certainty=Certainty.LIKELY if is_likely else Certainty.ALIKE)
     return Location(in_characters(divergence.place, source), divergence) if divergence is not None else None
 
 
@@ -250,9 +251,9 @@ def _shared(judgement: Judgement, locations: Mapping[str, Location]) -> dict[str
     return found
 
 
-def _certainty(location: Location) -> int:
-    """Return how sure a location is: a known statement is surest."""
-    return 2 if location.is_known else int(location.divergence is None or location.divergence.certain)
+def _certainty(location: Location) -> tuple[Certainty, bool]:
+    """Return how sure a location is."""
+    return location.certainty, location.divergence is None or location.divergence.is_unique
 
 
 @dataclass(frozen=True)
@@ -279,7 +280,7 @@ class Locator:
             divergence = None
         first_mistake = None
         if diagnosis.misconception is None and diagnosis.kind in ("pattern", "exception") and divergence:
-            first_mistake = self._misconception_of(divergence) if divergence.certain else None
+            first_mistake = self._misconception_of(divergence) if divergence.is_unique else None
         entry = diagnosis.misconception or first_mistake
         file, statements = self.judgement.exercise.file, self._statements(verdict.check)
         known: list[int] = []
@@ -324,7 +325,7 @@ class Locator:
         return bool(running & set(known.owners)) or here not in contract or not defined.issuperset(known.owners)
 
     def _divergences(self, check: Check) -> dict[int, Divergence]:
-        """Return where the trials of a check diverge; certain only where they agree on the line."""
+        """Return where the trials of a check diverge; a line is unique only where they agree on it."""
         own = {key: trace for key, trace in self.traces.items() if key[0] == check.id}
         if not own:
             return {}
@@ -340,7 +341,7 @@ class Locator:
         return {
             trial: replace(
                 divergence,
-                certain=divergence.certain and agree,
+                is_unique=divergence.is_unique and agree,
                 constant=constant,
                 agreeing=tuple(line for line in divergence.agreeing if self._runs(line)),
             )
@@ -403,10 +404,11 @@ def _belongs(divergence: Divergence, diagnosis: Diagnosis) -> bool:
     one, and beside other mistakes the trials may diverge at theirs. Where an exception was raised is known anyway.
     """
     if diagnosis.kind == "exception" and diagnosis.misconception is None:
-        return divergence.misshapen and divergence.certain
-    if diagnosis.misconception is None or (diagnosis.is_all and not diagnosis.more):
+        return divergence.misshapen and divergence.is_unique
+    is_alike = diagnosis.certainty is Certainty.ALIKE
+    if diagnosis.misconception is None or (is_alike and not diagnosis.is_one_of_several):
         return True
-    return divergence.certain and (diagnosis.is_all or diagnosis.place is None)
+    return divergence.is_unique and (is_alike or diagnosis.place is None)
 
 
 def _has_trace(outcome: Outcome) -> bool:

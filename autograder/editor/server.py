@@ -61,7 +61,7 @@ from autograder.report import (
     todo_items,
     todo_view,
 )
-from autograder.results import CheckResult, ExerciseResult, Finding, Place, Report, Todo
+from autograder.results import Certainty, CheckResult, ExerciseResult, Finding, Place, Report, Todo
 from autograder.runner import Cancelled
 from autograder.submission import SubmissionError, own_source
 
@@ -128,7 +128,7 @@ def _message(view: FailureView, finding: Finding | None) -> str:
     lines = [view.message, *view.explanation]
     if view.location is not None and finding is not None and finding.kind != "place":  # then the message says it
         here = ": ".join(filter(None, (view.location.circumstance, view.location.label)))
-        lines += [f"Here: {here}."] if here and (view.location.label or not finding.certain) else []
+        lines += [f"Here: {here}."] if here and (view.location.label or finding.certainty is Certainty.LIKELY) else []
     claim = [f"Check: {view.claim}."] if view.claim else []
     return "\n".join([*lines, *claim, *(f"{label}: {hint}" for label, hint in view.hints)])
 
@@ -172,7 +172,7 @@ def _related(
     finding = check.finding
     here = lsp.Location(uri, range_)
     facts = evidence_sentences(view, only_wrong=True)[-MOST_FACTS:]
-    if finding is not None and finding.proved and finding.place is not None:
+    if finding is not None and finding.certainty is Certainty.SHOWN and finding.place is not None:
         facts.insert(0, decides(finding.place))
     agreeing = [
         lsp.DiagnosticRelatedInformation(lsp.Location(uri, _line(line, lines, units)), f"This line {AGREES}.")

@@ -18,7 +18,7 @@ from autograder.course import Course, Described, UsageError, describe
 from autograder.diagnosis import UNEXPLAINED
 from autograder.gradebook import Graded
 from autograder.report import STATES, message_of, one_line, passing, state_of
-from autograder.results import NOT_JUDGED, CheckResult, ExerciseResult, Finding, Report, Status
+from autograder.results import NOT_JUDGED, Certainty, CheckResult, ExerciseResult, Finding, Report, Status
 from autograder.runner import EnvironmentProblem
 
 if TYPE_CHECKING:
@@ -438,7 +438,7 @@ def _example(findings: Sequence[tuple[str, Finding]], hide: Hide) -> tuple[tuple
     if not located:
         return (), None
     student, finding = min(
-        located, key=lambda pair: (not pair[1].certain, sum(len(line) for _, line in pair[1].source))
+        located, key=lambda pair: (pair[1].certainty is Certainty.LIKELY, sum(len(line) for _, line in pair[1].source))
     )
     lines = tuple((number, hide(student, without_comment(line))) for number, line in finding.source)
     return lines, finding.place.line if finding.place is not None else None

@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import IntEnum
 from typing import TYPE_CHECKING, Literal
 
 from autograder.answer_key import AnswerKey, Misconception
@@ -11,7 +12,7 @@ from autograder.checks import Check, Key, Raises
 from autograder.comparison import Expected, is_floating
 from autograder.course import Exercise, Suite
 from autograder.protocol import Array, Outline, Value
-from autograder.results import Todo
+from autograder.results import Certainty, Todo
 from autograder.runner import Fault, Observed, Outcome, Survey, WorkerFailure, names_none
 from autograder.submission import todos_of
 
@@ -98,35 +99,37 @@ MANY = 8
 _DIGIT = re.compile(r"\d")
 
 
+class Extent(IntEnum):
+    """How much of what a misconception does is seen in a submission; each level includes those before it."""
+
+    PART = 0
+    """Some check that the misconception fails passes here."""
+
+    CHECKS = 1
+    """All checks that it fails fail here too, or wait for others."""
+
+    FAILURES = 2
+    """They fail in the same way."""
+
+    PROGRAM = 3
+    """All checks agree, failing and passing ones."""
+
+
 @dataclass(frozen=True)
 class Agreement:
     """How far a misconception explains a submission.
 
-    `checks` are those that fail in the same way, `full` says that all checks agree, failing and passing ones. With
-    `fits`, all checks that the misconception fails fail here too, or wait for others; with `whole`, they fail in the
-    same way. `more` says that a check fails which the misconception alone passes. `raised` are checks in which both
-    raise an exception of one type, with other words: these depend on how a program is written.
+    `checks` are those that fail in the same way. `is_one_of_several` says that a check fails which the misconception
+    alone passes. `raised` are checks in which both raise an exception of one type, with other words: these depend on
+    how a program is written. As the misconception behind one check, it is alike if it alone gives what was observed.
     """
 
     entry: Misconception
     checks: frozenset[str]
     raised: frozenset[str]
-    full: bool
-    fits: bool
-    whole: bool
-    more: bool
-
-
-@dataclass(frozen=True)
-class Match:
-    """The misconception behind a failed check. With `is_all` it alone gives what was observed in it.
-
-    `more` says that it cannot be the only mistake.
-    """
-
-    entry: Misconception
-    is_all: bool
-    more: bool
+    extent: Extent
+    is_one_of_several: bool
+    certainty: Certainty = Certainty.LIKELY
 
 
 def agreements(
@@ -167,15 +170,11 @@ def _agreement(
     predicted, failed = {at[0] for at in theirs}, {at[0] for at in failing}
     waiting = {id_ for id_, check in checks.items() if check.requires_any and failed.issuperset(check.requires_any)}
     explained = frozenset(failed - different)
-    return Agreement(
-        entry,
-        explained,
-        frozenset(raised),
-        full=not different,
-        fits=predicted <= failed | waiting,
-        whole=predicted <= explained,
-        more=bool({at[0] for at in failing if not is_nothing(outcomes[at])} - predicted),
-    )
+    extent = Extent.CHECKS if predicted <= failed | waiting else Extent.PART
+    extent = Extent.FAILURES if predicted <= explained else extent
+    extent = Extent.PROGRAM if not different else extent
+    is_one_of_several = bool({at[0] for at in failing if not is_nothing(outcomes[at])} - predicted)
+    return Agreement(entry, explained, frozenset(raised), extent, is_one_of_several)
 
 
 def name(
@@ -185,8 +184,8 @@ def name(
     found: list[Agreement],
     failing: Collection[Key],
     statements: Collection[str] = (),
-) -> Match | None:
-    """Return the misconception behind a failed check, or None where there is doubt.
+) -> Agreement | None:
+    """Return the misconception behind a failed check, and how sure it is, or None where there is doubt.
 
     A misconception that gives all of the program is best; then, for an exception, one that gives all but its words, or
     one that is true whatever is raised, if the program raises something there and nowhere else. Else many wrong numbers
@@ -196,10 +195,10 @@ def name(
     of: `statements` are the hashes of the student's.
     """
     candidates = [agreement for agreement in found if check.id in agreement.checks]
-    full = [agreement for agreement in candidates if agreement.full]
+    full = [agreement for agreement in candidates if agreement.extent is Extent.PROGRAM]
     failed = {id_ for id_, _ in failing}
     if len(failed) > MANY and 2 * len(failed) > len({id_ for id_, _ in outcomes}):
-        candidates = [one for one in candidates if one.full or _is_known_by_more(one, statements)]
+        candidates = [one for one in candidates if one.extent is Extent.PROGRAM or _is_known_by_more(one, statements)]
     is_rich = _is_rich(check, outcomes, key)
     raising = any(isinstance(outcomes[check.id, trial], Fault) for trial in range(check.trials))
     known = [one for one in found if check.id in one.checks | one.raised and _explains_the_rest(one)]
@@ -217,7 +216,7 @@ def name(
         return None
     first = best[0]
     is_seen = first.entry.any_exception or check.id in first.raised or _is_rich(check, outcomes, key, "any")
-    return Match(first.entry, is_all=bool(full) or is_rich or is_seen, more=first.more)
+    return replace(first, certainty=Certainty.ALIKE) if full or is_rich or is_seen else first
 
 
 def _is_known_by_more(one: Agreement, statements: Collection[str]) -> bool:
@@ -227,8 +226,8 @@ def _is_known_by_more(one: Agreement, statements: Collection[str]) -> bool:
 
 def _closest(candidates: list[Agreement]) -> list[Agreement]:
     """Return the candidates whose failures are all here in the same way; else those that fail where this fails."""
-    whole = [agreement for agreement in candidates if agreement.whole]
-    return whole or [agreement for agreement in candidates if agreement.fits]
+    alike = [agreement for agreement in candidates if agreement.extent >= Extent.FAILURES]
+    return alike or [agreement for agreement in candidates if agreement.extent >= Extent.CHECKS]
 
 
 def _most_checks(found: list[Agreement]) -> list[Agreement]:
@@ -243,28 +242,27 @@ def _is_telling(
 
     Many mistakes lead to one refused structure or device, and to one message about shapes, which has digits.
     """
+    are_alike, fails_here = one.extent >= Extent.FAILURES, one.extent >= Extent.CHECKS
     if one.checks >= set(failed):
-        return one.whole
+        return are_alike
     faults = [outcome for trial in range(check.trials) if isinstance(outcome := outcomes[check.id, trial], Fault)]
     if any(fault.kind != "other" for fault in faults):
         return False
     several = len(one.checks) >= SEVERAL
     if faults:
-        return one.whole and (several or not any(_DIGIT.search(fault.message) for fault in faults))
-    if one.fits and several:
-        return True
-    return one.fits and _is_rich(check, outcomes, key, "any")
+        return are_alike and (several or not any(_DIGIT.search(fault.message) for fault in faults))
+    return fails_here and (several or _is_rich(check, outcomes, key, "any"))
 
 
 def _explains_the_rest(one: Agreement) -> bool:
     """Whether several checks fail just as with a misconception, and others raise an exception of the same type."""
-    return one.fits and not one.more and len(one.checks) >= SEVERAL
+    return one.extent >= Extent.CHECKS and not one.is_one_of_several and len(one.checks) >= SEVERAL
 
 
 def _refuses_just_that(one: Agreement, outcomes: Mapping[Key, Outcome]) -> bool:
     """Whether a program raises an exception just where a misconception does that is true whatever is raised."""
     raising = {at[0] for at, theirs in one.entry.outcomes.items() if theirs is not None and theirs.fault is not None}
-    return one.entry.any_exception and one.fits and _raising(outcomes) == raising
+    return one.entry.any_exception and one.extent >= Extent.CHECKS and _raising(outcomes) == raising
 
 
 def _raising(outcomes: Mapping[Key, Outcome]) -> set[str]:

@@ -15,7 +15,7 @@ from autograder.course import Exercise
 from autograder.diagnosis import EarlierUnwritten, Judgement, Location, Raised, Verdict
 from autograder.edits import Clues, Edit
 from autograder.protocol import name_hash
-from autograder.results import ExerciseResult, Place, first_failing
+from autograder.results import Certainty, ExerciseResult, Place, first_failing
 from autograder.runner import EnvironmentProblem, GraderProblem, WorkerFailure
 
 from .marking import Marking
@@ -36,14 +36,14 @@ FEWEST_MENDED = 2
 class Proof:
     """A line, and the checks that an edit of it mends.
 
-    With `is_whole` every check passes after it, or after it and the edit of one other line. Without, other checks fail
-    still, so it is only probable that the mistake is there. `known` is the misconception that is there: without the
+    It is shown if every check passes after it, or after it and the edit of one other line. If other checks fail still,
+    it is only likely that the mistake is there. `known` is the misconception that is there: without the
     other mistake the program gives just what this one gives.
     """
 
     line: int
     checks: frozenset[str]
-    is_whole: bool
+    certainty: Certainty
     known: Misconception | None = None
 
 
@@ -75,7 +75,7 @@ def can_be_proved(judgement: Judgement, locations: Mapping[str, Location]) -> bo
     if first is None or first.status not in FAILED or trials is None or not statuses <= {"pass", "waits", *FAILED}:
         return False
     known = locations.get(first.check.id)
-    is_known = known is not None and known.is_known
+    is_known = known is not None and known.certainty is Certainty.ALIKE
     return not is_known and first.diagnosis is not None and first.diagnosis.kind != "forbidden"
 
 
@@ -118,7 +118,7 @@ class Search:
         for probes in (goal.of_first, goal.of_others):
             parts = self._parts(edits, goal, probes)
             if parts and parts[-1].mended == goal.failed:
-                return [Proof(parts[-1].edit.line, goal.failed, is_whole=True)]
+                return [Proof(parts[-1].edit.line, goal.failed, Certainty.SHOWN)]
             if parts:
                 best = max(parts, key=lambda part: len(part.mended))
                 return self._second(best, goal) or self._likely(best, parts)
@@ -148,21 +148,21 @@ class Search:
         known, rest = _only(judgement), goal.failed - first.mended
         second = self._edit_beside(first.edit, edited, (judgement, locations))
         if second is not None and second.line == first.edit.line:
-            return [Proof(second.line, goal.failed, is_whole=True)]
+            return [Proof(second.line, goal.failed, Certainty.SHOWN)]
         if second is not None:
             alone, _ = self.trying.judged(second.applied(self.source))
-            one = Proof(first.edit.line, first.mended, is_whole=True, known=_only(alone))
-            return [one, Proof(second.line, rest, is_whole=True, known=known)]
+            one = Proof(first.edit.line, first.mended, Certainty.SHOWN, known=_only(alone))
+            return [one, Proof(second.line, rest, Certainty.SHOWN, known=known)]
         if known is None:
             return []
         failure = judgement.first_failure
         location = locations.get(failure.check.id) if failure is not None else None
-        proofs = [Proof(first.edit.line, first.mended, is_whole=True)]
+        proofs = [Proof(first.edit.line, first.mended, Certainty.SHOWN)]
         if location is not None and location.place.file == judgement.exercise.file:
             line = _line_before(location.place.line, first.edit, self.source)
             if line == first.edit.line:  # the edit may have made one mistake of that line into another
                 return []
-            proofs.append(Proof(line, rest, is_whole=False, known=known))
+            proofs.append(Proof(line, rest, Certainty.LIKELY, known=known))
         return proofs
 
     def _edit_beside(self, first: Edit, edited: str, judged: Judged) -> Edit | None:
@@ -182,7 +182,7 @@ class Search:
         lines = {part.edit.line for part in parts if len(part.mended) == len(best.mended)}
         is_known = bool(best.mended & named(self.judgement))
         is_telling = (len(best.mended) >= FEWEST_MENDED or is_known) and len(lines) == 1
-        return [Proof(best.edit.line, best.mended, is_whole=False)] if is_telling else []
+        return [Proof(best.edit.line, best.mended, Certainty.LIKELY)] if is_telling else []
 
     def _mending(self, source: str, edits: Sequence[Edit], goal: "_Goal", probes: Sequence[Key]) -> Iterator["_Part"]:
         """Yield each edit that mends the check of a probe and breaks none, with all that it mends."""
@@ -273,7 +273,7 @@ def _only(judgement: Judgement) -> Misconception | None:
     failed = [verdict.diagnosis for verdict in judgement.verdicts if verdict.status in FAILED]
     known = {diagnosis.misconception.id if diagnosis and diagnosis.misconception else None for diagnosis in failed}
     first = next(iter(failed), None)
-    is_one = len(known) == 1 and first is not None and not first.more
+    is_one = len(known) == 1 and first is not None and not first.is_one_of_several
     return first.misconception if is_one and first is not None else None
 
 
@@ -392,17 +392,17 @@ def with_proofs(
                 continue
             first, one_of_several = None, apart
         if known is not None and known.place.line == proof.line:
-            is_proved = proof.is_whole or known.proved
-            mistake = first or known.first_mistake
-            found[check] = replace(known, proved=is_proved, first_mistake=mistake, is_one_of_several=one_of_several)
-        elif known is None or (not known.is_known and (proof.is_whole or check in mistakes)):
+            surest, mistake = max(proof.certainty, known.certainty), first or known.first_mistake
+            found[check] = replace(known, certainty=surest, first_mistake=mistake, is_one_of_several=one_of_several)
+        elif known is None or (
+            known.certainty is not Certainty.ALIKE and (proof.certainty is Certainty.SHOWN or check in mistakes)
+        ):
             there = Place(judgement.exercise.file, proof.line, function_at(survey, proof.line))
             is_same = own is not None and (own.file, own.line) == (there.file, there.line)
             found[check] = Location(
                 own if own is not None and is_same else there,
                 first_mistake=first,
-                proved=proof.is_whole,
-                is_likely=not proof.is_whole,
+                certainty=proof.certainty,
                 is_one_of_several=one_of_several,
             )
     return found

@@ -31,11 +31,20 @@ from autograder.diagnosis import (
     overall,
     place_in,
 )
-from autograder.results import CheckResult, ExerciseResult, Finding, Place, PrintOutput, Status, first_failing
+from autograder.results import (
+    Certainty,
+    CheckResult,
+    ExerciseResult,
+    Finding,
+    Place,
+    PrintOutput,
+    Status,
+    first_failing,
+)
 from autograder.runner import Fault, Observed, Outcome, Prints, Survey, WorkerFailure, is_out_of_memory
 from autograder.submission import Cells
 
-from .matching import Match, agreements, is_unwritten, name, todos_in
+from .matching import Agreement, agreements, is_unwritten, name, todos_in
 from .places import misplaced, place_of
 
 if TYPE_CHECKING:
@@ -312,7 +321,7 @@ class Verdicts:
                 return _of_forbidden(outcome.message, place)
         return None
 
-    def _matches(self, trials: Trials) -> dict[str, Match]:
+    def _matches(self, trials: Trials) -> dict[str, Agreement]:
         """Return the misconceptions behind the failed checks, by check."""
         found = agreements(trials.outcomes, trials.failing, trials.key, self.checks)
         statements = {hash_ for hash_, _ in trials.survey.statements} if trials.survey is not None else set()
@@ -327,7 +336,7 @@ class Verdicts:
         check: Check,
         trials: Trials,
         differences: Mapping[Key, Difference | None],
-        known: Mapping[str, Match],
+        known: Mapping[str, Agreement],
     ) -> Verdict:
         """Return the verdict on one check; `known` are the misconceptions behind it and the others."""
         if _fails(check, trials.failing) and is_unwritten(check, trials.todos, _outcomes(check, trials)):
@@ -335,13 +344,13 @@ class Verdicts:
         own = known.get(check.id)
         status, diagnosis = self._status(check, trials, differences, named=own is not None)
         if diagnosis is not None and status in ("fail", "error"):
-            more = any(other.is_all for id_, other in known.items() if id_ != check.id) if own is None else own.more
-            diagnosis = replace(
-                diagnosis,
-                misconception=own.entry if own is not None else None,
-                is_all=own is not None and own.is_all,
-                more=more,
-            )
+            if own is not None:
+                several = own.is_one_of_several
+                diagnosis = replace(
+                    diagnosis, misconception=own.entry, certainty=own.certainty, is_one_of_several=several
+                )
+            elif any(other.certainty is Certainty.ALIKE for other in known.values()):
+                diagnosis = replace(diagnosis, is_one_of_several=True)
         return self._made(check, trials, status, diagnosis)
 
     def _status(

@@ -18,7 +18,7 @@ from autograder.course import (
 )
 from autograder.diagnosis import advice
 from autograder.report import STATES
-from autograder.results import KNOWN_AS
+from autograder.results import KNOWN_AS, Certainty
 from autograder.submission import is_missing, missing_sentence, own_source
 
 from .events import UNTRIED, Event, Progress, Standing, now
@@ -150,7 +150,7 @@ def _own_line(course: Course, progress: Progress, exercise: Exercise, misconcept
     """Return the learner's line that the last failure points to, if it is about this misconception."""
     finding = _last_finding(course, progress, exercise, misconception)
     place = finding.get("place") or {}
-    if not finding.get("certain", True):
+    if finding.get("certainty") == Certainty.LIKELY.value:
         return ()
     return tuple(str(text) for line, text in finding.get("source") or () if line == place.get("line"))
 

@@ -10,7 +10,18 @@ from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 
 from autograder.diagnosis import line_of, to_write
-from autograder.results import CheckResult, Evidence, ExerciseResult, Finding, Maps, Place, PrintOutput, Status, Todo
+from autograder.results import (
+    Certainty,
+    CheckResult,
+    Evidence,
+    ExerciseResult,
+    Finding,
+    Maps,
+    Place,
+    PrintOutput,
+    Status,
+    Todo,
+)
 
 from .escaping import one_line, printable
 from .pictures import Grid, greatest, where_differs, where_not_zero
@@ -208,7 +219,7 @@ class SourceLine:
 
 
 @dataclass(frozen=True)
-class Location:
+class LocationView:
     """A line of a file, or of a cell of a notebook.
 
     `line` names it, as in `line 12` or `cell 4, line 3`, and `address` is the short form behind the file's name.
@@ -241,13 +252,13 @@ class Location:
         return ", ".join(filter(None, (function, self.circumstance)))
 
 
-def location_of(status: Status, finding: Finding) -> Location | None:
+def location_of(status: Status, finding: Finding) -> LocationView | None:
     """Return where a finding points; None if that is not known."""
     place = finding.place
     if place is None:
         return None
     line = f"line {place.line}" if place.cell is None else f"cell {place.cell}, line {place.line}"
-    return Location(
+    return LocationView(
         file=one_line(place.file),
         line=line,
         address=f":{place.line}" if place.cell is None else f", {line}",
@@ -268,13 +279,13 @@ def function_of(finding: Finding) -> str:
 
 def _circumstance(status: Status, finding: Finding) -> str:
     """Return what happened at the place, or that the mistake is probably there; nothing if neither is known."""
-    if finding.proved:
+    if finding.certainty is Certainty.SHOWN:
         return PROVED
     if status == "timeout":
         return "stopped here"
     if finding.kind == "exception":
         return RAISED if status == "error" and function_of(finding) else ""
-    if not finding.certain:
+    if finding.certainty is Certainty.LIKELY:
         return RETURNED if _returns(finding) and not finding.label and finding.kind == "pattern" else PROBABLY
     if status == "error" and not finding.label and not finding.agrees:
         return ""  # the statement that is known to be wrong may stand before the one that raised
@@ -559,7 +570,7 @@ class FailureView:
     detail: tuple[str, ...]
     is_quoted: bool
     claim: str
-    location: Location | None
+    location: LocationView | None
     values: Values | None
     comparison: Comparison | None
     maps: MapPair | None

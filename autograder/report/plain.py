@@ -13,7 +13,7 @@ from .failures import (
     MOST_LINES,
     Command,
     FailureView,
-    Location,
+    LocationView,
     PrintPart,
     TodoView,
     count_of,
@@ -196,7 +196,7 @@ def _todo_sentences(todos: TodoView | None) -> list[str]:
     return [*sentences, f"Left to write: {listed(left)}."]
 
 
-def _location(location: Location) -> list[str]:
+def _location(location: LocationView) -> list[str]:
     wrong = location.wrong
     code, marked = (wrong.text.strip(), wrong.marked.strip()) if wrong else ("", "")
     within = f"in {location.function}" if location.function else ""

@@ -21,7 +21,7 @@ from .failures import (
     Command,
     Comparison,
     FailureView,
-    Location,
+    LocationView,
     MapPair,
     PrintPart,
     Row,
@@ -43,7 +43,7 @@ from .states import check_state, number, spoken
 _WRONG = "bold red"
 
 
-def location_lines(page: Page, location: Location, file_path: Path | None, before: int = 2) -> list[Text]:
+def location_lines(page: Page, location: LocationView, file_path: Path | None, before: int = 2) -> list[Text]:
     """Return the file and line, and the source from `before` lines above it, with a marker."""
     where = Text.assemble(_file(page, location, file_path), page.text(location.address))
     description = location.description
@@ -56,14 +56,14 @@ def location_lines(page: Page, location: Location, file_path: Path | None, befor
     return [*head, *_source_lines(page, location, before)]
 
 
-def _file(page: Page, location: Location, file_path: Path | None) -> Text:
+def _file(page: Page, location: LocationView, file_path: Path | None) -> Text:
     name = page.text(location.file, Style(underline=True))
     if file_path is not None and file_path.name == location.file and page.console.is_terminal:
         name.stylize(Style(link=file_path.absolute().as_uri()))
     return name
 
 
-def _source_lines(page: Page, location: Location, before: int) -> list[Text]:
+def _source_lines(page: Page, location: LocationView, before: int) -> list[Text]:
     first = location.wrong.number - before if location.wrong else 0
     source = [line for line in location.source if line.number >= first]
     digits = max((len(str(line.number)) for line in source), default=0)

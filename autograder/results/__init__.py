@@ -9,6 +9,7 @@ if TYPE_CHECKING:
         KNOWN_AS,
         NOT_JUDGED,
         SCHEMA,
+        Certainty,
         CheckResult,
         Evidence,
         ExerciseResult,

@@ -4,7 +4,8 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
-from functools import cache
+from enum import Enum
+from functools import cache, total_ordering
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, Protocol, TypeVar, get_args, get_origin, get_type_hints
@@ -139,14 +140,38 @@ class Evidence:
     maps: Maps | None = None
 
 
+@total_ordering
+class Certainty(Enum):
+    """How sure it is that a known mistake is behind a failure, or that a mistake is where a finding points.
+
+    The order is that of the levels here. Only `shown` is proof.
+    """
+
+    DESCRIBED = "described"
+    """What happened, such as an exception on a line: no claim that this is the mistake."""
+
+    LIKELY = "likely"
+    """The mistake is probably this one, or probably here."""
+
+    ALIKE = "alike"
+    """A known mistake does what the code does, or the line is a statement that it is known by."""
+
+    SHOWN = "shown"
+    """A run shows it: one change of that line makes the check pass."""
+
+    def __lt__(self, other: "Certainty") -> bool:
+        levels = list(Certainty)
+        return levels.index(self) < levels.index(other)
+
+
 @dataclass(frozen=True)
 class Finding:
     """Why a check failed: a sentence of at most 160 characters, and what is known beside it.
 
     `id` names the misconception, the convention or the pattern; `name` is the name of the first two in words. `detail`
     is the library's own message, or the sentence that explains a misconception. `source` has the lines around the
-    place, `label` says in a few words what is wrong there, and `agrees` are the lines before it that still agree. The
-    place is only probable unless it is `certain`; it is `proved` if a change of it alone makes the check pass.
+    place, `label` says in a few words what is wrong there, and `agrees` are the lines before it that still agree.
+    `certainty` says how sure the place is.
     """
 
     kind: FindingKind
@@ -159,8 +184,7 @@ class Finding:
     evidence: Evidence | None = None
     label: str | None = None
     agrees: tuple[int, ...] = ()
-    certain: bool = True
-    proved: bool = False
+    certainty: Certainty = Certainty.DESCRIBED
 
     @property
     def known_as(self) -> str | None:
@@ -333,6 +357,8 @@ def _data(value: Any) -> Any:
     match value:
         case None | bool() | int() | float() | str():
             return value
+        case Enum():
+            return value.value
         case list() | tuple():
             return [_data(item) for item in value]
         case dict():
@@ -380,6 +406,8 @@ def _decoder(kind: Any) -> Callable[[Any], Any]:
     origin, arguments = get_origin(kind), get_args(kind)
     if is_dataclass(kind):
         return _dataclass_decoder(kind)
+    if kind is Certainty:
+        return Certainty
     if kind is bool:
         return lambda data: data is True
     if kind == float | None:

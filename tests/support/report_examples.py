@@ -4,6 +4,7 @@ import math
 from dataclasses import replace
 
 from autograder.results import (
+    Certainty,
     CheckResult,
     Evidence,
     ExerciseResult,
@@ -83,7 +84,7 @@ UNSCALED = Finding(
     place=Place(FILE, 21, "scaled_dot_product_attention", 13, 42),
     label="its size grows with √K",
     agrees=(18, 20),
-    certain=False,
+    certainty=Certainty.LIKELY,
     source=(
         (19, "    # query: [B, H, T, K], key: [B, H, S, K], value: [B, H, S, Kv]"),
         (20, '    assert query.shape[-1] == key.shape[-1], f"{query.shape[-1]} is not {key.shape[-1]}"'),
@@ -120,7 +121,7 @@ MASK_TIMES_ZERO = Finding(
     detail="The hidden scores became 0, and e^0 = 1. A score of -∞ gives no weight.",
     place=Place(FILE, 24, "scaled_dot_product_attention", 17, 30),
     label='0 is a score, not "no score"',
-    certain=False,
+    certainty=Certainty.LIKELY,
     source=(
         (22, "    if mask is not None:"),
         (23, "        # x[b, 0] and [/2] are not markup, :key: is not a picture"),

@@ -10,6 +10,7 @@ from autograder.answer_key import Misconception, patched, read_catalogue
 from autograder.answer_key.catalogue import marks_of
 from autograder.course import find_course, read_course
 from autograder.diagnosis.locator import by_statement, location_of
+from autograder.results import Certainty
 from autograder.runner import Survey
 from autograder.runner.outcomes import read_survey
 from autograder.worker.syntax import survey
@@ -61,7 +62,7 @@ def test_of_several_statements_the_one_that_fewest_misconceptions_have_is_shown(
     assert by_statement(every[0], every, here.statements, here) == [4]
     place = location_of([4], None, here, first.encode(), {4: "fill"}, "ex.py")
     assert place is not None
-    assert place.is_known
+    assert place.certainty is Certainty.ALIKE
 
 
 def test_the_first_of_several_statements_and_the_head_of_a_function_are_only_likely() -> None:
@@ -69,7 +70,7 @@ def test_the_first_of_several_statements_and_the_head_of_a_function_are_only_lik
     for lines in ([5, 6], [1]):
         location = location_of(lines, None, survey_of(source), source.encode(), {}, "ex.py")
         assert location is not None
-        assert (location.place.line, location.is_known, location.is_likely) == (lines[0], False, True)
+        assert (location.place.line, location.certainty) == (lines[0], Certainty.LIKELY)
 
 
 STYLES = '''"""A docstring of the module."""

@@ -7,7 +7,7 @@ import pytest
 from autograder.course import find_course, load_suite, read_course, resolve_exercise
 from autograder.diagnosis.statuses import MORE
 from autograder.judge import Grader
-from autograder.results import CheckResult, Finding
+from autograder.results import Certainty, CheckResult, Finding
 from autograder.runner import Runner
 from tests.support.course_programs import submission_of
 
@@ -260,7 +260,7 @@ class InputEmbeddings(nn.Module):
 def test_a_mistake_is_shown_on_its_own_line_and_on_no_import(graded: Graded, style: str) -> None:
     check = graded("1", STYLES[style])
     found = finding_in(check)
-    assert (check.mistake, found.certain) == ("embedding-collected-on-cpu", False)
+    assert (check.mistake, found.certainty) == ("embedding-collected-on-cpu", Certainty.LIKELY)
     assert found.place is not None
     assert "torch.zeros" in STYLES[style].splitlines()[found.place.line - 1]
 

@@ -21,7 +21,7 @@ from autograder.editor.server import (
     shape_hints,
     stub_of_function,
 )
-from autograder.results import CheckResult, Evidence, ExerciseResult, Finding, Place, Todo
+from autograder.results import Certainty, CheckResult, Evidence, ExerciseResult, Finding, Place, Todo
 from tests.support import tiny
 
 FILE = Path("/course/exercises") / tiny.FILES[0]
@@ -78,7 +78,7 @@ def test_a_place_that_is_only_probable_says_so() -> None:
     place = Place(FILE.name, 2)
     evidence = Evidence("result", (("max", "1", "2"),))
     sure = diagnostic_of(failing(place, label="not divided", evidence=evidence), FILE, TEXT, utf16)
-    unsure = diagnostic_of(failing(place, certain=False, evidence=evidence), FILE, TEXT, utf16)
+    unsure = diagnostic_of(failing(place, certainty=Certainty.LIKELY, evidence=evidence), FILE, TEXT, utf16)
     assert sure is not None
     assert "Here: set here: not divided." in sure.message
     assert unsure is not None
@@ -87,7 +87,7 @@ def test_a_place_that_is_only_probable_says_so() -> None:
 
 def test_related_information_has_a_proof_the_last_facts_and_the_lines_that_agree() -> None:
     rows = (("shape", "(5,)", "(5,)"), *((f"row {n}", "1", "2") for n in range(9)))
-    result = failing(Place(FILE.name, 3), evidence=Evidence("result", rows), agrees=(2,), proved=True)
+    result = failing(Place(FILE.name, 3), evidence=Evidence("result", rows), agrees=(2,), certainty=Certainty.SHOWN)
     found = diagnostic_of(result, FILE, TEXT, utf16)
     assert found is not None
     assert found.related_information is not None

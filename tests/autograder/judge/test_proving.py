@@ -27,12 +27,13 @@ from autograder.judge.proving import (
 )
 from autograder.protocol import Function
 from autograder.report.failures import PROVED, location_of
-from autograder.results import ExerciseResult, Place, Report, Status
+from autograder.results import Certainty, ExerciseResult, Place, Report, Status
 from autograder.runner import Runner, Survey
 from tests.support import tiny
 
 SOURCE = "one\ntwo\nthree\nfour\n"
 EXERCISE = tiny.SUITE.exercises[0]
+SHOWN, LIKELY = Certainty.SHOWN, Certainty.LIKELY
 CHECK = tiny.SUITE.checks[EXERCISE.id][0]
 
 
@@ -94,7 +95,7 @@ class Fake:
         entry = next((entry for words, entry in self.known.items() if words in source), None)
         if entry is not None:
             found = (
-                replace(verdict, diagnosis=replace(verdict.diagnosis, misconception=entry, is_all=True))
+                replace(verdict, diagnosis=replace(verdict.diagnosis, misconception=entry, certainty=Certainty.ALIKE))
                 if verdict.diagnosis is not None
                 else verdict
                 for verdict in judgement.verdicts
@@ -109,7 +110,7 @@ def proofs(judgement: Judgement, run: Run, *edits: Edit, seconds: float = 60, **
 
 def test_an_edit_after_which_every_check_passes_proves_its_line() -> None:
     found = proofs(checks("pass", "fail", "fail"), mends(b="TWO", c="TWO"), edit("one", "ONE"), edit("two", "TWO"))
-    assert found == [Proof(2, frozenset("bc"), is_whole=True)]
+    assert found == [Proof(2, frozenset("bc"), SHOWN)]
 
 
 def test_an_edit_that_breaks_another_check_proves_nothing() -> None:
@@ -126,7 +127,7 @@ def test_a_check_counts_as_mended_only_if_all_its_trials_pass() -> None:
 def test_two_mistakes_are_proved_by_two_edits() -> None:
     judgement = checks("fail", "pass", "fail")
     found = proofs(judgement, mends(a="ONE", c="THREE"), edit("one", "ONE"), edit("two", "TWO"), edit("three", "THREE"))
-    assert found == [Proof(1, frozenset("a"), is_whole=True), Proof(3, frozenset("c"), is_whole=True)]
+    assert found == [Proof(1, frozenset("a"), SHOWN), Proof(3, frozenset("c"), SHOWN)]
 
 
 def misconception(id_: str) -> Misconception:
@@ -153,13 +154,11 @@ def test_each_of_two_mistakes_gets_the_name_of_what_is_wrong_without_the_other()
 
 def test_a_mistake_that_no_edit_mends_is_named_once_the_other_one_is_mended() -> None:
     run, names = mends(a="ONE", c="no edit"), {"ONE": misconception("third")}
-    first = Proof(1, frozenset("a"), is_whole=True)
+    first = Proof(1, frozenset("a"), SHOWN)
     assert proofs(checks("fail", "pass", "fail"), run, edit("one", "ONE"), known=names) == [first]
     places = {"c": Location(Place(EXERCISE.file, 4))}
     found = proofs(checks("fail", "pass", "fail"), run, edit("one", "ONE\nMORE"), known=names, locations=places)
-    assert found == [first, Proof(3, frozenset("c"), is_whole=False, known=names["ONE"])], (
-        "a line less without the edit"
-    )
+    assert found == [first, Proof(3, frozenset("c"), LIKELY, known=names["ONE"])], "a line less without the edit"
 
 
 def test_a_mistake_is_not_named_on_the_line_of_an_edit_that_mends_only_some_checks() -> None:
@@ -174,7 +173,7 @@ def test_a_mistake_is_not_named_on_the_line_of_an_edit_that_mends_only_some_chec
 def test_two_edits_of_one_line_prove_it_and_name_nothing() -> None:
     names = {"O": misconception("third"), "E": misconception("first")}
     found = proofs(checks("fail", "fail"), mends(a="O", b="E"), edit("o", "O"), edit("e", "E"), known=names)
-    assert found == [Proof(1, frozenset("ab"), is_whole=True)]
+    assert found == [Proof(1, frozenset("ab"), SHOWN)]
 
 
 def test_lines_are_those_of_the_program_as_it_was_handed_in() -> None:
@@ -185,7 +184,7 @@ def test_lines_are_those_of_the_program_as_it_was_handed_in() -> None:
 def test_an_edit_that_mends_several_checks_and_not_all_makes_its_line_likely() -> None:
     judgement = checks("fail", "fail", "fail")
     assert proofs(judgement, mends(a="ONE", b="ONE", c="no edit"), edit("one", "ONE")) == [
-        Proof(1, frozenset("ab"), is_whole=False)
+        Proof(1, frozenset("ab"), LIKELY)
     ]
     assert proofs(judgement, mends(a="ONE", b="no", c="no"), edit("one", "ONE")) == []
 
@@ -193,7 +192,7 @@ def test_an_edit_that_mends_several_checks_and_not_all_makes_its_line_likely() -
 def test_an_edit_that_mends_one_check_makes_its_line_likely_if_a_known_mistake_explains_it() -> None:
     run = mends(a="ONE", b="no", c="no")
     assert proofs(named(checks("fail", "fail", "fail"), "a"), run, edit("one", "ONE")) == [
-        Proof(1, frozenset("a"), is_whole=False)
+        Proof(1, frozenset("a"), LIKELY)
     ]
 
 
@@ -201,7 +200,7 @@ def test_where_two_mistakes_make_the_first_check_fail_the_others_are_tried() -> 
     judgement = checks("fail", "fail", "fail")
     run = mends(a="ONE THREE", b="ONE", c="THREE")
     found = proofs(judgement, run, edit("two", "TWO"), edit("three", "THREE"), edit("one", "ONE"))
-    assert {(proof.line, proof.is_whole) for proof in found} == {(1, True), (3, True)}
+    assert {(proof.line, proof.certainty) for proof in found} == {(1, SHOWN), (3, SHOWN)}
 
 
 def test_two_lines_that_mend_the_same_part_are_both_doubtful() -> None:
@@ -215,12 +214,12 @@ def test_two_lines_that_mend_the_same_part_are_both_doubtful() -> None:
 
 def test_a_bonus_that_fails_is_no_hindrance() -> None:
     found = proofs(checks("fail", "fail", bonus=(1,)), mends(a="ONE", b="no edit"), edit("one", "ONE"))
-    assert found == [Proof(1, frozenset("a"), is_whole=True)]
+    assert found == [Proof(1, frozenset("a"), SHOWN)]
 
 
 def test_a_bonus_that_fails_alone_is_searched() -> None:
     found = proofs(checks("pass", "fail", bonus=(1,)), mends(b="ONE"), edit("one", "ONE"))
-    assert found == [Proof(1, frozenset("b"), is_whole=True)]
+    assert found == [Proof(1, frozenset("b"), SHOWN)]
 
 
 def test_an_edit_that_hangs_ends_the_search() -> None:
@@ -240,7 +239,7 @@ def test_a_part_that_is_not_written_yet_is_no_hindrance() -> None:
     judgement = checks("fail", "not_started")
     assert can_be_proved(judgement, {})
     found = proofs(judgement, mends(a="ONE", b="no edit"), edit("one", "ONE"))
-    assert found == [Proof(1, frozenset("a"), is_whole=True)]
+    assert found == [Proof(1, frozenset("a"), SHOWN)]
     assert not can_be_proved(checks("pass", "not_started"), {})
 
 
@@ -253,11 +252,11 @@ def test_what_does_not_run_to_its_end_is_not_searched(status: Status) -> None:
 
 def test_a_statement_that_is_known_needs_no_proof() -> None:
     place = Place(EXERCISE.file, 3)
-    assert not can_be_proved(checks("fail"), {"a": Location(place)})
+    assert not can_be_proved(checks("fail"), {"a": Location(place, certainty=Certainty.ALIKE)})
     assert can_be_proved(checks("fail"), {"a": Location(place, DIVERGENCE)})
 
 
-DIVERGENCE = Divergence(Place(EXERCISE.file, 3), State.UNKNOWN, None, (), certain=False)
+DIVERGENCE = Divergence(Place(EXERCISE.file, 3), State.UNKNOWN, None, (), is_unique=False)
 
 
 def test_the_first_failures_line_is_suspected_first() -> None:
@@ -267,32 +266,35 @@ def test_the_first_failures_line_is_suspected_first() -> None:
 
 
 def test_a_proved_line_replaces_one_that_was_likely_and_keeps_what_is_known_of_its_own() -> None:
-    likely, known = Location(DIVERGENCE.place, DIVERGENCE), Location(Place(EXERCISE.file, 4, "g"))
+    likely = Location(DIVERGENCE.place, DIVERGENCE)
+    known = Location(Place(EXERCISE.file, 4, "g"), certainty=Certainty.ALIKE)
     judgement = checks("fail", "fail", "fail")
-    found = with_proofs(judgement, {"a": likely, "b": likely, "c": known}, [Proof(2, frozenset("abc"), True)])
-    assert found["a"] == Location(Place(EXERCISE.file, 2, "f"), proved=True)
+    found = with_proofs(judgement, {"a": likely, "b": likely, "c": known}, [Proof(2, frozenset("abc"), SHOWN)])
+    assert found["a"] == Location(Place(EXERCISE.file, 2, "f"), certainty=SHOWN)
     assert found["c"] == known
-    assert with_proofs(judgement, {"a": likely}, [Proof(3, frozenset("a"), True)])["a"] == replace(likely, proved=True)
-    assert with_proofs(judgement, {"a": likely}, [Proof(2, frozenset("a"), False)])["a"] == likely
-    assert with_proofs(judgement, {}, [Proof(2, frozenset("a"), False)])["a"].is_likely
-    assert with_proofs(named(judgement, "a"), {"a": likely}, [Proof(2, frozenset("a"), False)])["a"].place.line == 2
+    assert with_proofs(judgement, {"a": likely}, [Proof(3, frozenset("a"), SHOWN)])["a"] == replace(
+        likely, certainty=SHOWN
+    )
+    assert with_proofs(judgement, {"a": likely}, [Proof(2, frozenset("a"), LIKELY)])["a"] == likely
+    assert with_proofs(judgement, {}, [Proof(2, frozenset("a"), LIKELY)])["a"].certainty is LIKELY
+    assert with_proofs(named(judgement, "a"), {"a": likely}, [Proof(2, frozenset("a"), LIKELY)])["a"].place.line == 2
 
 
 def test_a_proved_line_keeps_the_characters_that_the_diagnosis_marked() -> None:
     place = Place(EXERCISE.file, 2, "f", 4, 7)
     marked = placed(checks("fail"), place)
-    assert with_proofs(marked, {}, [Proof(2, frozenset("a"), True)])["a"].place == place
-    assert with_proofs(marked, {}, [Proof(3, frozenset("a"), True)])["a"].place == Place(EXERCISE.file, 3, "g")
+    assert with_proofs(marked, {}, [Proof(2, frozenset("a"), SHOWN)])["a"].place == place
+    assert with_proofs(marked, {}, [Proof(3, frozenset("a"), SHOWN)])["a"].place == Place(EXERCISE.file, 3, "g")
 
 
 def test_the_name_that_a_proof_gives_is_that_of_its_line() -> None:
     known = misconception("first")
     judgement = checks("fail", "fail")
-    proof = Proof(2, frozenset("a"), is_whole=True, known=known)
+    proof = Proof(2, frozenset("a"), SHOWN, known=known)
     locations = with_proofs(judgement, {}, [proof])
     finding = result_of(judgement, locations).checks[0].finding
     assert finding is not None
-    assert (finding.id, finding.place and finding.place.line, finding.proved) == ("first", 2, True)
+    assert (finding.id, finding.place and finding.place.line, finding.certainty) == ("first", 2, SHOWN)
     assert str(finding.detail).endswith(MORE)
 
 
@@ -306,15 +308,18 @@ def placed(judgement: Judgement, place: Place) -> Judgement:
 
 def test_two_edits_do_not_replace_an_exception_by_a_mistake_on_another_line() -> None:
     judgement = placed(checks("error", "error"), Place(EXERCISE.file, 2, "f"))
-    second = Proof(3, frozenset("a"), is_whole=True, known=misconception("second"))
-    for proofs in ([Proof(2, frozenset("b"), True), second], [second, Proof(2, frozenset("b"), True)]):
+    second = Proof(3, frozenset("a"), SHOWN, known=misconception("second"))
+    for proofs in (
+        [Proof(2, frozenset("b"), SHOWN), second],
+        [second, Proof(2, frozenset("b"), SHOWN)],
+    ):
         assert "a" not in with_proofs(judgement, {}, proofs)
 
 
 @pytest.mark.parametrize("lines", [(2, 3), (2, 2)])
 def test_where_two_lines_are_proved_each_finding_says_that_there_is_one_more(lines: tuple[int, int]) -> None:
     judgement = placed(checks("error", "fail"), Place(EXERCISE.file, 2, "f"))
-    proofs = [Proof(line, frozenset(check), True) for line, check in zip(lines, "ab", strict=True)]
+    proofs = [Proof(line, frozenset(check), SHOWN) for line, check in zip(lines, "ab", strict=True)]
     for check in result_of(judgement, with_proofs(judgement, {}, proofs)).checks:
         assert check.finding is not None
         assert (MORE in f"{check.finding.message} {check.finding.detail}") == (lines == (2, 3))
@@ -349,7 +354,7 @@ def test_the_verdict_comes_first_and_the_proof_changes_nothing_of_it_but_the_pla
     failure = result.first_failure
     assert failure is not None
     assert failure.finding is not None
-    assert failure.finding.proved
+    assert failure.finding.certainty is SHOWN
     place = failure.finding.place
     assert place is not None
     assert place.line == WRONG.split("\n").index(LAST) + 1
@@ -365,7 +370,7 @@ def test_without_a_budget_nothing_is_searched(course: Path) -> None:
     assert verdicts == []
     assert result.first_failure is not None
     assert result.first_failure.finding is not None
-    assert not result.first_failure.finding.proved
+    assert result.first_failure.finding.certainty is not SHOWN
 
 
 def test_the_fixes_of_named_mistakes_are_the_likely_ones() -> None:

@@ -10,7 +10,7 @@ from rich.console import Console
 from autograder.report import AGREES, ASCII, UNICODE, Glyphs, Page
 from autograder.report.failures import LEGEND, location_of
 from autograder.report.terminal_failure import location_lines
-from autograder.results import Finding, Place
+from autograder.results import Certainty, Finding, Place
 from tests.support import report_examples as examples
 
 SOURCE = ((20, "    def forward(self, x):"), (21, "        scores = query @ key"), (22, "        return scores"))
@@ -87,10 +87,10 @@ def test_a_line_that_leaves_no_room_has_the_word_below() -> None:
     assert pointing(at(17, 28), source=long, agrees=(20,))[-1] == f"  ✓ {LEGEND}"
 
 
-def test_a_place_that_is_not_certain_is_probable() -> None:
-    assert "in Attention.forward(), probably here" in pointing(at(17, 28), certain=False)[0]
+def test_a_place_that_is_likely_is_probable() -> None:
+    assert "in Attention.forward(), probably here" in pointing(at(17, 28), certainty=Certainty.LIKELY)[0]
     assert "probably" not in pointing(at(17, 28))[0]
-    returned = pointing(replace(at(None, None), line=22), kind="pattern", certain=False)[0]
+    returned = pointing(replace(at(None, None), line=22), kind="pattern", certainty=Certainty.LIKELY)[0]
     assert "returned here" in returned  # a fact, whatever the mistake is
 
 
