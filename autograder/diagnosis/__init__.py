@@ -7,7 +7,6 @@ from autograder.faces import face
 if TYPE_CHECKING:
     from .differences import Trial, of_difference
     from .exceptions import (
-        AT_IMPORT,
         AttributeLacking,
         CallForbidden,
         CountReturned,

@@ -541,7 +541,7 @@ def _bits(case: Case) -> Numbers:
     """Return how much each right place proves, in bits; one that is right in most programs proves nothing."""
     right = ~case.wrong
     # A guess among few values is right by chance, so a right place proves as many bits as it takes to choose.
-    if case.is_whole or 1 < case.values < 5:
+    if case.is_integral or 1 < case.values < 5:
         return np.asarray(right * math.log2(max(case.values, 2)))
     if case.values == 1:
         # Where one value is expected, only a program that varies elsewhere did not return it as a constant.
@@ -575,7 +575,7 @@ def _along(case: Case, axis: int, wrong: Places) -> tuple[float, WrongAlong] | N
         count < 3
         or off == count
         or not _known_right(case, axis, ~along)
-        or not (is_named(case.at(axis)) or (wrong.ndim == 1 and not case.is_whole))
+        or not (is_named(case.at(axis)) or (wrong.ndim == 1 and not case.is_integral))
     ):
         return None
     where = [int(at) for at in np.flatnonzero(along)]
@@ -628,7 +628,7 @@ def _zeros(case: Case, wrong: Places) -> Iterator[Pattern]:
     """Yield that only those places are wrong where 0 is expected."""
     zeros = case.expected == 0
     # Where nearly all is 0, wrong places are among the zeros by chance.
-    if case.is_whole or not zeros.any() or zeros.mean() > 0.9 or (wrong & ~zeros).any():
+    if case.is_integral or not zeros.any() or zeros.mean() > 0.9 or (wrong & ~zeros).any():
         return
     if _bits(case)[~zeros].sum() < _ENOUGH:
         return
@@ -644,7 +644,7 @@ _FEWEST_EACH = 4
 def detect_along(case: Case) -> Iterator[Pattern]:
     """Yield the factors, the offsets, or both, that belong to one axis, or to the rows along one."""
     # Few different numbers fit a factor for each index by chance.
-    if case.is_whole or not case.finite or case.values < 8 or case.expected.ndim < 2:
+    if case.is_integral or not case.finite or case.values < 8 or case.expected.ndim < 2:
         return
     for axis, count in enumerate(case.expected.shape):
         if count > 1:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from autograder.comparison import Numbers
-from autograder.results import Fact, Position, is_named, is_whole
+from autograder.results import Fact, Position, is_integral, is_named
 
 from .named_sizes import CLOSE_TO_CONSTANT, Axes, Coefficient, simplest
 
@@ -64,9 +64,9 @@ class Case:
         return self.dtypes[1] == "bool" and are_bits(self.yours) and are_bits(self.expected)
 
     @cached_property
-    def is_whole(self) -> bool:
+    def is_integral(self) -> bool:
         """Whether whole numbers are expected: ids, counts, or true and false."""
-        return is_whole(self.dtypes[1])
+        return is_integral(self.dtypes[1])
 
     @cached_property
     def values(self) -> int:
@@ -81,7 +81,7 @@ class Case:
 
         It is where the judge says so if that is nowhere, if whole numbers are expected, or nothing but 0.
         """
-        if self.off is not None and (self.is_whole or not self.expected.any()):
+        if self.off is not None and (self.is_integral or not self.expected.any()):
             return self.off
         with np.errstate(invalid="ignore"):
             gap = np.abs(self.yours - self.expected)

@@ -71,7 +71,7 @@ def _rows(case: Case, sample: Sample) -> list[Row]:
     measures: dict[str, Callable[[Any], Any]] = {"min": np.min, "mean": np.mean, "max": np.max}
     if case.dtypes[1] == "bool":
         measures = {"True": np.count_nonzero}
-    elif case.is_whole:
+    elif case.is_integral:
         measures = {"min": np.min, "max": np.max}
     elif sample.row is None:
         measures["std"] = np.std
@@ -143,7 +143,7 @@ def _maps(case: Case, worst: Index) -> Maps | None:
     """Return the slice of the last two axes that has the largest difference, cut to what can be drawn."""
     if case.expected.ndim < 2 or min(case.expected.shape[-2:]) < 2:
         return None
-    if (case.is_whole and case.dtypes[1] != "bool") or not any(map(is_named, case.names[-2:])):
+    if (case.is_integral and case.dtypes[1] != "bool") or not any(map(is_named, case.names[-2:])):
         return None
     windows = [_window(size, at) for size, at in zip(case.expected.shape[-2:], worst[-2:], strict=True)]
     part: tuple[int | slice, ...] = (*worst[:-2], *windows)

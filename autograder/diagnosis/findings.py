@@ -9,7 +9,7 @@ from autograder.protocol import lines_of
 from autograder.results import LARGEST, Certainty, Fact, Finding, FindingKind, Place, headline, message
 from autograder.submission import Cells
 
-from .exceptions import Raised, StructureWrong, SyntaxInvalid
+from .exceptions import ExitCalled, Raised, StructureWrong, SyntaxInvalid
 from .judgement import BESIDE_A_NAME, UNEXPLAINED, Diagnosis, Location
 from .locations import Decides, Diverges, Line, State, label, line_in, name_of, origin_label, place_in, within
 from .named_sizes import question, reason
@@ -84,7 +84,8 @@ def _unnamed(diagnosis: Diagnosis, source: Source, location: Location | None) ->
     is_unexplained = diagnosis.kind == "pattern" and fact.id in UNEXPLAINED
     line = _fact_of_line(location, source) if is_unexplained and location is not None else None
     if line is None:
-        return Finding(diagnosis.kind, fact.id, text, None, detail, evidence=diagnosis.evidence)
+        at_import = isinstance(fact, Raised | ExitCalled) and fact.at_import
+        return Finding(diagnosis.kind, fact.id, text, None, detail, evidence=diagnosis.evidence, at_import=at_import)
     below = f"{text}\n{detail}" if detail else text
     return Finding("place", line.id, message("", line.wording()), None, below, evidence=diagnosis.evidence)
 

@@ -317,7 +317,7 @@ def detect_softmax_weights(case: Case) -> Iterator[Pattern]:
 def _axis(case: Case) -> int | None:
     """Return the axis along which the expected sums to 1, the last such; None where it is no tensor of weights."""
     # Few numbers add up to 1 by chance, and so do pairs.
-    if case.expected.size < 8 or not case.finite or case.is_whole or case.expected.min() < 0:
+    if case.expected.size < 8 or not case.finite or case.is_integral or case.expected.min() < 0:
         return None
     if 1 < case.values < 4:  # a few different numbers may sum to 1 by chance; equal ones are equal weights
         return None

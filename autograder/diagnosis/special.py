@@ -353,7 +353,7 @@ def _one_number(case: Case) -> Iterator[Pattern]:
 
 
 def _spread(case: Case) -> Row | None:
-    return None if case.is_whole else ("std", f"{case.expected.std():.4g}", f"{case.yours.std():.4g}")
+    return None if case.is_integral else ("std", f"{case.expected.std():.4g}", f"{case.yours.std():.4g}")
 
 
 def _first(places: Places) -> tuple[int, ...]:
@@ -391,7 +391,7 @@ _COARSE = {"float16": 2e-3, "bfloat16": 2e-2}
 
 def detect_precision(case: Case) -> Iterator[Pattern]:
     """Yield why numbers are near to the expected ones and not equal."""
-    if case.is_whole or not case.finite or case.expected.size <= FEW or case.dtypes[1] not in ("float32", "float64"):
+    if case.is_integral or not case.finite or case.expected.size <= FEW or case.dtypes[1] not in ("float32", "float64"):
         return
     if not (case.wrong & (case.expected != 0)).any():
         return

@@ -223,7 +223,7 @@ _TOO_LARGE = 80.0
 
 def detect_elementwise(case: Case) -> Iterator[Pattern]:
     """Yield the functions that make yours of the expected, or the expected of yours."""
-    if case.is_whole or case.expected.size == 0 or np.isnan(case.yours).any():
+    if case.is_integral or case.expected.size == 0 or np.isnan(case.yours).any():
         return
     few = case.expected.size <= FEW
     # Many functions agree on a few different numbers.
@@ -303,7 +303,7 @@ _STEADY = 1e-3
 
 def detect_scaled(case: Case) -> Iterator[Pattern]:
     """Yield the constant that turns the expected into yours."""
-    if case.is_whole or not case.finite or not case.expected.any():
+    if case.is_integral or not case.finite or not case.expected.any():
         return
     if case.expected.size <= FEW:
         yield from _of_few(case)
@@ -394,7 +394,7 @@ def detect_known(case: Case) -> Iterator[Pattern]:
             continue
         if case.same(case.yours, part) and not case.same(part, case.expected):
             yield Pattern(OtherPart("equals", name))
-        elif not case.is_whole:
+        elif not case.is_integral:
             yield from _missing_term(case, name)
 
 
@@ -414,7 +414,7 @@ _FEWEST = 20
 
 def detect_dropout(case: Case) -> Iterator[Pattern]:
     """Yield that some numbers are 0 at random, and the rest is the expected times one factor."""
-    if case.is_whole or not case.finite or case.expected.size < _FEWEST:
+    if case.is_integral or not case.finite or case.expected.size < _FEWEST:
         return
     # Smaller numbers may become 0 by rounding.
     there = np.abs(case.expected) > 1e-3 * np.abs(case.expected).max(initial=0.0)

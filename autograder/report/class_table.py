@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from rich.text import Text
 
-from autograder.diagnosis import AT_IMPORT
 from autograder.results import NOT_JUDGED, CheckResult, ExerciseResult, Report
 from autograder.submission import HIGHEST_COUNTS, OF_NOTEBOOK
 
@@ -239,7 +238,7 @@ def _is_odd(check: CheckResult, exercise: ExerciseResult) -> bool:
         return False
     alone = all(other.finding is not None and other.finding.message == finding.message for other in exercise.checks)
     if finding.kind == "exception":
-        return finding.id in UNUSUAL or (alone and AT_IMPORT in finding.message)
+        return finding.id in UNUSUAL or (alone and finding.at_import)
     return finding.kind == "structure" and (finding.id == "unread" or (finding.id == "structure" and alone))
 
 

@@ -22,6 +22,7 @@ from autograder.results import (
     Status,
     Todo,
 )
+from autograder.runner import warning_in
 
 from .escaping import one_line, printable
 from .pictures import Grid, greatest, where_differs, where_not_zero
@@ -396,10 +397,6 @@ def print_parts(prints: Sequence[PrintOutput]) -> tuple[PrintPart, ...]:
     )
 
 
-_WARNING = re.compile(r"(?P<file>\S.*?):(?P<line>\d+): (?P<says>\w*Warning: .*)|\[W[^\]]*\] Warning: (?P<native>.*)")
-_TRIGGERED = re.compile(r" \(Triggered internally at .*| \(function \w+\)$")
-
-
 def _apart(text: str) -> tuple[str, str]:
     """Return what the code printed, and the warnings of Python and libraries, which are written among it.
 
@@ -409,16 +406,16 @@ def _apart(text: str) -> tuple[str, str]:
     warned: list[str] = []
     is_warning = False
     for line in text.strip("\n").split("\n"):
-        found = _WARNING.fullmatch(line)
+        found = warning_in(line)
         if found is None:
             if not (is_warning and line.startswith("  ")):  # the line of the source that a warning is about
                 printed.append(line)
             is_warning = False
             continue
         is_warning = True
-        says = _TRIGGERED.sub("", found["says"] or f"Warning: {found['native']}")
-        is_own = found["file"] and not re.search(r"[/\\]", found["file"])
-        warned.append(f"{found['file']}:{found['line']}: {says}" if is_own else says)
+        file, number, says = found
+        is_own = file and not re.search(r"[/\\]", file)
+        warned.append(f"{file}:{number}: {says}" if is_own else says)
     return "\n".join(printed).strip("\n"), "\n".join(dict.fromkeys(warned))
 
 

@@ -151,7 +151,7 @@ MOST_SPOKEN = 32
 """A picture with more rows or bars is described by its size and range alone: nobody listens to so many numbers."""
 
 
-def is_whole(picture: Picture) -> bool:
+def is_complete(picture: Picture) -> bool:
     """Return whether a picture has numbers, the same count in each row; bars have one row."""
     rows = picture.values
     return bool(rows and rows[0]) and len({len(row) for row in rows}) == 1 and (not picture.bars or len(rows) == 1)
@@ -164,7 +164,7 @@ def in_words(picture: Picture) -> str:
     of each row that has a label.
     """
     numbers = list(finite(picture.values))
-    if not is_whole(picture) or not numbers:
+    if not is_complete(picture) or not numbers:
         return ""
     description = _bars(picture, numbers) if picture.bars else _grid(picture, numbers)
     return f"Picture: {one_line(picture.title).rstrip('.')}: {description}."
@@ -277,7 +277,7 @@ def unused_lines(page: Page, unused_hints: Sequence[str]) -> list[Text]:
 
 def picture_lines(page: Page, pictures: Sequence[Picture], rows: int) -> list[Text]:
     """Return the pictures in at most `rows` lines: side by side if they fit, and fewer if they do not."""
-    whole = [picture for picture in pictures[:MOST_PICTURES] if is_whole(picture)]
+    whole = [picture for picture in pictures[:MOST_PICTURES] if is_complete(picture)]
     tallest = min(rows, TALLEST_PICTURE)
     if len(whole) == 2 and page.width >= 80:
         half = Page(page.console, page.glyphs, (page.width - 2) // 2)

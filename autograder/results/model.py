@@ -171,7 +171,7 @@ class Finding:
     `id` names the misconception, the convention or the pattern; `name` is the name of the first two in words. `detail`
     is the library's own message, or the sentence that explains a misconception. `source` has the lines around the
     place, `label` says in a few words what is wrong there, and `agrees` are the lines before it that still agree.
-    `certainty` says how sure the place is.
+    `certainty` says how sure the place is. An exception `at_import` was raised before any check ran.
     """
 
     kind: FindingKind
@@ -185,6 +185,7 @@ class Finding:
     label: str | None = None
     agrees: tuple[int, ...] = ()
     certainty: Certainty = Certainty.DESCRIBED
+    at_import: bool = False
 
     @property
     def known_as(self) -> str | None:

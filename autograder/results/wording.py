@@ -127,12 +127,12 @@ def element(value: float, dtype: str) -> str:
         return "NaN"
     if dtype == "bool" and value in (0, 1):
         return str(bool(value))
-    if is_whole(dtype) and float(value).is_integer():
+    if is_integral(dtype) and float(value).is_integer():
         return str(int(value))
     return f"{value:.{DIGITS}g}"
 
 
-def is_whole(dtype: str) -> bool:
+def is_integral(dtype: str) -> bool:
     """Whether a dtype holds ids, counts, or true and false."""
     return dtype == "bool" or "int" in dtype
 

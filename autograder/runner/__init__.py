@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         names_none,
         split_at_lines,
         values_expected,
+        warning_in,
         without_file,
     )
     from .outcomes import (

@@ -224,6 +224,21 @@ def split_at_lines(message: str) -> list[str]:
     return _LINE.split(message)
 
 
+# A warning among what a program prints.
+
+_WARNING = re.compile(r"(?P<file>\S.*?):(?P<line>\d+): (?P<says>\w*Warning: .*)|\[W[^\]]*\] Warning: (?P<native>.*)")
+_TRIGGERED = re.compile(r" \(Triggered internally at .*| \(function \w+\)$")
+
+
+def warning_in(line: str) -> tuple[str, str, str] | None:
+    """Return the file, the line and the text of a warning of Python or torch; one of torch's own code has no file."""
+    found = _WARNING.fullmatch(line)
+    if found is None:
+        return None
+    says = _TRIGGERED.sub("", found["says"] or f"Warning: {found['native']}")
+    return found["file"] or "", found["line"] or "", says
+
+
 # What to look at, by the library's own text.
 
 _BRACKETS = re.compile(r"closed|unmatched|unterminated|does not match|expected|invalid syntax|EOF|comma")

@@ -168,14 +168,14 @@ def _meant(error: BaseException, own_files: Collection[str]) -> str | None:
     It is a name of the program, or one of the library's object before the dot. Python itself proposes builtins too, and
     what a class inherits from its library.
     """
-    if not isinstance(error, AttributeError | NameError) or type(error.name) is not str:
-        return None
-    if isinstance(error, AttributeError) and PlainGiven in CLASS_ORDER(type(error.obj)):
-        return None  # its own sentence says what was meant
     try:
+        if not isinstance(error, AttributeError | NameError) or type(error.name) is not str:
+            return None
+        if isinstance(error, AttributeError) and PlainGiven in CLASS_ORDER(type(error.obj)):
+            return None  # its own sentence says what was meant
         near = nearest_name(error.name, _names_at(error, own_files), NEAR)
         return cut(near) if near is not None else None
-    except BaseException:  # a program may have objects that raise on any access
+    except BaseException:  # an exception of the student's may raise on any access
         return None
 
 

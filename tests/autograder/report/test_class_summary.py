@@ -96,7 +96,9 @@ def test_what_costs_nothing_is_no_row_and_the_rest_is_sorted_by_what_it_can_cost
 def test_a_file_that_raises_at_import_is_a_row_and_says_in_which_cell() -> None:
     place = Place("ex01_mean.ipynb", 2, "<module>", cell=4)
     message = "Your code raised ModuleNotFoundError while it was imported."
-    lost = Finding("exception", "ModuleNotFoundError", message, detail="No module named 'x'", place=place)
+    lost = Finding(
+        "exception", "ModuleNotFoundError", message, detail="No module named 'x'", place=place, at_import=True
+    )
     [why] = looks(report(exercise("error", lost, lost)))
     assert why == f"01 the mean: {message} No module named 'x' (cell 4, line 2)"
 

@@ -1,13 +1,14 @@
 """An exception as data: the tensors of the expression that raised come first."""
 
 import sys
-from types import FrameType
+from types import FrameType, ModuleType
 from typing import Any
 
 import pytest
 import torch
 
-from autograder.checks import PlainGiven
+from autograder.checks import Implementation, PlainGiven, StructureError
+from autograder.checks.plain_given import compare_parameters
 from autograder.protocol import FRAME_VALUES
 from autograder.runner import read_fault
 from autograder.worker import describe, support
@@ -176,6 +177,40 @@ def test_a_suggestion_follows_a_sentence_with_its_own_stop() -> None:
     with pytest.raises(AttributeError) as raised:
         getattr(Box(), name)
     assert read_fault(describe(raised.value, [])).full_message == "no such part. Did you mean: 'total'?"
+
+
+def test_an_exception_that_raises_on_any_access_gets_no_suggestion() -> None:
+    class Odd(AttributeError):
+        @property
+        def name(self) -> str:  # type: ignore[override]
+            raise KeyboardInterrupt
+
+        def __str__(self) -> str:
+            raise KeyboardInterrupt
+
+    fault = read_fault(describe(Odd(), []))
+    assert fault.full_message == "(its message cannot be shown)"
+
+
+def test_what_a_check_refuses_is_said_as_data_too() -> None:
+    names: dict[str, Any] = {"__name__": "ex01_a"}
+    exec(compile(SOURCE, "ex01_a.py", "exec"), names)
+    name = "wq"
+    with pytest.raises(AttributeError) as raised:
+        getattr(names["Layer"](), name)
+    refusal = read_fault(describe(raised.value, ["ex01_a.py"])).refusal
+    assert refusal[1:] == ("attribute", "Layer", "wq", "w_q")
+    with pytest.raises(StructureError) as lacking:
+        Implementation(ModuleType("ex01_a")).mean  # noqa: B018
+    assert read_fault(describe(lacking.value, [])).refusal[1:] == ("definition", "ex01_a.py", "mean", "")
+    wanted = {"scale": (3,), "shift": (3,)}
+    two = StructureError(*compare_parameters("Part", {"scal": (3,), "shift": (4,)}, wanted))
+    fault = read_fault(describe(two, []))
+    assert [one[1:] for one in fault.refusals] == [
+        ("parameter", "Part", "scale", "scal"),
+        ("shape", "Part", "shift", ""),
+    ]
+    assert fault.message == ". ".join(one.sentence for one in fault.refusals)
 
 
 def test_a_module_without_forward_lacks_a_method() -> None:
