@@ -13,15 +13,9 @@ from autograder.runner import (
     Fault,
     Survey,
     WorkerFailure,
-    attribute_lacked,
-    is_about_none,
+    found_in,
     library_reason,
-    miscounted,
-    name_not_in_module,
-    name_unknown,
-    names_none,
     split_at_lines,
-    values_expected,
     without_file,
 )
 
@@ -311,21 +305,21 @@ def cause_of(
     """
     if place is None or place.file != file:
         return None
-    unknown = name_unknown(fault.message)
-    lacks_self = _lacks_self(unknown, place, survey) if unknown is not None and survey is not None else None
-    if unknown is not None:
+    if (found := found_in(fault.message, "unknown")) is not None:
+        unknown = found[1]
+        lacks_self = _lacks_self(unknown, place, survey) if survey is not None else None
         lines = lines_of(source)
         line = lines[place.line - 1] if 0 < place.line <= len(lines) else ""
         missing = import_of(unknown, line, libraries)
         return lacks_self or (Cause("not_imported", unknown, missing) if missing is not None else None)
     if survey is None:
         return None
-    if is_about_none(fault.message):
+    if found_in(fault.message, "None"):
         return _returns_nothing(place, source, survey)
     if (without := self_not_taken(fault.message, source, survey)) is not None:
         return without[0]
-    lacked = attribute_lacked(fault.message)
-    return _is_unset(*lacked, source, survey) if lacked is not None else None
+    lacked = found_in(fault.message, "attribute")
+    return _is_unset(lacked[1], lacked[2], source, survey) if lacked is not None else None
 
 
 def self_not_taken(message: str, source: bytes, survey: Survey) -> tuple[Cause, int] | None:
@@ -333,12 +327,14 @@ def self_not_taken(message: str, source: bytes, survey: Survey) -> tuple[Cause, 
 
     A file without any `self` has another name for it.
     """
-    method = miscounted(message)
-    line = next((function.line for function in survey.functions if function.name == method), None)
-    lines = lines_of(source)
-    if method is None or line is None or not 0 < line <= len(lines):
+    found = found_in(message, "arguments")
+    if found is None or int(found[3]) != int(found[2]) + 1:
         return None
-    name = method.rpartition(".")[2]
+    line = next((function.line for function in survey.functions if function.name == found[1]), None)
+    lines = lines_of(source)
+    if line is None or not 0 < line <= len(lines):
+        return None
+    name = found[1].rpartition(".")[2]
     text = " ".join(lines[line - 1 : line + 1])  # the first parameter may be on the next line
     first = re.match(rf"\s*def\s+{re.escape(name)}\s*\(\s*(\w*)\s*[,):=]", text)
     is_static = line > 1 and lines[line - 2].lstrip().startswith("@")
@@ -466,9 +462,9 @@ def _with_lines(text: str) -> tuple[str | Line, ...]:
 
 def _reason(fault: Fault) -> str:
     """Return why a library raised an exception, with the import to write for a name that is in another module."""
-    missing, words = name_not_in_module(fault.message), library_reason(fault.message, fault.type)
-    other = import_of(missing[0], "", ("torch",)) if missing is not None else None
-    is_elsewhere = other is not None and missing is not None and f"from {missing[1]} " not in other
+    words, missing = library_reason(fault.message, fault.type), found_in(fault.message, "elsewhere")
+    other = import_of(missing[1], "", ("torch",)) if missing is not None else None
+    is_elsewhere = other is not None and missing is not None and f"from {missing[2]} " not in other
     return f"{words}; write `{other}`" if is_elsewhere else words
 
 
@@ -507,16 +503,16 @@ def _of_misfit(fault: Fault, file: str, source: bytes, survey: Survey | None) ->
     """Diagnose an exception outside the student's code: the check could not use what it got."""
     fact: Fact = ResultUnusable(fault.type, library_reason(fault.message))
     place = None
-    if names_none(fault.message):
+    if found_in(fault.message, "NoneType"):
         fact = NoneGiven()
-    elif (count := values_expected(fault.message)) is not None:
-        fact = CountReturned(*count)
+    elif (count := found_in(fault.message, "count")) is not None:
+        fact = CountReturned(int(count[2]), more=count[1] == "too many")
     elif fault.type == "TypeError":
         without = self_not_taken(fault.message, source, survey) if survey is not None else None
         cause, place = (without[0], Place(file, without[1])) if without is not None else (None, None)
         fact = SignatureWrong(cause)
-    elif (lacked := attribute_lacked(fault.message)) is not None:
-        fact = AttributeLacking(*lacked)
+    elif (lacked := found_in(fault.message, "attribute")) is not None:
+        fact = AttributeLacking(lacked[1], lacked[2])
     kind: FindingKind = "exception" if isinstance(fact, ResultUnusable) else "structure"
     return Diagnosis(kind, fact, quoted=fault.full_message, place=place)
 

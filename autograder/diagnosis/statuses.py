@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 
 from autograder.results import Fact, Place, Todo, Wording, joined, opened, sentence
-from autograder.runner import is_about_brackets, library_step
+from autograder.runner import found_in, library_step
 
 
 class WorkerEnded(Fact):
@@ -189,7 +189,7 @@ def advice(status: str, kind: str, id_: str, message: str, quoted: str = "") -> 
     if status in _BY_STATUS:
         return _BY_STATUS[status]
     if id_ == "SyntaxError":
-        return _OF_BRACKETS if is_about_brackets(message) else _OF_SYNTAX
+        return _OF_BRACKETS if found_in(message, "brackets") else _OF_SYNTAX
     if kind == "exception":
         step = library_step(quoted) if id_ not in _OF_CAUSES else ""
         return step or _BY_ID.get(id_, _OF_EXCEPTION)

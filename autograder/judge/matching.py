@@ -13,7 +13,7 @@ from autograder.comparison import Expected, is_floating
 from autograder.course import Exercise, Suite
 from autograder.protocol import Array, Outline, Value
 from autograder.results import Certainty, Todo
-from autograder.runner import Fault, Observed, Outcome, Survey, WorkerFailure, names_none
+from autograder.runner import Fault, Observed, Outcome, Survey, WorkerFailure, found_in
 from autograder.submission import todos_of
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def _is_none(outcome: Outcome) -> bool:
         case Observed(value=dict() as parts):
             return bool(parts) and all(part is None for part in parts.values())
         case Fault(message=message):
-            return names_none(message)
+            return found_in(message, "NoneType") is not None
     return False
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from autograder.checks import Check, Raises
 from autograder.protocol import Refusal, lines_of
 from autograder.results import Place
-from autograder.runner import Fault, Observed, Outcome, Survey, attribute_lacked, names_none, values_expected
+from autograder.runner import Fault, Observed, Outcome, Survey, found_in
 
 
 def place_of(
@@ -30,9 +30,9 @@ def place_of(
     if refused is not None:
         return definition(survey, check, file, refused.refusal)
     misused = [fault.message for fault in faults if not fault.frames and not fault.at_import]
-    if any(map(names_none, misused)):
+    if any(found_in(message, "NoneType") for message in misused):
         return without_return(survey, check, file)
-    is_returned = any(values_expected(message) or attribute_lacked(message) for message in misused)
+    is_returned = any(found_in(message, "count") or found_in(message, "attribute") for message in misused)
     return return_line(survey, check, file) if is_returned else None
 
 

@@ -6,18 +6,11 @@ from autograder.faces import face
 
 if TYPE_CHECKING:
     from .library_messages import (
-        attribute_lacked,
-        is_about_brackets,
-        is_about_none,
+        found_in,
         is_out_of_memory,
         library_reason,
         library_step,
-        miscounted,
-        name_not_in_module,
-        name_unknown,
-        names_none,
         split_at_lines,
-        values_expected,
         warning_in,
         without_file,
     )

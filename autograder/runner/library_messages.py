@@ -7,6 +7,7 @@ message that is not known here gets no words: the library's own text is always s
 import re
 from collections.abc import Callable, Mapping
 from math import prod
+from typing import Literal
 
 from .outcomes import Fault
 
@@ -162,61 +163,41 @@ def library_reason(message: str, type_: str = "") -> str:
     return ""
 
 
-# Facts in a message: names, and numbers of values.
+# Facts in a message.
 
-_UNPACKED = re.compile(r"(too many|not enough) values to unpack \(expected (\d+)")
-_UNKNOWN = re.compile(r"name '(\w+)' is not defined")
-_NOT_IN_MODULE = re.compile(r"cannot import name '(\w+)' from '([\w.]+)'")
+What = Literal["count", "unknown", "elsewhere", "arguments", "attribute", "None", "NoneType", "brackets"]
+
+_FACTS: Mapping[What, re.Pattern[str]] = {
+    # another number of values than expected: in which way, and the expected number
+    "count": re.compile(r"^(too many|not enough) values to unpack \(expected (\d+)"),
+    # a name that Python does not know
+    "unknown": re.compile(r"^name '(\w+)' is not defined"),
+    # a name, and the module that does not have it
+    "elsewhere": re.compile(r"cannot import name '(\w+)' from '([\w.]+)'"),
+    # a method with its class, the number of its parameters, and that of the arguments
+    "arguments": re.compile(
+        r"^(?:[\w.<>]+\.)?(\w+\.\w+)\(\) takes (?:from \d+ to )?(\d+) positional arguments? but (\d+) "
+    ),
+    # a type, and the attribute that its object does not have
+    "attribute": re.compile(r"^'([\w.]+)' object has no attribute '(\w+)'"),
+    # None where an object is needed, and any message that names the type of None
+    "None": re.compile(r"'NoneType'|\bnot NoneType"),
+    "NoneType": re.compile(r"NoneType"),
+    # a bracket, a quote or a colon that is missing or too many
+    "brackets": re.compile(r"closed|unmatched|unterminated|does not match|expected|invalid syntax|EOF|comma"),
+}
 _FILE = re.compile(r" \((?:/|[A-Z]:\\)[^()]*\)$")
-_MISCOUNTED = re.compile(r"(?:[\w.<>]+\.)?(\w+\.\w+)\(\) takes (?:from \d+ to )?(\d+) positional arguments? but (\d+) ")
-_LACKED = re.compile(r"'([\w.]+)' object has no attribute '(\w+)'")
-_NONE = re.compile(r"'NoneType'|\bnot NoneType")
 _LINE = re.compile(r"\bline (\d+)\b")
 
 
-def values_expected(message: str) -> tuple[int, bool] | None:
-    """Return how many values a result should have had, and whether it has more, if Python says that it has others."""
-    found = _UNPACKED.match(message)
-    return (int(found[2]), found[1] == "too many") if found else None
-
-
-def name_unknown(message: str) -> str | None:
-    """Return the name that Python does not know, if it says so."""
-    found = _UNKNOWN.match(message)
-    return found[1] if found else None
-
-
-def name_not_in_module(message: str) -> tuple[str, str] | None:
-    """Return the name that cannot be imported, and the module that does not have it, if Python says so."""
-    found = _NOT_IN_MODULE.search(message)
-    return (found[1], found[2]) if found else None
+def found_in(message: str, what: What) -> re.Match[str] | None:
+    """Return the match of a fact that Python tells in a message, with its parts as groups; None if it is not there."""
+    return _FACTS[what].search(message)
 
 
 def without_file(message: str) -> str:
     """Return a message without the file of the library that an import names at its end."""
     return _FILE.sub("", message)
-
-
-def miscounted(message: str) -> str | None:
-    """Return the method, with its class, that gets one argument too many, if Python says so."""
-    found = _MISCOUNTED.match(message)
-    return found[1] if found is not None and int(found[3]) == int(found[2]) + 1 else None
-
-
-def attribute_lacked(message: str) -> tuple[str, str] | None:
-    """Return the type of the object and the attribute that Python did not find in it, if it says so."""
-    found = _LACKED.match(message)
-    return (found[1], found[2]) if found else None
-
-
-def is_about_none(message: str) -> bool:
-    """Whether Python says that a value is None where an object is needed."""
-    return _NONE.search(message) is not None
-
-
-def names_none(message: str) -> bool:
-    """Whether a message names the type of None at all."""
-    return "NoneType" in message
 
 
 def split_at_lines(message: str) -> list[str]:
@@ -241,20 +222,12 @@ def warning_in(line: str) -> tuple[str, str, str] | None:
 
 # What to look at, by the library's own text.
 
-_BRACKETS = re.compile(r"closed|unmatched|unterminated|does not match|expected|invalid syntax|EOF|comma")
-"""Python's words where a bracket, a quote or a colon is missing or too many."""
-
 _STEPS: Mapping[str, str] = {
     "before Module.__init__() call": "Begin `__init__` with `super().__init__()`, with its brackets.",
     "Boolean value of Tensor": "Write `a & b` for two masks: `a and b` asks for one truth value.",
     "view size is not compatible": "Write `reshape` in place of `view`: it copies the numbers where it has to.",
     "'NoneType'": "A function without `return` gives None. Find out where that value comes from.",
 }
-
-
-def is_about_brackets(message: str) -> bool:
-    """Whether Python cannot read a line because of a bracket, a quote or a colon."""
-    return _BRACKETS.search(message) is not None
 
 
 def library_step(message: str) -> str:

@@ -320,7 +320,20 @@ HOSTILE = "\x1b[2J\x9b\x07\u202e\u2066\u200b\u3164\u034f" + "\u0301" * 3000
 def hostile(data: Any) -> Any:
     """Return a report with those characters in every text but the ids, the statuses and the digests."""
     if isinstance(data, dict):
-        kept = ("id", "status", "kind", "suite", "digest", "student", "level", "device", "isolation", "parts", "state")
+        kept = (
+            "id",
+            "status",
+            "kind",
+            "suite",
+            "digest",
+            "student",
+            "level",
+            "device",
+            "isolation",
+            "parts",
+            "state",
+            "certainty",
+        )
         return {key: value if key in kept else hostile(value) for key, value in data.items()}
     if isinstance(data, list | tuple):
         return [hostile(item) for item in data]

@@ -24,7 +24,7 @@ SURVEY = Survey(
 
 
 def lacking(owner: str, name: str, near: str = "", lacks: Any = "parameter") -> Refusal:
-    """Return a refusal whose sentence says nothing of what it is about."""
+    """Return a refusal whose sentence does not name what it is about."""
     return Refusal("Something is wrong", lacks, owner, name, near)
 
 
