@@ -37,7 +37,7 @@ class Format:
 
 COURSE = Format(
     "this course",
-    "`course.toml`, the checks with their language, the catalogue of misconceptions",
+    "`course.toml`, hints, the checks with their language, the catalogue of misconceptions",
     1,
     "change what docs/formats.md lists, then set format in course.toml",
 )

@@ -54,18 +54,21 @@ def run(options: argparse.Namespace) -> int:
 
 
 def read_rows() -> tuple[Course, Progress, list[ExerciseRow]]:
+    """Return the course around the working folder, your progress, and a row for each exercise."""
     course = read_course(find_course())
     progress = read_progress(course)
     return course, progress, rows_of(course, progress)
 
 
 def show_title(screen: Screen, course: Course, progress: Progress, rows: Sequence[ExerciseRow]) -> None:
+    """Print the title of the course, how much passes, and what is due."""
     screen.text(f"{course.title}: {count_passed(course, progress)}", indent=0, style="bold")
     for sentence in (*notices(rows), *due_sentences(course, datetime.now(UTC))):
         screen.text(sentence)
 
 
 def show_current(screen: Screen, course: Course, progress: Progress, rows: Sequence[ExerciseRow]) -> None:
+    """Print the exercise you are on, its first failure, and the next command."""
     current = progress.current(course)
     _show_table(screen, [row for row in rows if row.exercise is current], current)
     if title := first_failure(course, progress):

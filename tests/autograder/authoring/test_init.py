@@ -82,8 +82,8 @@ def test_a_kit_installs_what_its_course_declares_and_no_tools_of_authors() -> No
         for libraries in ((), ("torch",))
     )
     assert [entry for entry in tensors["dependencies"] if entry not in plain["dependencies"]] == ["torch<2.16,>=2.4"]
-    assert sorted(plain["optional-dependencies"]) == ["lsp", "nbgrader", "notebook"]
-    assert sorted(tensors["optional-dependencies"]) == ["lsp", "nbgrader", "notebook", "torch"]
+    assert sorted(plain["optional-dependencies"]) == ["lsp", "nbgrader", "notebook", "review"]
+    assert sorted(tensors["optional-dependencies"]) == ["lsp", "nbgrader", "notebook", "review", "torch"]
 
 
 def test_a_kit_pins_what_it_was_released_with() -> None:
