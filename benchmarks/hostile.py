@@ -40,7 +40,7 @@ import sys as _sys
 {INSIDE}
 if the_job().job["trace"]:
     import array as _array
-    from autograder.protocol.values import TRACE_INPUTS, TRACE_PLACES, TRACE_STACK, TRACE_STEPS
+    from autograder.protocol.frames import TRACE_INPUTS, TRACE_PLACES, TRACE_STACK, TRACE_STEPS
     _steps = [
         ["mul", [(_at + _each) % TRACE_PLACES for _each in range(TRACE_STACK)],
          list(range(max(0, _at - TRACE_INPUTS), _at)), [7, 9], "float32", True, [_at, 1], None]

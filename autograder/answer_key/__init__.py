@@ -6,8 +6,8 @@ from autograder.faces import face
 
 if TYPE_CHECKING:
     from .catalogue import CatalogueError, WrongProgram, patched, read_catalogue, read_ported
+    from .key import AnswerKey, Misconception, to_record
     from .keys import Keys, Outcomes
-    from .model import AnswerKey, Misconception, to_record
     from .released import ENGINE, file_digest, open_keys, read_manifest
 
 __getattr__ = face(__name__)

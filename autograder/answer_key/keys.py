@@ -33,7 +33,7 @@ from autograder.protocol import (
     OBSERVATION_KEY,
     OBSERVATION_PARTS,
     OBSERVATION_TEXT,
-    Limits,
+    FrameLimits,
     Opaque,
     ProtocolError,
     Value,
@@ -54,10 +54,10 @@ from autograder.runner import (
 )
 
 from .catalogue import CatalogueError, WrongProgram, marks_of, owners_of, patched, read_catalogue
-from .model import AnswerKey, Misconception, from_record, to_record
+from .key import AnswerKey, Misconception, from_record, to_record
 
 if TYPE_CHECKING:
-    from autograder.runner import Trace
+    from autograder.runner import RecordedTrace
 
 
 # What a solution's observation must be, so that another one can be compared with it.
@@ -142,7 +142,7 @@ def _read_outcome(record: Mapping[str, Any]) -> Outcome:
 
 # The cache of answer keys: files that are written whole, that damage is found in, and of which the newest are kept.
 
-KEY_LIMITS = Limits(text=64 << 20, blob=512 << 20, nodes=1_000_000)
+KEY_LIMITS = FrameLimits(text=64 << 20, blob=512 << 20, nodes=1_000_000)
 MOST_BYTES = 64 << 20
 """The largest key of this course has 3 MiB."""
 
@@ -189,7 +189,7 @@ def forget_old(newest: Path) -> None:
 
 MAKES_KEYS = (
     *("checks", "protocol", "worker", "runner", "answer_key", "edits/search.py"),
-    *("comparison/arrays.py", "comparison/compare.py", "comparison/sketches.py"),
+    *("comparison/float_arrays.py", "comparison/compare.py", "comparison/sketches.py"),
 )
 """The code that a key depends on: it runs the programs and decides which outcomes are wrong."""
 
@@ -251,7 +251,7 @@ class Keys:
             store(file, to_record(key))
         return key
 
-    def traces(self, exercise: Exercise, check: Check) -> "Mapping[Key, Trace]":
+    def traces(self, exercise: Exercise, check: Check) -> "Mapping[Key, RecordedTrace]":
         """Return what the solution computes on its way, by trial: shapes and fingerprints, no text of it."""
         return traces_of(check, self.traced(exercise, check))
 
@@ -416,7 +416,7 @@ class Keys:
         return f"{self.suite.course.checks_file(exercise).name}, line {line or declared.line}"
 
 
-def traces_of(check: Check, record: Any) -> "Mapping[Key, Trace]":
+def traces_of(check: Check, record: Any) -> "Mapping[Key, RecordedTrace]":
     """Return the traces of a check from their records, by trial; raises LookupError, TypeError or ValueError."""
     from .records import from_record as trace_from_record
 

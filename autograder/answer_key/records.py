@@ -25,7 +25,7 @@ from autograder.comparison import (
     wrong,
 )
 from autograder.protocol import COUNTS, WIDTH, Array, Fingerprints, Opaque, Value
-from autograder.runner import Step, Trace, read_trace
+from autograder.runner import RecordedTrace, TraceStep, read_trace
 
 # Whole numbers as bytes sorted by weight, so that similar bytes lie together and compress well.
 
@@ -58,7 +58,7 @@ COUNTED = len(range(WIDTH)[COUNTS])
 Whole = NDArray[np.int64]
 
 
-def to_record(trace: Trace, file: str) -> Value:
+def to_record(trace: RecordedTrace, file: str) -> Value:
     """Return a trace of the solution in a file, of which only the steps made in that file keep their slices.
 
     Nothing is compared with the slices of what the check made. Earlier exercises are not what is located here.
@@ -79,12 +79,12 @@ def to_record(trace: Trace, file: str) -> Value:
     }
 
 
-def _kind(step: Step, count: int) -> tuple[str, int | None, tuple[int, ...], str, bool, int]:
+def _kind(step: TraceStep, count: int) -> tuple[str, int | None, tuple[int, ...], str, bool, int]:
     line = step.stack[0].line if step.stack else None
     return step.name, line, step.shape, step.dtype, step.grad, count
 
 
-def from_record(record: Any) -> Trace:
+def from_record(record: Any) -> RecordedTrace:
     """Return the trace a plain value was made from; raises LookupError, TypeError or ValueError for another one."""
     unique = from_planes(record["prints"]).reshape(WIDTH + 1, -1).T
     prints = _from_steps(unique[from_planes(record["rows"])])

@@ -20,11 +20,11 @@ from autograder.formats import KEY
 from autograder.protocol import ProtocolError, read_frame
 from autograder.runner import EnvironmentProblem, GraderProblem
 
+from .key import AnswerKey, from_record, reference_from_record
 from .keys import KEY_LIMITS, MAKES_KEYS, Keys, traces_of
-from .model import AnswerKey, from_record, reference_from_record
 
 if TYPE_CHECKING:
-    from autograder.runner import Trace
+    from autograder.runner import RecordedTrace
 
 
 ENGINE = Path(__file__).parents[1]
@@ -97,7 +97,7 @@ class KitKeys(Keys):
         known = self._read_before.get(exercise.id)
         return known if known is not None else self._unpacked(key_file(exercise), reference_from_record)
 
-    def traces(self, exercise: Exercise, check: Check) -> "Mapping[Key, Trace]":
+    def traces(self, exercise: Exercise, check: Check) -> "Mapping[Key, RecordedTrace]":
         """Return what the solution computes on its way, by trial."""
         return self._unpacked(key_file(exercise, check.id), partial(traces_of, check))
 

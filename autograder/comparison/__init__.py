@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from autograder.faces import face
 
 if TYPE_CHECKING:
-    from .arrays import Numbers, as_array, fingerprint, numbers, special, wrong
     from .compare import Difference, Expected, is_close, is_floating, judge_observation, passes
     from .facts import (
         ONLY_SOME_SIZES,
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
         ValuesDiffer,
         array,
     )
+    from .float_arrays import Numbers, as_array, fingerprint, numbers, special, wrong
     from .sketches import ArraySketch, Sketch, Sums, is_raised_alike, is_same, sketch, step_of, sums_of
 
 __getattr__ = face(__name__)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from .arrays import Numbers
+    from .float_arrays import Numbers
 
 
 # How far numbers may be from the expected ones: a tolerance for every dtype.
@@ -102,7 +102,7 @@ def judge_observation(yours: Value, expected: Expected, judge: Judge) -> Differe
         case Raises():
             return _raises(yours, expected, judge)
         case Dropout():
-            from .arrays import judge_dropout
+            from .float_arrays import judge_dropout
 
             return judge_dropout(yours, expected, judge)
     return _custom(judge, yours, expected)
@@ -141,7 +141,7 @@ def _compare_arrays(yours: Value, nominal: Any, exact: Any, judge: Same | Like, 
     """Compare an array, or two ways to the same numbers."""
     if yours == nominal:  # to the last bit
         return None
-    from .arrays import compare_arrays, compare_ways
+    from .float_arrays import compare_arrays, compare_ways
 
     if isinstance(nominal, Array):
         return compare_arrays(yours, nominal, exact, judge, name)
@@ -191,7 +191,7 @@ def _compare_plain(yours: Value, nominal: Value, exact: Value, judge: Same | Lik
             return None
     elif type(yours) is type(nominal) and yours == nominal:
         return None
-    from .arrays import plain_difference
+    from .float_arrays import plain_difference
 
     return plain_difference(yours, nominal, exact, name)
 
@@ -267,7 +267,7 @@ def _judge_raised(judge: Callable[[Any, Any], str | None], error: Exception) -> 
 def plain(value: Value) -> Any:
     """Return a value with its arrays as NumPy arrays, for a judge of the course's own."""
     if isinstance(value, Array):
-        from .arrays import numbers
+        from .float_arrays import numbers
 
         return numbers(value)
     if isinstance(value, list | tuple):

@@ -19,8 +19,8 @@ from autograder.checks import Dropout, Judge, Like, Raises, Same
 from autograder.protocol import Array, Value
 from autograder.runner import Fault, Observed, Outcome
 
-from .arrays import Numbers, allowed, numbers, shared_axes, special, wrong
 from .compare import TOLERANCES, Expected, is_floating, judge_observation
+from .float_arrays import Numbers, allowed, numbers, shared_axes, special, wrong
 
 SUMS = 16
 """The sums of an array; with so few numbers or fewer, they are the numbers themselves."""

@@ -5,6 +5,23 @@ from typing import TYPE_CHECKING
 from autograder.faces import face
 
 if TYPE_CHECKING:
+    from .course import (
+        HINTS,
+        STEPS_PREFIX,
+        TENSORS,
+        Activity,
+        Assignment,
+        Columns,
+        Course,
+        Exercise,
+        Grading,
+        Limits,
+        UsageError,
+        Value,
+        is_number,
+        names_of,
+        resolve_exercise,
+    )
     from .files import (
         BEGIN,
         END,
@@ -34,23 +51,6 @@ if TYPE_CHECKING:
     )
     from .grading import assigned, due_sentences, find_assignment, resolve_take, taking, too_early, up_to
     from .misconceptions import CATALOGUE, Described, catalogue, describe, entries_of, named_in, nearest_ids
-    from .model import (
-        HINTS,
-        STEPS_PREFIX,
-        TENSORS,
-        Activity,
-        Assignment,
-        Columns,
-        Course,
-        Exercise,
-        Grading,
-        Limits,
-        UsageError,
-        Value,
-        is_number,
-        names_of,
-        resolve_exercise,
-    )
     from .reader import EXTRAS, ID, find_course, problem_of_hints, read_course, versions_of, with_sizes
     from .storage import (
         FOLDER,

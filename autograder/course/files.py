@@ -11,7 +11,7 @@ from typing import Any
 
 from autograder.protocol import Outline, outline_of
 
-from .model import Course, Exercise, UsageError
+from .course import Course, Exercise, UsageError
 from .storage import read_plain, read_text
 from .toml import COURSE_FILE
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from decimal import Decimal
 from itertools import pairwise
 
-from .model import Assignment, Course, Grading, UsageError, resolve_exercise
+from .course import Assignment, Course, Grading, UsageError, resolve_exercise
 from .toml import Section, as_integer, as_line, as_number, as_tables, as_text, as_texts, quoted, suggestion
 
 GRADING_KEYS = (

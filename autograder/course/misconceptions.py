@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .model import Course, Exercise
+from .course import Course, Exercise
 from .storage import read_text
 
 CATALOGUE = "misconceptions.json"

@@ -14,8 +14,8 @@ from pathlib import Path
 from autograder.formats import COURSE
 from autograder.protocol import PACKAGE, PREFIX, SYNTAX, is_package, is_syntax
 
+from .course import HINTS, Activity, Choice, Columns, Course, Exercise, Limits, Part, Value, Words
 from .grading import read_assignments, read_grading, read_take, taking
-from .model import HINTS, Activity, Choice, Columns, Course, Exercise, Limits, Part, Value, Words
 from .storage import read_plain
 from .toml import (
     COURSE_FILE,

@@ -26,8 +26,8 @@ from autograder.checks import (
 from autograder.formats import REFERENCE_PART
 from autograder.protocol import Outline
 
+from .course import HINTS, STEPS_PREFIX, Course, Exercise
 from .files import outline_of_stub
-from .model import HINTS, STEPS_PREFIX, Course, Exercise
 from .reader import split
 from .storage import read_plain, require
 from .toml import suggestion

@@ -26,9 +26,9 @@ from autograder.protocol import (
     same_values,
 )
 from autograder.results import Place
-from autograder.runner import Step, Trace
+from autograder.runner import RecordedTrace, TraceStep
 
-from .locations import Deadline, Divergence, State
+from .locations import Deadline, Divergence, StepState
 
 MOST_CULPRITS = 100
 """The most steps that are blamed for one mistake: several times as many as honest programs have."""
@@ -80,7 +80,9 @@ class Matching:
     of the same call only.
     """
 
-    def __init__(self, trace: Trace, reference: Trace, where: Where, deadline: Deadline | None = None) -> None:
+    def __init__(
+        self, trace: RecordedTrace, reference: RecordedTrace, where: Where, deadline: Deadline | None = None
+    ) -> None:
         self.trace = trace
         self.where = where
         self.places = [where(step.stack) for step in trace.steps]
@@ -89,7 +91,7 @@ class Matching:
         self.wholes = {step.prints[0] for step in reference.steps}
         self.calls, self.own_of_call, self.check_steps = _calls(reference)
         self.left_out = _left_out(reference)
-        self.states: list[State] = []
+        self.states: list[StepState] = []
         self.matched: list[int | None] = []
         self.constant: list[bool] = []
         self.misshapen: list[bool] = []
@@ -103,7 +105,7 @@ class Matching:
             self._match(step, done)
             done += is_check_step(step)
 
-    def _match(self, step: Step, done: int) -> None:
+    def _match(self, step: TraceStep, done: int) -> None:
         """Find a step of the reference for one of the student's, made after so many steps of the check."""
         candidates, prints, shapes = self._candidates(done, is_check_step(step))
         own, shape = self.trace.print_of(step), _squeezed(step.shape)
@@ -115,17 +117,17 @@ class Matching:
         fitting = shapes == self._number_of(shape)
         matched, part = None, False
         if (ordered & fitting).any():
-            state = State.AGREES
+            state = StepState.AGREES
             found = candidates[np.flatnonzero(ordered & fitting)]
             matched = self.calls[int(found[-1])]
             part = not any(int(candidate) in self.wholes for candidate in found)
         elif step.dtype in UNORDERED:
-            state = State.UNKNOWN
+            state = StepState.UNKNOWN
         else:
-            state = State.RESHAPED if ordered.any() else State.MOVED if alike.any() else State.UNKNOWN
+            state = StepState.RESHAPED if ordered.any() else StepState.MOVED if alike.any() else StepState.UNKNOWN
         handed_on = all(self._good[before] for before in step.inputs)
-        if state is State.AGREES and step.name in NEUTRAL and not handed_on and part:
-            state, matched = State.MOVED, None
+        if state is StepState.AGREES and step.name in NEUTRAL and not handed_on and part:
+            state, matched = StepState.MOVED, None
         self.states.append(state)
         fits = bool(fitting.any()) or (self._is_own(step) and shape in self.left_out.get(done, ()))
         self.misshapen.append(not fits)
@@ -134,12 +136,14 @@ class Matching:
         alone = not comparable and not is_check_step(step)
         innocent = (step.name in BLANK and (handed_on or step.name != ARGUMENT)) or _loads(step)
         # The solution never has these numbers in this shape, in any order, so the shape may be another right way.
-        rearranged = state in (State.RESHAPED, State.MOVED) and step.name in NEUTRAL
+        rearranged = state in (StepState.RESHAPED, StepState.MOVED) and step.name in NEUTRAL
         innocent = innocent or (rearranged and handed_on and not (alike & fitting).any())
-        self._good.append(state is State.AGREES or innocent or (alone and (state is State.RESHAPED or handed_on)))
+        self._good.append(
+            state is StepState.AGREES or innocent or (alone and (state is StepState.RESHAPED or handed_on))
+        )
         self.constant.append(bool(step.stack) and all(self.constant[before] for before in step.inputs))
 
-    def _is_own(self, step: Step) -> bool:
+    def _is_own(self, step: TraceStep) -> bool:
         """Whether a line of the exercise's own file makes a step, and no earlier exercise that it calls."""
         place = self.where(step.stack)
         return place is not None and step.stack[0].file == place.file
@@ -195,17 +199,17 @@ class Matching:
 _NONE = np.empty(0, dtype=np.intp)
 
 
-def is_check_step(step: Step) -> bool:
+def is_check_step(step: TraceStep) -> bool:
     """Whether the check itself made a step, and the same in both traces."""
     return not step.stack and step.name not in CONVERSIONS
 
 
-def _loads(step: Step) -> bool:
+def _loads(step: TraceStep) -> bool:
     """Whether a step only brings the weights it was given into another layout."""
     return any((place.function or "").split(".")[-1] == "from_reference" for place in step.stack)
 
 
-def _calls(reference: Trace) -> tuple[list[int], dict[int, np.ndarray], np.ndarray]:
+def _calls(reference: RecordedTrace) -> tuple[list[int], dict[int, np.ndarray], np.ndarray]:
     """Return the step behind every fingerprint, the fingerprints of each call, and those of the check's own steps."""
     behind: list[int] = []
     of_call: dict[int, list[int]] = {}
@@ -220,7 +224,7 @@ def _calls(reference: Trace) -> tuple[list[int], dict[int, np.ndarray], np.ndarr
     return behind, {call: np.array(prints) for call, prints in of_call.items()}, np.array(check_steps, dtype=np.intp)
 
 
-def _left_out(reference: Trace) -> dict[int, set[tuple[int, ...]]]:
+def _left_out(reference: RecordedTrace) -> dict[int, set[tuple[int, ...]]]:
     """Return the shapes of the slices in each call that the reference's trace leaves out: those of earlier exercises.
 
     A loop in an earlier exercise makes values like them, with which there is nothing to compare.
@@ -237,7 +241,7 @@ def _left_out(reference: Trace) -> dict[int, set[tuple[int, ...]]]:
     return shapes
 
 
-def _shapes(reference: Trace) -> list[tuple[int, ...]]:
+def _shapes(reference: RecordedTrace) -> list[tuple[int, ...]]:
     """Return the shape behind every fingerprint: of the whole tensor, then of its parts."""
     shapes: list[tuple[int, ...]] = []
     for step in reference.steps:
@@ -303,7 +307,7 @@ def _is_as_large(matching: Matching, one: int, other: int) -> bool:
 def _has_other_axes(matching: Matching, at: int) -> bool:
     """Whether a step agrees but for where its axes of size 1 are: at the front they change nothing."""
     matched = matching.matched[at]
-    if matched is None or matching.states[at] is not State.AGREES:
+    if matched is None or matching.states[at] is not StepState.AGREES:
         return False
     own, other = matching.trace.steps[at].shape, matching.reference.steps[matched].shape
     return _without_front(own) != _without_front(other)
@@ -324,7 +328,7 @@ def _without_front(shape: Sequence[int]) -> tuple[int, ...]:
 
 # Finds the step to show where every step on its own agrees, and doubts one that may begin another way.
 
-Found = list[tuple[int, State]]
+Found = list[tuple[int, StepState]]
 """Steps with the state of each."""
 
 
@@ -339,12 +343,12 @@ def of_another_form(matching: Matching) -> Found:
         for mine, theirs in zip(matching.trace.results, matching.reference.results, strict=False)
     ]
     reshaped = [
-        (mine, State.RESHAPED if _holds(matching, step, other) else State.UNKNOWN)
+        (mine, StepState.RESHAPED if _holds(matching, step, other) else StepState.UNKNOWN)
         for mine, step, other in pairs
         if step.shape != other.shape
     ]
     retyped = [
-        (mine, State.RETYPED)
+        (mine, StepState.RETYPED)
         for mine, step, other in pairs
         if _kind(step) != _kind(other) and _holds(matching, step, other)
     ]
@@ -352,7 +356,9 @@ def of_another_form(matching: Matching) -> Found:
     if not found or matching.places[found[0][0]] is None:
         return []
     own = [(mine, state) for mine, state in found if matching.places[mine] is not None]
-    return [(_first_of_kind(matching, mine), state) if state is State.RETYPED else (mine, state) for mine, state in own]
+    return [
+        (_first_of_kind(matching, mine), state) if state is StepState.RETYPED else (mine, state) for mine, state in own
+    ]
 
 
 def _first_of_kind(matching: Matching, at: int) -> int:
@@ -367,14 +373,14 @@ def _first_of_kind(matching: Matching, at: int) -> int:
 
 def repeated(matching: Matching, misused: Iterable[int]) -> Found:
     """Return the steps whose value another line makes too, where another value is expected."""
-    return [(at, State.MISUSED) for at in misused if _is_repeated(matching, at)]
+    return [(at, StepState.MISUSED) for at in misused if _is_repeated(matching, at)]
 
 
 def returned(matching: Matching, misused: Iterable[int]) -> Found:
     """Return the steps that made a part of the result, where another step of the student's made the expected one."""
     wanted = dict(zip(matching.trace.results, matching.reference.results, strict=False))
     computed = {matched for at, matched in enumerate(matching.matched) if matching.places[at] is not None}
-    return [(at, State.RETURNED) for at in misused if matching.places[at] is not None and wanted[at] in computed]
+    return [(at, StepState.RETURNED) for at in misused if matching.places[at] is not None and wanted[at] in computed]
 
 
 def first_cut(matching: Matching) -> int | None:
@@ -394,7 +400,7 @@ def first_cut(matching: Matching) -> int | None:
     return None
 
 
-def _makes_a_module(step: Step) -> bool:
+def _makes_a_module(step: TraceStep) -> bool:
     return any((place.function or "").split(".")[-1] == "__init__" for place in step.stack)
 
 
@@ -418,7 +424,7 @@ def begins_another_way(matching: Matching, at: int) -> bool:
     return used.isdisjoint(matching.trace.results)
 
 
-def _holds(matching: Matching, step: Step, other: Step) -> bool:
+def _holds(matching: Matching, step: TraceStep, other: TraceStep) -> bool:
     """Whether a step holds the numbers of a step of the reference, in any shape."""
     own, expected = matching.trace.print_of(step), matching.reference.print_of(other)[None]
     return bool(same_values(own, expected, TOLERANCE)[0])
@@ -432,7 +438,7 @@ def _is_repeated(matching: Matching, at: int) -> bool:
     return any(place is not None and place.line != here.line for place in others)
 
 
-def _kind(step: Step) -> str:
+def _kind(step: TraceStep) -> str:
     """Return the kind of number that a step holds; its precision may be the check's."""
     return "whole" if "int" in step.dtype else "bool" if step.dtype == "bool" else "float"
 
@@ -450,7 +456,7 @@ class TraceGraph:
         self.places = matching.places
         self.matched = matching.matched
 
-    def users(self, at: int) -> list[Step]:
+    def users(self, at: int) -> list[TraceStep]:
         """Return the steps of the reference that use another, through those that only move it."""
         found: set[int] = set()
         rest = list(self._used_by.get(at, ()))
@@ -518,7 +524,7 @@ class TraceGraph:
 
 
 def first_divergence(
-    trace: Trace, reference: Trace, where: Where, deadline: Deadline | None = None
+    trace: RecordedTrace, reference: RecordedTrace, where: Where, deadline: Deadline | None = None
 ) -> Divergence | None:
     """Return the first step that diverges, None where it cannot be found. Raises `OutOfTime`.
 
@@ -526,10 +532,10 @@ def first_divergence(
     """
     if not trace.steps or not reference.steps:
         return None
-    return Search(Matching(trace, reference, where, deadline), deadline).divergence()
+    return DivergenceSearch(Matching(trace, reference, where, deadline), deadline).divergence()
 
 
-class Search:
+class DivergenceSearch:
     """The search from a wrong result back through the steps that do not agree."""
 
     def __init__(self, matching: Matching, deadline: Deadline | None = None) -> None:
@@ -555,12 +561,12 @@ class Search:
             index for index in misused if self.places[index] is not None and is_in_place(self.trace.steps[index].name)
         ]
         if written:
-            return self._divergence_of([(index, State.WRITTEN) for index in written])
+            return self._divergence_of([(index, StepState.WRITTEN) for index in written])
         copies = [copy for index in misused if (copy := self.graph.copy(index)) is not None]
         if copies:
-            return self._divergence_of([(index, State.MISUSED) for index in copies])
+            return self._divergence_of([(index, StepState.MISUSED) for index in copies])
         if not misused and (cut := first_cut(self.matching)) is not None:
-            return self._divergence_of([(cut, State.CUT)])
+            return self._divergence_of([(cut, StepState.CUT)])
         known = of_another_form(self.matching) or repeated(self.matching, misused) or returned(self.matching, misused)
         return self._divergence_of(known) if known else None
 
@@ -610,24 +616,24 @@ class Search:
 
     def _in_doubt(self, at: int, handed: Collection[int]) -> bool:
         """Whether a value that was handed to the check is one that nothing could be held against on the way."""
-        return at in handed and self.places[at] is not None and self.states[at] is State.UNKNOWN
+        return at in handed and self.places[at] is not None and self.states[at] is StepState.UNKNOWN
 
-    def _culprit(self, at: int) -> tuple[int, State]:
+    def _culprit(self, at: int) -> tuple[int, StepState]:
         """Return the step to blame for one that does not agree though its inputs do, and its state."""
         if self.deadline is not None:
             self.deadline.check()
         made_of = self._made_of(at)
         before = self._left_out(at, made_of)
         if before is not None and self.matching.factor(before) is not None:  # else it may be any step that is missing
-            return before, State.UNFINISHED
+            return before, StepState.UNFINISHED
         for index in made_of:
             if (copy := self.graph.copy(index)) is not None:
-                return copy, State.MISUSED
+                return copy, StepState.MISUSED
         filled = infinite_before(self.matching, at)
         if filled is not None:
-            return filled, State.INFINITE
+            return filled, StepState.INFINITE
         placed = other_axes(self.matching, at)
-        return (placed, State.RESHAPED) if placed is not None else (at, self.states[at])
+        return (placed, StepState.RESHAPED) if placed is not None else (at, self.states[at])
 
     def _made_of(self, at: int) -> list[int]:
         """Return what a step is made of, seen through the steps that there is nothing to hold against."""
@@ -639,7 +645,7 @@ class Search:
             if index in seen:
                 continue
             seen.add(index)
-            if self.states[index] is State.UNKNOWN and self.good(index):
+            if self.states[index] is StepState.UNKNOWN and self.good(index):
                 rest += reversed(self.trace.steps[index].inputs)
             else:
                 found[index] = None
@@ -655,7 +661,7 @@ class Search:
                 return source
         return None
 
-    def _goes_on(self, start: int, step: Step) -> bool:
+    def _goes_on(self, start: int, step: TraceStep) -> bool:
         """Whether all that the solution makes of a step is on its line, and is not what a step of the student does."""
         if (start, step.name) not in self._going_on:
             first, users = self.reference.steps[start], self.graph.users(start)
@@ -664,13 +670,13 @@ class Search:
             self._going_on[start, step.name] = bool(first.stack and line and users) and not other
         return self._going_on[start, step.name]
 
-    def _divergence_of(self, found: Sequence[tuple[int, State]]) -> Divergence | None:
+    def _divergence_of(self, found: Sequence[tuple[int, StepState]]) -> Divergence | None:
         """Return the one to show of several: the first that depends on what was given, not on constants alone.
 
         None for one that may begin another way to the right numbers.
         """
         for at, state in found:
-            if state is not State.UNFINISHED:
+            if state is not StepState.UNFINISHED:
                 self.places[at] = self._place(at)
         at, state = next((culprit for culprit in found if self.trace.steps[culprit[0]].inputs), found[0])
         if begins_another_way(self.matching, at):
@@ -714,7 +720,7 @@ class Search:
     @cached_property
     def _matched_inputs(self) -> set[int]:
         """The steps that were judged: they agree, if only in another form."""
-        judged = (State.AGREES, State.RESHAPED)
+        judged = (StepState.AGREES, StepState.RESHAPED)
         return {at for at, state in enumerate(self.states) if state in judged or self.places[at] is None}
 
     def _place(self, at: int) -> Place | None:
@@ -759,13 +765,13 @@ class Search:
             if place is None or here is None or place.file != here.file or place.line == here.line:
                 continue
             step = self.trace.steps[index]
-            agrees = (self.states[index] is State.AGREES and step.dtype not in COMMON) or step.name in BLANK
+            agrees = (self.states[index] is StepState.AGREES and step.dtype not in COMMON) or step.name in BLANK
             if before >> index & 1 or not self.good(index):
                 lines[place.line] = lines.get(place.line, True) and agrees
         return tuple(sorted(line for line, agrees in lines.items() if agrees))
 
 
-def _alike(one: Step, other: Step) -> bool:
+def _alike(one: TraceStep, other: TraceStep) -> bool:
     """Whether two steps do the same kind of thing: a product may be written as a quotient."""
     names = {one.name.strip("_"), other.name.strip("_")}
     return len(names) == 1 or any(names <= kind for kind in KINDS)
@@ -775,5 +781,5 @@ def _line_of(place: Place | None) -> int | None:
     return place.line if place is not None else None
 
 
-def _line(step: Step) -> int | None:
+def _line(step: TraceStep) -> int | None:
     return _line_of(step.stack[0]) if step.stack else None

@@ -11,7 +11,7 @@ from autograder.submission import Cells
 
 from .exceptions import ExitCalled, Raised, StructureWrong, SyntaxInvalid
 from .judgement import BESIDE_A_NAME, UNEXPLAINED, Diagnosis, Location
-from .locations import Decides, Diverges, Line, State, label, line_in, name_of, origin_label, place_in, within
+from .locations import Decides, Diverges, Line, StepState, label, line_in, name_of, origin_label, place_in, within
 from .named_sizes import question, reason
 from .statuses import MORE, EarlierUnwritten, explained, more, named
 
@@ -62,7 +62,7 @@ def _named(known: Misconception, source: Source, diagnosis: Diagnosis | None) ->
 def _without_chance(diagnosis: Diagnosis, location: Location | None) -> Diagnosis:
     """Return a diagnosis without the claim of one factor, if the line where the mistake is makes no such factor."""
     divergence = location.divergence if location is not None else None
-    if divergence is None or divergence.state is not State.UNKNOWN or divergence.factor is not None:
+    if divergence is None or divergence.state is not StepState.UNKNOWN or divergence.factor is not None:
         return diagnosis
     if diagnosis.evidence is None:
         return diagnosis
@@ -151,7 +151,7 @@ def _placed(finding: Finding, diagnosis: Diagnosis, source: Source, location: Lo
         return replace(finding, place=place_in(cells, place), source=lines, certainty=certainty)
     agreeing = divergence.agreeing
     # Beside the sentence of a known mistake, a value that another line makes too would be a second finding.
-    is_second = divergence.state is State.MISUSED and diagnosis.misconception is not None
+    is_second = divergence.state is StepState.MISUSED and diagnosis.misconception is not None
     text = None if is_second else label(divergence)
     place = replace(place, column=None, end=None) if is_second else place
     if location.is_origin and divergence.number is not None:

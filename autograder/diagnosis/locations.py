@@ -9,7 +9,7 @@ from autograder.results import Fact, Place, Wording, opened
 from autograder.submission import Cells, cell_of, notebook_of
 
 
-class State(Enum):
+class StepState(Enum):
     """How a step stands to the solution's: it agrees, holds its numbers in another form or order, or matches none."""
 
     AGREES = "agrees"
@@ -26,16 +26,16 @@ class State(Enum):
 
 
 _LABELS = {
-    State.UNKNOWN: "the first value that differs",
-    State.RESHAPED: "the right numbers, in another shape",
-    State.RETYPED: "the right numbers, of another dtype",
-    State.MOVED: "the right numbers, in other places",
-    State.UNFINISHED: "agrees so far, but a step is missing here",
-    State.WRITTEN: "writes into what it was given",
-    State.MISUSED: "the same value as another line",
-    State.INFINITE: "very large or infinite numbers, which become NaN",
-    State.RETURNED: "returned, where another value of yours is expected",
-    State.CUT: "no gradient passes from here on",
+    StepState.UNKNOWN: "the first value that differs",
+    StepState.RESHAPED: "the right numbers, in another shape",
+    StepState.RETYPED: "the right numbers, of another dtype",
+    StepState.MOVED: "the right numbers, in other places",
+    StepState.UNFINISHED: "agrees so far, but a step is missing here",
+    StepState.WRITTEN: "writes into what it was given",
+    StepState.MISUSED: "the same value as another line",
+    StepState.INFINITE: "very large or infinite numbers, which become NaN",
+    StepState.RETURNED: "returned, where another value of yours is expected",
+    StepState.CUT: "no gradient passes from here on",
 }
 
 
@@ -62,7 +62,7 @@ class Divergence:
     """
 
     place: Place
-    state: State
+    state: StepState
     factor: float | None
     agreeing: tuple[int, ...]
     is_unique: bool
@@ -75,10 +75,10 @@ class Divergence:
 
 def label(divergence: Divergence) -> str:
     """Return in a few words what is wrong with the value of a line."""
-    if divergence.factor is not None and divergence.state in (State.UNKNOWN, State.UNFINISHED):
+    if divergence.factor is not None and divergence.state in (StepState.UNKNOWN, StepState.UNFINISHED):
         name = f"; that is {divergence.constant}" if divergence.constant else ""
         return f"{divergence.factor:.4g} × the expected value{name}"
-    if divergence.state is State.RESHAPED and not divergence.misshapen:
+    if divergence.state is StepState.RESHAPED and not divergence.misshapen:
         return "the right numbers, in another arrangement"  # of a shape that occurs, so the shape is not what is wrong
     return _LABELS[divergence.state]
 
@@ -122,25 +122,25 @@ class Diverges(Fact):
 
     def wording(self) -> Wording:
         line, state = self.line, self.divergence.state
-        if state in (State.UNKNOWN, State.UNFINISHED) and self.divergence.factor is not None:
+        if state in (StepState.UNKNOWN, StepState.UNFINISHED) and self.divergence.factor is not None:
             return Wording(opened(f"{line} computes {label(self.divergence)}"), whole=True)
-        if state is State.UNKNOWN:
+        if state is StepState.UNKNOWN:
             return Wording(opened(f"{line} is the first whose value differs from the expected one"), whole=True)
-        if state is State.UNFINISHED:
+        if state is StepState.UNFINISHED:
             says = f"Your values are as expected up to {line}, but a step is missing there"
             return Wording(says, whole=True)
-        if state is State.CUT:
+        if state is StepState.CUT:
             asks = "is something detached there, or made a plain number?"
             return Wording(f"No gradient passes {line}: {asks}", whole=True)
-        if state is State.RETURNED:
+        if state is StepState.RETURNED:
             return Wording(opened(f"{line} makes what you return, but another value of yours is expected"), whole=True)
         computes = {
-            State.RESHAPED: "computes the right numbers, in another shape",
-            State.RETYPED: "computes the right numbers, of another dtype",
-            State.MOVED: "computes the right numbers, in other places",
-            State.WRITTEN: "writes into what it was given",
-            State.MISUSED: "computes the same value as another line",
-            State.INFINITE: "makes very large or infinite numbers, which become NaN",
+            StepState.RESHAPED: "computes the right numbers, in another shape",
+            StepState.RETYPED: "computes the right numbers, of another dtype",
+            StepState.MOVED: "computes the right numbers, in other places",
+            StepState.WRITTEN: "writes into what it was given",
+            StepState.MISUSED: "computes the same value as another line",
+            StepState.INFINITE: "makes very large or infinite numbers, which become NaN",
         }
         return Wording(opened(f"{line} {computes.get(state, label(self.divergence))}"), whole=True)
 

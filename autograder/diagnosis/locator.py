@@ -10,12 +10,12 @@ from autograder.answer_key import Misconception
 from autograder.checks import Check, Key, names_any
 from autograder.protocol import lines_of, name_hash
 from autograder.results import Certainty, Place
-from autograder.runner import Fault, Observed, Outcome, Survey, Trace
+from autograder.runner import Fault, Observed, Outcome, RecordedTrace, Survey
 
 from .divergence import Where, first_divergence
 from .exceptions import in_characters
 from .judgement import Diagnosis, Judgement, Location, Trials, Verdict
-from .locations import Deadline, Divergence, State
+from .locations import Deadline, Divergence, StepState
 from .named_sizes import factors, named, simplest
 
 # Finds the place of a mistake: the statement a misconception is known by, or the line where the values diverge.
@@ -48,7 +48,7 @@ def by_statement(
 
 
 def by_value(
-    trace: Trace, reference: Trace, file: str, trusted: Collection[str], deadline: Deadline
+    trace: RecordedTrace, reference: RecordedTrace, file: str, trusted: Collection[str], deadline: Deadline
 ) -> Divergence | None:
     """Return the first step that diverges, with its place in the exercise's own file.
 
@@ -82,7 +82,7 @@ def made_at(divergence: Divergence, survey: Survey | None) -> Place | None:
     if divergence.number is None or divergence.factor is None or survey is None:
         return None
     name, number = divergence.number
-    if divergence.state is not State.UNKNOWN or _is_power(abs(divergence.factor), abs(number)):
+    if divergence.state is not StepState.UNKNOWN or _is_power(abs(divergence.factor), abs(number)):
         return None
     function = divergence.place.function or ""
     owner = function.split(".")[0] if name.startswith("self.") else function
@@ -166,10 +166,10 @@ def location_of(
 GRADIENTS = {"gradients", "slope", "slopes", "grad", "grad_fn", "backward", "requires_grad"}
 """The names of `given` and of torch by which a check looks at gradients."""
 
-FindTraces = Callable[[Check], Mapping[Key, Trace]]
+FindTraces = Callable[[Check], Mapping[Key, RecordedTrace]]
 """Finds what the solution computes on its way in the trials of a check."""
 
-FindTraced = Callable[[list[Key]], Mapping[Key, Trace]]
+FindTraced = Callable[[list[Key]], Mapping[Key, RecordedTrace]]
 """Runs trials of the submission once more, and returns what it computes on its way."""
 
 
@@ -220,7 +220,7 @@ def _same_mistake(judgement: Judgement, first: Verdict) -> list[Verdict]:
 
 
 def locate(
-    judgement: Judgement, traces: Mapping[Key, Trace], references: FindTraces, deadline: Deadline
+    judgement: Judgement, traces: Mapping[Key, RecordedTrace], references: FindTraces, deadline: Deadline
 ) -> dict[str, Location]:
     """Return the location of each mistake that the syntax or the traces tell, by its check.
 
@@ -262,7 +262,7 @@ class Locator:
 
     judgement: Judgement
     trials: Trials
-    traces: Mapping[Key, Trace]
+    traces: Mapping[Key, RecordedTrace]
     references: FindTraces
     deadline: Deadline
 
@@ -276,7 +276,11 @@ class Locator:
         if divergence is not None and not (_belongs(divergence, diagnosis) and self._fits(divergence, diagnosis)):
             divergence = None
         # A check that looks at no gradient does not fail because none passes.
-        if divergence is not None and divergence.state is State.CUT and not names_any(verdict.check.probe, GRADIENTS):
+        if (
+            divergence is not None
+            and divergence.state is StepState.CUT
+            and not names_any(verdict.check.probe, GRADIENTS)
+        ):
             divergence = None
         first_mistake = None
         if diagnosis.misconception is None and diagnosis.kind in ("pattern", "exception") and divergence:

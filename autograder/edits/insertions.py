@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations, permutations
 
 from .operators import AXIS_CALLS, AXIS_WORDS, MAKERS, MASKED, Ranked, changed_parts
-from .program import Edit, Place, Scope, Slot, Text, is_own, is_text, name_of
+from .program import Edit, Scope, Slot, Surroundings, Text, is_own, is_text, name_of
 
 SHAPED = ("transpose(-2, -1)", "transpose(1, 2)", "unsqueeze(1)", "unsqueeze(0)", "unsqueeze(-1)", "unsqueeze(-2)")
 CHANGED = (
@@ -102,7 +102,7 @@ def _in_place_of(slot: Slot, node: ast.expr, scope: Scope) -> Iterator[Ranked]:
             yield 0, f'__import__("torch").nn.ModuleList({ast.unparse(node)})'
 
 
-def _of_names(name: str, place: Place, is_owner: bool) -> Iterator[Ranked]:
+def _of_names(name: str, place: Surroundings, is_owner: bool) -> Iterator[Ranked]:
     for other in dict.fromkeys((*place.parameters, *place.variables)):
         if other != name:
             yield 0, other
@@ -119,7 +119,7 @@ def _is_fill(slot: Slot) -> bool:
     return isinstance(parent, ast.Call) and name_of(parent.func) in MASKED and node in parent.args[-1:]
 
 
-def _of_call(node: ast.Call, place: Place, scope: Scope) -> Iterator[Ranked]:
+def _of_call(node: ast.Call, place: Surroundings, scope: Scope) -> Iterator[Ranked]:
     """Yield the call with one argument more."""
     here = {keyword.arg for keyword in node.keywords}
     text, name = ast.unparse(node), name_of(node.func)
@@ -155,7 +155,7 @@ def _of_call(node: ast.Call, place: Place, scope: Scope) -> Iterator[Ranked]:
         yield from ((2, f"{begun}self.{other})") for other in place.attributes)
 
 
-def _is_part(func: ast.expr, place: Place, scope: Scope) -> bool:
+def _is_part(func: ast.expr, place: Surroundings, scope: Scope) -> bool:
     """Whether what is called is a part of this program, or of a model that it was given."""
     match func:
         case ast.Name(id=name):
@@ -186,7 +186,7 @@ def _may_be_wrapped(slot: Slot) -> bool:
     )
 
 
-def _wraps(node: ast.expr, text: str, place: Place, scope: Scope) -> Iterator[Ranked]:
+def _wraps(node: ast.expr, text: str, place: Surroundings, scope: Scope) -> Iterator[Ranked]:
     """Yield an expression inside of what may be missing around it."""
     whole = f"({text})"
     for attribute in scope.forgotten:
@@ -272,7 +272,7 @@ def on_one_device(slot: Slot, text: Text) -> Iterator[tuple[float, Edit]]:
         )
 
 
-def _modules(place: Place, scope: Scope) -> Iterable[str]:
+def _modules(place: Surroundings, scope: Scope) -> Iterable[str]:
     return [name for name in scope.called if name in place.attributes]
 
 
@@ -316,7 +316,7 @@ def literals(slot: Slot, scope: Scope) -> Iterator[Ranked]:
             yield from _reordered(slot.node, elts)
 
 
-def _items(place: Place, scope: Scope) -> Iterator[str]:
+def _items(place: Surroundings, scope: Scope) -> Iterator[str]:
     """Yield what may be missing in a list: a constant, what a table has for a word like `<S>`, an id."""
     yield from scope.constants
     yield from _looked_up(place, scope)
@@ -324,7 +324,7 @@ def _items(place: Place, scope: Scope) -> Iterator[str]:
         yield from map(str, IDS)
 
 
-def _looked_up(place: Place, scope: Scope) -> Iterator[str]:
+def _looked_up(place: Surroundings, scope: Scope) -> Iterator[str]:
     names = {*place.parameters, *place.variables, *(f"self.{name}" for name in place.attributes)}
     yield from (f"{table}[{word!r}]" for table in scope.tables if table in names for word in scope.marked)
 

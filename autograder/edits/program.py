@@ -16,7 +16,7 @@ Children = list[tuple[int | None, ast.AST]]
 
 
 @dataclass(frozen=True)
-class Place:
+class Surroundings:
     """What surrounds a node: the statement, parameters and variables of the function, the attributes of the class.
 
     `unused` are parameters that the function does not read, `idle` such variables.
@@ -39,7 +39,7 @@ class Slot:
     node: ast.AST
     parent: ast.AST
     name: str
-    place: Place
+    place: Surroundings
     put: Callable[[ast.AST], None] = field(repr=False)
 
     @property
@@ -50,10 +50,10 @@ class Slot:
 
 def slots(tree: ast.Module) -> Iterator[Slot]:
     """Yield every node that can be replaced, in the order of the program. Imports and docstrings stay."""
-    return _slots(tree, Place())
+    return _slots(tree, Surroundings())
 
 
-def _slots(node: ast.AST, place: Place) -> Iterator[Slot]:
+def _slots(node: ast.AST, place: Surroundings) -> Iterator[Slot]:
     for name, value in ast.iter_fields(node):
         if name in FIXED:
             continue
@@ -138,7 +138,7 @@ def _read(function: ast.FunctionDef) -> set[str]:
     return {node.id for node in names if id(node) not in compared}
 
 
-def _within(place: Place, parent: ast.AST, child: ast.AST) -> Place:
+def _within(place: Surroundings, parent: ast.AST, child: ast.AST) -> Surroundings:
     if isinstance(parent, ast.For | ast.While) and isinstance(child, ast.stmt):
         place = replace(place, in_loop=True)
     if isinstance(parent, ast.FunctionDef) and isinstance(child, ast.stmt):
@@ -360,7 +360,7 @@ class Scope:
         others = (other for other, signature in self.signatures.items() if len(signature.positional) == count)
         return tuple(other for other in others if other != name and other.isidentifier())
 
-    def around(self, text: str, place: Place) -> tuple[str, ...]:
+    def around(self, text: str, place: Surroundings) -> tuple[str, ...]:
         """Return short expressions that a function has elsewhere, and that contain a name."""
         return self._around.get((place.where[-1] if place.where else "", text), ())
 

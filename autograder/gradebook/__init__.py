@@ -64,7 +64,6 @@ if TYPE_CHECKING:
     )
     from .policy import (
         BY_HAND,
-        CHECKS,
         Final,
         Policy,
         can_earn,

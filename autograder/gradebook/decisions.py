@@ -26,7 +26,7 @@ from autograder.course import (
     write_atomically,
 )
 from autograder.report import number, one_line, plural, points
-from autograder.submission import Entry, Handout, Part, notebook_of, parse_time, printable, printable_name
+from autograder.submission import Entry, HandInPart, Handout, notebook_of, parse_time, printable, printable_name
 
 from .roster import Roster, all_mistakes, at_line, csv_rows, days_of, hundredths_of, known_id, row_text
 
@@ -346,7 +346,7 @@ class Accepted:
 
     def _changed(self, entry: Entry, decisions: Sequence[Decision]) -> Entry:
         whole = [decision for decision in decisions if not decision.name]
-        files = tuple(Part(self.folder / one.file, name=one.name, rank=1) for one in decisions if one.name)
+        files = tuple(HandInPart(self.folder / one.file, name=one.name, rank=1) for one in decisions if one.name)
         if whole:
             entry = replace(entry, path=self.folder / whole[-1].file, parts=())
         elif not entry.path.exists():

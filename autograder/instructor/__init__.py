@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from autograder.faces import face
 
 if TYPE_CHECKING:
-    from .bulk import Conditions, Rate, conditions_of
+    from .bulk import Conditions, conditions_of
     from .class_page import make_class_page
 
 __getattr__ = face(__name__)

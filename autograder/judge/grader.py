@@ -21,7 +21,7 @@ from .verdict import OnOutcomes, Verdicts
 
 if TYPE_CHECKING:
     from autograder.diagnosis import FindTraces
-    from autograder.runner import Trace
+    from autograder.runner import RecordedTrace
 
     from .proving import Budget
 
@@ -74,7 +74,7 @@ class Grader:
         for keys in self._keys:
             self._idle.put(keys)
         self._found: dict[tuple[str, bool], Future[AnswerKey]] = {}
-        self._traced: dict[tuple[str, str], Future[Mapping[Key, Trace]]] = {}
+        self._traced: dict[tuple[str, str], Future[Mapping[Key, RecordedTrace]]] = {}
         self._finder = ThreadPoolExecutor(max_workers=finders, thread_name_prefix="keys")
         self._lock = threading.Lock()
         self._runners: set[Runner] = set()
@@ -253,7 +253,7 @@ class Grader:
         )
 
     def _traces(self, exercise: Exercise) -> "FindTraces":
-        def find(check: Check) -> "Mapping[Key, Trace]":
+        def find(check: Check) -> "Mapping[Key, RecordedTrace]":
             with self._lock:
                 if (exercise.id, check.id) not in self._traced:
                     self._traced[exercise.id, check.id] = self._begun(self._find_traces, exercise, check)
@@ -261,7 +261,7 @@ class Grader:
 
         return find
 
-    def _find_traces(self, exercise: Exercise, check: Check) -> "Mapping[Key, Trace]":
+    def _find_traces(self, exercise: Exercise, check: Check) -> "Mapping[Key, RecordedTrace]":
         keys = self._idle.get()
         try:
             return keys.traces(exercise, check)
@@ -296,7 +296,7 @@ Shapes = Mapping[int, tuple[str, tuple[int, ...]]]
 """The check that ran a line, and the shape of the last tensor made there or in a call there, by the line's number."""
 
 
-def last_shapes(traces: "Mapping[Key, Trace]", file: str) -> dict[int, tuple[str, tuple[int, ...]]]:
+def last_shapes(traces: "Mapping[Key, RecordedTrace]", file: str) -> dict[int, tuple[str, tuple[int, ...]]]:
     """Return the shapes by line of a file; a line that several checks run has that of the first of them.
 
     Constructors are left out: the last tensor made there is a parameter of a part, not the value of the line.

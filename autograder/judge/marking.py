@@ -27,12 +27,12 @@ from autograder.runner import (
 )
 from autograder.submission import Submission, digest
 
-from .pictures import pictures_of, plan_of
+from .drawings import pictures_of, plan_of
 from .verdict import Verdicts, result_of, with_left_out
 
 if TYPE_CHECKING:
     from autograder.diagnosis import FindTraces, Location
-    from autograder.runner import Trace
+    from autograder.runner import RecordedTrace
 
 
 FindVerdicts = Callable[[Exercise], Verdicts]
@@ -249,7 +249,7 @@ class Marking:
             return {}
         from autograder.diagnosis import find_locations
 
-        def traced(keys: Sequence[Key]) -> "Mapping[Key, Trace]":
+        def traced(keys: Sequence[Key]) -> "Mapping[Key, RecordedTrace]":
             return self.traced(exercise, keys, judgement.stood_in)
 
         deadline = Deadline(seconds := min(EXERCISE_SECONDS, self._seconds_to_locate))
@@ -260,7 +260,7 @@ class Marking:
         finally:
             self._seconds_to_locate -= seconds - deadline.left
 
-    def traced(self, exercise: Exercise, keys: Sequence[Key], stood_in: Sequence[str]) -> "Mapping[Key, Trace]":
+    def traced(self, exercise: Exercise, keys: Sequence[Key], stood_in: Sequence[str]) -> "Mapping[Key, RecordedTrace]":
         """Run some trials with these reference parts, and return what they compute, where that can be traced."""
         wrong = [self.suite.course.exercise(name) for name in stood_in]
         run = self._run({exercise.id: list(keys)}, wrong, trace=True) if keys else Run()

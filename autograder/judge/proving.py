@@ -95,7 +95,7 @@ def _written(judgement: Judgement) -> list[Verdict]:
     ]
 
 
-class Search:
+class EditSearch:
     """One search: it tries edits, the likeliest first, until one mends everything or the time is over."""
 
     def __init__(self, source: str, judged: Judged, trying: Trying, seconds: float) -> None:
@@ -362,7 +362,7 @@ def proved(marking: Marking, exercise: Exercise, result: ExerciseResult, budget:
         return result
     try:
         source = plain_text(marking.submission.sources[exercise.file])
-        proofs = Search(source, settled, _Trying(marking, settled, budget.edits), budget.seconds).proofs()
+        proofs = EditSearch(source, settled, _Trying(marking, settled, budget.edits), budget.seconds).proofs()
     except (UnicodeDecodeError, EnvironmentProblem, GraderProblem):
         return result
     return marking.relocated(exercise, with_proofs(*settled, proofs)) if proofs else result

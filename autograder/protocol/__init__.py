@@ -50,26 +50,7 @@ if TYPE_CHECKING:
         same_order,
         same_values,
     )
-    from .programs import (
-        BODIES_OF,
-        CONFLICT,
-        Function,
-        Outline,
-        Refusal,
-        code_of,
-        first_conflict,
-        first_line,
-        function_definitions,
-        functions,
-        lines_of,
-        name_hash,
-        nodes_of,
-        outline_of,
-        statements,
-        text_of,
-        visible,
-    )
-    from .values import (
+    from .frames import (
         ANSWERS,
         ARGUMENT,
         BEYOND,
@@ -121,8 +102,8 @@ if TYPE_CHECKING:
         TRACE_STEPS,
         VALUE,
         Array,
+        FrameLimits,
         Frames,
-        Limits,
         Opaque,
         ProtocolError,
         TooLarge,
@@ -134,6 +115,25 @@ if TYPE_CHECKING:
         write_all,
         write_frame,
         write_packet,
+    )
+    from .programs import (
+        BODIES_OF,
+        CONFLICT,
+        Function,
+        Outline,
+        Refusal,
+        code_of,
+        first_conflict,
+        first_line,
+        function_definitions,
+        functions,
+        lines_of,
+        name_hash,
+        nodes_of,
+        outline_of,
+        statements,
+        text_of,
+        visible,
     )
 
 __getattr__ = face(__name__)

@@ -50,7 +50,7 @@ _LABEL = re.compile(rb"\x1e([^ \x1e]{1,400}) ([^ \x1e]{1,400}) (\d{1,9})\x1e")
 _CUT_LABEL = re.compile(rb"\x1e[^\x1e\n]*\Z")
 
 
-class Section(NamedTuple):
+class PrintSection(NamedTuple):
     """What was printed below one label; `check` is "" for the import of the exercise."""
 
     exercise: str
@@ -64,13 +64,13 @@ def label(exercise: str, check: str = "", trial: int = 0) -> bytes:
     return f"\x1e{exercise} {check or '-'} {trial}\x1e".encode()
 
 
-def sections(log: bytes) -> Iterator[Section]:
+def sections(log: bytes) -> Iterator[PrintSection]:
     """Yield the sections of a log. What was printed before the first label belongs to no program."""
     _, *parts = _LABEL.split(log)
     parts[-1:] = [_CUT_LABEL.sub(b"", text) for text in parts[-1:]]
     for exercise, check, trial, text in zip(*(parts[at::4] for at in range(4)), strict=True):
         names = [name.decode("utf-8", "replace") for name in (exercise, check)]
-        yield Section(names[0], names[1].removeprefix("-"), int(trial), text.decode("utf-8", "replace"))
+        yield PrintSection(names[0], names[1].removeprefix("-"), int(trial), text.decode("utf-8", "replace"))
 
 
 # The format of a compiled reference part: a pool of constants, and functions as rows of numbers.

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from .values import BEYOND
+from .frames import BEYOND
 
 Fingerprints: TypeAlias = NDArray[np.float64]
 """Fingerprints, one per row."""

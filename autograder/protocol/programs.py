@@ -12,7 +12,7 @@ from tokenize import detect_encoding
 from types import CodeType
 from typing import Any, Literal, NamedTuple
 
-from .values import MOST_NAME, STATEMENT_HASH, SURVEY_FUNCTIONS, SURVEY_STATEMENTS
+from .frames import MOST_NAME, STATEMENT_HASH, SURVEY_FUNCTIONS, SURVEY_STATEMENTS
 
 # Hash the statements of a program: equal code under other names has equal hashes, and no hash reveals the code.
 

@@ -42,7 +42,6 @@ if TYPE_CHECKING:
         DARK,
         LIGHT,
         NAME,
-        SIGNS,
         card,
         exercise_card,
         grid_svg,

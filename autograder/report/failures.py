@@ -540,7 +540,7 @@ _SENTENCE_END = re.compile(r"(?<=[.?;:])\s+(?=[A-Z0-9])")
 
 
 @dataclass(frozen=True)
-class Misconception:
+class MisconceptionView:
     """The misconception that was recognised. `name` is empty if the message already says it.
 
     `label` is what pages call it.
@@ -548,7 +548,7 @@ class Misconception:
 
     id: str
     name: str
-    label: str = "Misconception"
+    label: str = "MisconceptionView"
 
 
 @dataclass(frozen=True)
@@ -563,7 +563,7 @@ class FailureView:
     title: str
     opening: str
     more: str
-    misconception: Misconception | None
+    misconception: MisconceptionView | None
     detail: tuple[str, ...]
     is_quoted: bool
     claim: str
@@ -631,12 +631,12 @@ def failure_view(
     )
 
 
-def _misconception(message: str, finding: Finding | None) -> Misconception | None:
+def _misconception(message: str, finding: Finding | None) -> MisconceptionView | None:
     if finding is None or not finding.known_as:
         return None
     name = one_line(finding.name or "")
     is_in_text = message.rstrip(".").lower() == name.rstrip(".").lower() or (finding.detail or "").startswith(name)
-    return Misconception(one_line(finding.id), "" if is_in_text else name, finding.kind.capitalize())
+    return MisconceptionView(one_line(finding.id), "" if is_in_text else name, finding.kind.capitalize())
 
 
 def _detail(status: Status, finding: Finding | None) -> tuple[str, ...]:

@@ -381,7 +381,7 @@ _EXPLANATION_LINES = 5
 
 
 @dataclass(frozen=True)
-class Extent:
+class ShownLines:
     """How many lines of each part of a failure are shown."""
 
     table: bool
@@ -394,30 +394,30 @@ class Extent:
 
 # The parts that say least go first: the claim, then rows of maps, then elements, then the table. Never the location.
 _EXTENTS = (
-    Extent(True, 8, 5, MOST_LINES),
-    Extent(True, 8, 5, 5),
-    Extent(True, 8, 5, 3),
-    Extent(True, 8, 5, 3, before=1),
-    Extent(True, 8, 5, 3, before=1, claim=False),
-    Extent(True, 6, 4, 2, before=1, claim=False),
-    Extent(True, 5, 4, 2, before=1, claim=False),
-    Extent(True, 4, 3, 2, before=1, claim=False),
-    Extent(True, 0, 5, 2, before=1, claim=False),
-    Extent(True, 0, 3, 2, before=1, claim=False),
-    Extent(False, 0, 3, 1, before=1, claim=False),
-    Extent(False, 0, 0, 1, before=1, claim=False),
+    ShownLines(True, 8, 5, MOST_LINES),
+    ShownLines(True, 8, 5, 5),
+    ShownLines(True, 8, 5, 3),
+    ShownLines(True, 8, 5, 3, before=1),
+    ShownLines(True, 8, 5, 3, before=1, claim=False),
+    ShownLines(True, 6, 4, 2, before=1, claim=False),
+    ShownLines(True, 5, 4, 2, before=1, claim=False),
+    ShownLines(True, 4, 3, 2, before=1, claim=False),
+    ShownLines(True, 0, 5, 2, before=1, claim=False),
+    ShownLines(True, 0, 3, 2, before=1, claim=False),
+    ShownLines(False, 0, 3, 1, before=1, claim=False),
+    ShownLines(False, 0, 0, 1, before=1, claim=False),
 )
 # A low terminal has neither table nor maps.
 _BRIEF = (
-    Extent(False, 0, 5, MOST_LINES),
-    Extent(False, 0, 3, 5),
-    Extent(False, 0, 5, 3),
-    Extent(False, 0, 3, 3),
-    Extent(False, 0, 3, 1, before=1, claim=False),
-    Extent(False, 0, 0, 1, before=1, claim=False),
-    Extent(False, 0, 0, 1, before=0, claim=False),
+    ShownLines(False, 0, 5, MOST_LINES),
+    ShownLines(False, 0, 3, 5),
+    ShownLines(False, 0, 5, 3),
+    ShownLines(False, 0, 3, 3),
+    ShownLines(False, 0, 3, 1, before=1, claim=False),
+    ShownLines(False, 0, 0, 1, before=1, claim=False),
+    ShownLines(False, 0, 0, 1, before=0, claim=False),
 )
-WHOLE = Extent(True, 1000, 1000, 1000)
+WHOLE = ShownLines(True, 1000, 1000, 1000)
 
 
 def fitted_lines(page: Page, view: FailureView, file_path: Path | None, rows: int, brief: bool = False) -> list[Text]:
@@ -429,7 +429,7 @@ def fitted_lines(page: Page, view: FailureView, file_path: Path | None, rows: in
     return lines
 
 
-def failure_lines(page: Page, view: FailureView, file_path: Path | None, extent: Extent) -> list[Text]:
+def failure_lines(page: Page, view: FailureView, file_path: Path | None, extent: ShownLines) -> list[Text]:
     """Return a failure to that extent."""
     claim = page.wrap(page.text(f"Check: {view.claim}", SECONDARY)) if view.claim and extent.claim else []
     return blocks(

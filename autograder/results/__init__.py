@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from autograder.faces import face
 
 if TYPE_CHECKING:
-    from .model import (
+    from .report import (
         KNOWN_AS,
         NOT_JUDGED,
         SCHEMA,

@@ -32,6 +32,6 @@ if TYPE_CHECKING:
     )
     from .process import SpawnedWorker, WorkerHandle, environment, package_folders
     from .runner import Runner, Timeouts, is_timeout, of_edited, of_own_programs
-    from .traces import Step, Trace, read_trace
+    from .traces import RecordedTrace, TraceStep, read_trace
 
 __getattr__ = face(__name__)

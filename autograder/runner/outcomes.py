@@ -42,7 +42,7 @@ from autograder.results import Place
 if TYPE_CHECKING:
     from autograder.edits import Edit
 
-    from .traces import Trace
+    from .traces import RecordedTrace
 
 
 # Validate the as_list of a worker's answer: each function raises TypeError or ValueError for a value out of bounds.
@@ -332,7 +332,7 @@ class Run:
 
     outcomes: dict[str, dict[Key, Outcome]] = field(default_factory=dict)
     surveys: dict[str, Survey] = field(default_factory=dict)
-    traces: dict[str, "dict[Key, Trace]"] = field(default_factory=dict)
+    traces: dict[str, "dict[Key, RecordedTrace]"] = field(default_factory=dict)
     prints: dict[str, Prints] = field(default_factory=dict)
     log: str = ""
     problem: str | None = None

@@ -20,8 +20,8 @@ from typing import IO, Any, Literal, Protocol
 from autograder import ending
 from autograder.protocol import (
     TRACE_PARTS,
+    FrameLimits,
     Frames,
-    Limits,
     ProtocolError,
     TooLarge,
     Value,
@@ -160,7 +160,7 @@ READ_BYTES = 1 << 17
 PIPES_CAN_BE_WATCHED = os.name == "posix"
 """Whether the system can wait for data on several pipes at once; Windows can only for sockets."""
 
-ANSWER_LIMITS = Limits(text=1 << 20, blob=16 << 20, nodes=TRACE_PARTS)
+ANSWER_LIMITS = FrameLimits(text=1 << 20, blob=16 << 20, nodes=TRACE_PARTS)
 MOST_RECEIVED = 64 << 20
 """The most bytes of a worker's answers to one job."""
 

@@ -34,7 +34,7 @@ LARGEST = 1e30
 
 
 @dataclass(frozen=True)
-class Step:
+class TraceStep:
     """One tensor or plain value that was made: how, its location, and the earlier steps it was made from.
 
     `stack` has the locations in the program's frames, the nearest first; it is empty for a tensor made by the check.
@@ -53,19 +53,19 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Trace:
+class RecordedTrace:
     """The steps of a probe in the order they were made, and their fingerprints; `results` made what it returned."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[TraceStep, ...]
     prints: Fingerprints
     results: tuple[int, ...]
 
-    def print_of(self, step: Step) -> Fingerprints:
+    def print_of(self, step: TraceStep) -> Fingerprints:
         """Return the fingerprint of the whole tensor of a step."""
         return np.asarray(self.prints[step.prints[0]])
 
 
-def read_trace(data: Mapping[str, Any], *, sliced: bool = True) -> Trace:
+def read_trace(data: Mapping[str, Any], *, sliced: bool = True) -> RecordedTrace:
     """Return a trace from a worker's data; raises LookupError, TypeError or ValueError if it is out of bounds.
 
     With `sliced`, steps may also have fingerprints of their slices, as those of a solution do.
@@ -80,7 +80,7 @@ def read_trace(data: Mapping[str, Any], *, sliced: bool = True) -> Trace:
         prints = _prints(data["prints"], TRACE_STEPS * most)
     steps = tuple(_step(row, index, places, len(prints), most) for index, row in enumerate(rows))
     results = tuple(as_integer(step, len(steps) - 1) for step in as_list(data["results"], TRACE_RESULTS))
-    return Trace(steps, prints, results)
+    return RecordedTrace(steps, prints, results)
 
 
 def _prints(array: Any, most: int) -> Fingerprints:
@@ -107,13 +107,13 @@ def _prints_of_values(array: Any, rows: Sequence[Any]) -> Fingerprints:
     return np.array(prints).reshape(-1, WIDTH)
 
 
-def _step(data: Any, index: int, places: list[Place], prints: int, most_prints: int) -> Step:
+def _step(data: Any, index: int, places: list[Place], prints: int, most_prints: int) -> TraceStep:
     """Return step number `index`: its inputs are earlier steps, and its places and prints have to exist."""
     name, stack, inputs, shape, dtype, grad, (first, count), number = data
     sizes = tuple(as_integer(size, TRACE_ELEMENTS) for size in as_list(shape, TRACE_AXES))
     if math.prod(sizes) > TRACE_ELEMENTS or type(grad) is not bool:
         raise ValueError("a step of the wrong form")
-    return Step(
+    return TraceStep(
         as_text(name, TRACE_NAME),
         tuple(places[as_integer(place, len(places) - 1)] for place in as_list(stack, TRACE_STACK)),
         tuple(as_integer(step, index - 1) for step in as_list(inputs, TRACE_INPUTS)),

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Any, TypeVar
 
 from autograder import ending
-from autograder.protocol import SCRATCH, SCRATCH_MIB, Limits, ProtocolError, Value, read_frame, write_frame
+from autograder.protocol import SCRATCH, SCRATCH_MIB, FrameLimits, ProtocolError, Value, read_frame, write_frame
 from autograder.runner import GraderProblem, SpawnedWorker, WorkerHandle
 
 from .channels import (
@@ -494,7 +494,7 @@ def _answer(child: ForkedWorker) -> Value:
     timer = threading.Timer(CANARY_SECONDS, child.kill)
     timer.start()
     try:
-        return read_frame(lambda size: os.read(child.answers.fileno(), size), Limits())
+        return read_frame(lambda size: os.read(child.answers.fileno(), size), FrameLimits())
     except (ProtocolError, OSError):
         return None
     finally:

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from autograder.faces import face
 
 if TYPE_CHECKING:
-    from .class_folder import Entry, Part, Upload, canvas_uploads
-    from .files import (
+    from .class_folder import Entry, HandInPart, Upload, canvas_uploads
+    from .contents import (
         Caps,
         Clue,
         FileError,

@@ -12,7 +12,7 @@ from functools import partial
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
-from .files import (
+from .contents import (
     LINK,
     Caps,
     FileError,
@@ -34,7 +34,7 @@ _CAPS = Caps()
 
 
 @dataclass(frozen=True)
-class Part:
+class HandInPart:
     """A folder, zip or file with a part of a submission; or `files` that were already found in the zip of a class.
 
     A single file has the `name` that its student gave it. Of two files with one name, the higher `rank` is later.
@@ -59,16 +59,16 @@ class Entry:
     path: Path
     handed_in: datetime | None = None
     notes: tuple[str, ...] = ()
-    parts: tuple[Part, ...] = ()
+    parts: tuple[HandInPart, ...] = ()
     handout: Handout = NO_HANDOUT
-    accepted: tuple[Part, ...] = ()
+    accepted: tuple[HandInPart, ...] = ()
     decisions: tuple[str, ...] = ()
 
     def read(self, files: Sequence[str], caps: Caps) -> Submission:
         """Return the submission. If it cannot be read at all, it has no files, and a note that says why."""
         listing = Listing()
         with ExitStack() as stack:
-            for part in self.parts or (Part(self.path),):
+            for part in self.parts or (HandInPart(self.path),):
                 try:
                     listing.add(_list_part(part, caps, stack))
                 except SubmissionError as error:  # a report must not contain paths of the grader's machine
@@ -92,7 +92,7 @@ class Entry:
             repr((self.student, self.handed_in, self.notes, self.decisions)).encode("utf-8", "surrogatepass")
         )
         state.update(self.handout.digest.encode())
-        for part in (*(self.parts or (Part(self.path),)), *self.accepted):
+        for part in (*(self.parts or (HandInPart(self.path),)), *self.accepted):
             inside = [(str(file.path), file.rank, file.label) for file in part.files or ()]
             state.update(repr((str(part.path), part.name, part.rank, inside)).encode("utf-8", "surrogatepass"))
             for line in islice(_stamps(part.path), _CAPS.entries):
@@ -100,7 +100,7 @@ class Entry:
         return state.hexdigest()
 
 
-def _list_part(part: Part, caps: Caps, stack: ExitStack) -> Listing:
+def _list_part(part: HandInPart, caps: Caps, stack: ExitStack) -> Listing:
     """Return the files of a part, readable until the stack is closed. Raises `SubmissionError`."""
     if part.files is not None:
         listing = Listing(list(part.files[: caps.entries]))
@@ -299,30 +299,30 @@ class Item:
         """Whether it is a single file, which no layout without names of its own can attribute."""
         return self.kind == "file" and not self.is_zip
 
-    def part(self, name: str | None = None, rank: int = 0) -> Part:
+    def part(self, name: str | None = None, rank: int = 0) -> HandInPart:
         """Return the item as a part of a submission; `name` is the one its student gave a single file."""
         if self.files is None:
-            return Part(self.path, None, name, rank)
+            return HandInPart(self.path, None, name, rank)
         if self.kind == "folder":
-            return Part(self.path, self.files)
+            return HandInPart(self.path, self.files)
         renamed = PurePosixPath(name or self.name)
         label = self.name if name and name != self.name else ""
-        return Part(self.path, tuple(replace(file, path=renamed, rank=rank, label=label) for file in self.files))
+        return HandInPart(self.path, tuple(replace(file, path=renamed, rank=rank, label=label) for file in self.files))
 
     def timestamps(self) -> list[bytes]:
         """Return the contents of the timestamp.txt of each folder in this one."""
         return [text for text in map(self._small, self._inside("timestamp.txt")) if text is not None]
 
-    def outline(self) -> "Outline":
+    def outline(self) -> "FolderNames":
         """Return the names in a folder, and in the folders in it."""
         if self.files is not None:
             below: dict[str, list[tuple[str, ...]]] = defaultdict(list)
             for file in self.files:
                 below[file.path.parts[0]].append(file.path.parts[1:])
             own = Names.of(file.path.parts for file in self.files)
-            return Outline(own, {name: Names.of(below[name]) for name in own.folders})
+            return FolderNames(own, {name: Names.of(below[name]) for name in own.folders})
         own = Names.at(self.path)
-        return Outline(own, {name: Names.at(self.path / name) for name in sorted(own.folders)[:_FOLDERS]})
+        return FolderNames(own, {name: Names.at(self.path / name) for name in sorted(own.folders)[:_FOLDERS]})
 
     def holds_copy_of(self, names: frozenset[str]) -> bool:
         """Say whether this is a zip with no other names than these: the download from which they were unpacked."""
@@ -407,7 +407,7 @@ class Names:
 
 
 @dataclass(frozen=True)
-class Outline:
+class FolderNames:
     """The names in a folder, and in each folder in it."""
 
     own: Names

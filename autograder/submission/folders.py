@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Literal, cast
 
-from .files import (
+from .contents import (
     LINK,
     SPECIAL,
     Caps,

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 
-from .files import YEARS, FileError
+from .contents import YEARS, FileError
 from .folders import kind_of, open_plain, read_plain
 
 _OBJECT = 1 << 18  # bytes of the largest commit; real ones have a few hundred

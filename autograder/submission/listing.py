@@ -12,11 +12,11 @@ from typing import TypeVar
 from .class_folder import (
     ClassFolder,
     Entry,
+    FolderNames,
+    HandInPart,
     Item,
     MoodleOwner,
     Names,
-    Outline,
-    Part,
     Upload,
     canvas_uploads,
     is_work,
@@ -24,7 +24,7 @@ from .class_folder import (
     open_class_folder,
     owners,
 )
-from .files import (
+from .contents import (
     Clue,
     FileError,
     Students,
@@ -69,7 +69,7 @@ class Candidate:
 
     clue: Clue
     label: str
-    parts: tuple[Part, ...]
+    parts: tuple[HandInPart, ...]
     handed_in: datetime | None = None
     notes: tuple[str, ...] = ()
     number: int | None = None
@@ -151,7 +151,7 @@ def _read_canvas(folder: ClassFolder, result: LayoutResult, files: frozenset[str
         result.candidates.append(Candidate(clue, item.name, tuple(parts), notes=tuple(notes)))
 
 
-def _canvas_part(item: Item, upload: Upload, files: frozenset[str]) -> Part:
+def _canvas_part(item: Item, upload: Upload, files: frozenset[str]) -> HandInPart:
     """Return a file under the name its student gave it: without the `-1` of Canvas, if that is an expected name."""
     copy = _CANVAS_COPY.fullmatch(upload.rest)
     stripped = copy[1] + copy[2] if copy else ""
@@ -415,7 +415,7 @@ def _is_clone(item: Item) -> bool:
 
 def _is_stamped(item: Item) -> bool:
     """Say whether all work is in folders of assignments, beside a timestamp.txt in each."""
-    outline = item.outline() if item.kind == "folder" else Outline(Names(frozenset(), frozenset()), {})
+    outline = item.outline() if item.kind == "folder" else FolderNames(Names(frozenset(), frozenset()), {})
     assignments = [names for names in outline.inner.values() if _has_work(names) or names.folders]
     return bool(assignments) and not _has_work(outline.own) and all(STAMP in names.files for names in assignments)
 
@@ -602,7 +602,7 @@ def _latest(
         result.notes.append(f"{printable_name(student)}: {why}")
     notes = (*chosen.notes, why) if why else chosen.notes
     path = chosen.parts[0].path if len(chosen.parts) == 1 else folder.path
-    parts = chosen.parts or (Part(folder.path, ()),)
+    parts = chosen.parts or (HandInPart(folder.path, ()),)
     return Entry(student, path, chosen.handed_in, notes, parts, handout)
 
 

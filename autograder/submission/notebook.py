@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from autograder.protocol import CONFLICT, first_conflict
 
-from .files import FileError
+from .contents import FileError
 
 # Read a cell as Jupyter does, with IPython's own input transformer, and leave only Python: nothing is ever run.
 #
@@ -56,14 +56,14 @@ def magic_of(source: str) -> str:
     return match[1] if match else ""
 
 
-class Budget:
+class LineBudget:
     """Counts the characters that IPython may still read; beyond them, lines stay as they are."""
 
     def __init__(self) -> None:
         self.left = _MOST_READ
 
 
-def python_of(source: str, budget: Budget | None = None) -> list[str]:
+def python_of(source: str, budget: LineBudget | None = None) -> list[str]:
     """Return the lines of a cell as plain Python. Raises `IPythonMissing`."""
     lines = source.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n").split("\n")
     if magic_of(source):
@@ -78,7 +78,7 @@ def python_of(source: str, budget: Budget | None = None) -> list[str]:
         return [*lines[:at], *(f"# {line}" if line.strip() else line for line in code)]
     if is_python("\n".join(code)) or not _NEEDS_IPYTHON.search("\n".join(code)):
         return lines
-    return [*lines[:at], *_transformed(code, budget or Budget())]
+    return [*lines[:at], *_transformed(code, budget or LineBudget())]
 
 
 def is_python(text: str) -> bool:
@@ -92,7 +92,7 @@ def is_python(text: str) -> bool:
     return True
 
 
-def _transformed(code: Sequence[str], budget: Budget) -> list[str]:
+def _transformed(code: Sequence[str], budget: LineBudget) -> list[str]:
     """Return the lines of a cell after IPython's transformations, as many as before."""
     try:
         from IPython.core.inputtransformer2 import TransformerManager
@@ -181,7 +181,7 @@ def read_notebook(data: bytes, limit: int) -> Notebook:
     starts: list[tuple[int, int]] = []
     notes: list[str] = []
     left: list[tuple[int, str, str]] = []
-    size, budget = 0, Budget()
+    size, budget = 0, LineBudget()
     cells = list(_cells(data))
     last = max((number for number, cell in enumerate(cells, start=1) if _checks(cell)), default=len(cells))
     for number, cell in enumerate(cells, start=1):

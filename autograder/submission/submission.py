@@ -15,7 +15,7 @@ from autograder.course import Course, Exercise, digest_of_parts, stub_text
 from autograder.protocol import SURVEY_STATEMENTS, Function, Outline, outline_of
 from autograder.results import Place, Todo, TodoState
 
-from .files import (
+from .contents import (
     LINK,
     Caps,
     FileError,

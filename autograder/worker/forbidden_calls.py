@@ -428,7 +428,7 @@ _get_kernel: Any = getattr(torch._C, KERNEL_GETTER, None)  # older releases of t
 _withheld: dict[str, str] = {}
 
 
-class Ban:
+class TensorBan:
     """Removes the forbidden calls of an exercise from torch, and restores them."""
 
     def __init__(self, names: Sequence[str]) -> None:
@@ -478,13 +478,13 @@ class Ban:
 
 
 @contextmanager
-def forbid_calls(names: Sequence[str]) -> Iterator[Ban]:
+def forbid_calls(names: Sequence[str]) -> Iterator[TensorBan]:
     """Make the functions and operators of these names raise `ForbiddenCallError` within the block.
 
     A name with `*` matches operators only: `torch.*layer_norm` matches `torch.ops.aten.native_layer_norm`, among
     others.
     """
-    ban = Ban(names)
+    ban = TensorBan(names)
     if not names:
         yield ban
         return

@@ -44,7 +44,7 @@ SELF = "self"
 
 
 @dataclass(frozen=True)
-class Statement:
+class TracedStatement:
     """A simple statement, or the head of a compound one: its location, and the names it reads and binds.
 
     `own` are the names of its comprehensions.
@@ -59,13 +59,13 @@ class Statement:
     returned: str | None = None
 
 
-def statements_of(source: bytes) -> dict[int, Statement]:
+def statements_of(source: bytes) -> dict[int, TracedStatement]:
     """Return the statement of each line; none of a file that cannot be read."""
     try:
         tree = ast.parse(text_of(source))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return {}
-    lines: dict[int, Statement] = {}
+    lines: dict[int, TracedStatement] = {}
     for node in ast.walk(tree):  # outer statements come first, so inner ones replace them
         if isinstance(node, ast.stmt) and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             statement = _statement(node)
@@ -73,7 +73,7 @@ def statements_of(source: bytes) -> dict[int, Statement]:
     return lines
 
 
-def _statement(node: ast.stmt) -> Statement:
+def _statement(node: ast.stmt) -> TracedStatement:
     bodies = [part for name in ("body", "orelse", "finalbody", "handlers", "cases") for part in getattr(node, name, [])]
     heads = [child for child in ast.iter_child_nodes(node) if child not in bodies]
     inside = [part for head in heads for part in ast.walk(head)]
@@ -95,7 +95,7 @@ def _statement(node: ast.stmt) -> Statement:
     returned = None
     if isinstance(node, ast.Return) and node.value is not None:
         returned = node.value.id if isinstance(node.value, ast.Name) else ""
-    return Statement(node.lineno, end, columns, frozenset(reads), frozenset(binds), frozenset(own), returned)
+    return TracedStatement(node.lineno, end, columns, frozenset(reads), frozenset(binds), frozenset(own), returned)
 
 
 def _is_self(node: ast.AST) -> bool:
@@ -305,7 +305,7 @@ class _Frame:
     """A running function of the student: the statement it executes, and the step of each variable."""
 
     frame: FrameType
-    statement: Statement | None
+    statement: TracedStatement | None
     stack: list[int]
     values: dict[str, tuple[Any, Encoded]] = field(default_factory=dict)
     steps: dict[str, int] = field(default_factory=dict)
@@ -509,7 +509,7 @@ class LineTracing:
         self._made[encoded] = number
         return number
 
-    def _place(self, code: CodeType, line: int, statement: Statement | None) -> int | None:
+    def _place(self, code: CodeType, line: int, statement: TracedStatement | None) -> int | None:
         first = statement.line if statement is not None else line
         key = code, first
         if key not in self._place_of:

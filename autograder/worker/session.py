@@ -35,7 +35,7 @@ from autograder.protocol import (
     OBSERVATION_KEY,
     OBSERVATION_PARTS,
     OBSERVATION_TEXT,
-    Limits,
+    FrameLimits,
     Opaque,
     Value,
     cut,
@@ -237,7 +237,7 @@ def _address_space() -> int | None:
 
 Emit = Callable[[dict[str, Value]], None]
 
-JOB_LIMITS = Limits(text=16 << 20, blob=64 << 20)
+JOB_LIMITS = FrameLimits(text=16 << 20, blob=64 << 20)
 
 PROBES: dict[str, tuple[str, Callable[[ModuleType], Sequence[Any]]]] = {
     "checks": ("test_", checks_in),

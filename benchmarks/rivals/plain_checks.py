@@ -36,8 +36,8 @@ from autograder.checks import (
     derived_seed,
     sizes_of,
 )
-from autograder.comparison.arrays import dropped_wrongly, target
-from autograder.comparison.arrays import resembles as alike_enough
+from autograder.comparison.float_arrays import dropped_wrongly, target
+from autograder.comparison.float_arrays import resembles as alike_enough
 
 TOLERANCES = {torch.float64: 1e-6, torch.float32: 3e-5, torch.float16: 1e-2, torch.bfloat16: 4e-2}
 FOLDER = Path(os.environ["PLAIN_CHECKS"])

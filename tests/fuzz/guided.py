@@ -17,12 +17,12 @@ with atheris.instrument_imports(include=["autograder", "zipfile", "json"]):
 
     import test_fuzz_submissions as submissions
 
-    from autograder.comparison.arrays import numbers
-    from autograder.protocol import Array, Limits, ProtocolError, read_frame, write_frame
+    from autograder.comparison.float_arrays import numbers
+    from autograder.protocol import Array, FrameLimits, ProtocolError, read_frame, write_frame
     from autograder.runner.outcomes import read_fault, read_survey
     from autograder.runner.traces import read_trace
 
-LIMITS = Limits(text=1 << 16, blob=1 << 16, nodes=2000)
+LIMITS = FrameLimits(text=1 << 16, blob=1 << 16, nodes=2000)
 NONSENSE = (LookupError, TypeError, ValueError, AttributeError, OverflowError)
 """The exceptions by which the judge recognises an invalid answer."""
 

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as some
 
 from autograder.course import Suite
-from autograder.protocol import Array, Limits, Opaque, ProtocolError, Value, read_frame, write_frame
+from autograder.protocol import Array, FrameLimits, Opaque, ProtocolError, Value, read_frame, write_frame
 from autograder.runner import Runner, WorkerHandle
 from autograder.runner import runner as runner_module
 from autograder.runner.process import ANSWER_LIMITS, End, WorkerProcess
@@ -26,7 +26,7 @@ SHORT = 5  # with all their examples, the fuzz tests are too long for every chan
 
 Event = dict[str, Any]
 
-NO_LIMITS = Limits(1 << 40, 1 << 40, 1 << 40)
+NO_LIMITS = FrameLimits(1 << 40, 1 << 40, 1 << 40)
 
 
 def bounded(examples: int) -> Callable[[Any], Any]:
@@ -187,7 +187,7 @@ class Scripted(WorkerProcess):
         pass
 
 
-def transmitted(event: Value, limits: Limits = ANSWER_LIMITS) -> Any:
+def transmitted(event: Value, limits: FrameLimits = ANSWER_LIMITS) -> Any:
     """Return an event as it arrives after encoding and decoding; raises `ProtocolError`."""
     rest = memoryview(write_frame(event))
 

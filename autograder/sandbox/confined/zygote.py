@@ -90,7 +90,7 @@ def main() -> None:
     facts = load(libraries)
     if kit not in packages:
         sys.path.remove(kit)
-    Zygote(channel, facts, readable=[*_folders(kit), *packages], environment=given).serve()
+    ForkServer(channel, facts, readable=[*_folders(kit), *packages], environment=given).serve()
 
 
 def _folders(kit: str) -> list[str]:
@@ -101,7 +101,7 @@ def _folders(kit: str) -> list[str]:
     return ["/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/localtime", sys.base_prefix, *own]
 
 
-class Zygote:
+class ForkServer:
     """Forks children, and reports their ends."""
 
     def __init__(
@@ -180,7 +180,7 @@ class Zygote:
             self.channel.close()
             for descriptor in (channel, self.home, self.nothing, *self.children):
                 os.close(descriptor)
-            Zygote(own, self.facts, self.readable, self.environment).serve()
+            ForkServer(own, self.facts, self.readable, self.environment).serve()
         except BaseException as error:
             os.write(2, f"the zygote ended: {type(error).__name__}: {error}\n".encode())
         finally:

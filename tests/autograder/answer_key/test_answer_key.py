@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from autograder.answer_key import AnswerKey, Keys, to_record
-from autograder.answer_key.model import from_record
+from autograder.answer_key.key import from_record
 from autograder.course import load_suite, read_course
 from autograder.judge import Grader
-from autograder.protocol import Limits, read_frame, write_frame
+from autograder.protocol import FrameLimits, read_frame, write_frame
 from autograder.runner import GraderProblem, Run, Runner, WorkerFailure
 from tests.support import tiny
 
@@ -64,7 +64,7 @@ def test_a_key_survives_being_a_record(course: Path, cache: Path) -> None:
         position += len(part)
         return part
 
-    assert to_record(from_record(read_frame(read, Limits(nodes=1_000_000)))) == to_record(key)
+    assert to_record(from_record(read_frame(read, FrameLimits(nodes=1_000_000)))) == to_record(key)
 
 
 CHANGES = {

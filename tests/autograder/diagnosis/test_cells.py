@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from autograder.diagnosis import Diagnosis, Location, Raised, Source, finding_of, of_fault
-from autograder.diagnosis.locations import Divergence, State
+from autograder.diagnosis.locations import Divergence, StepState
 from autograder.diagnosis.values import SignFlipped
 from autograder.results import Finding, Place
 from autograder.runner import Fault
@@ -14,7 +14,7 @@ CODE = "\n".join(f"line_{number}" for number in range(1, 26)).encode()
 CELLS = {FILE: ((1, 3), (5, 6), (20, 8))}
 NOTEBOOK = Source(FILE, CODE, cells=CELLS)
 SIGN = Diagnosis("pattern", SignFlipped(), "output", place=Place(FILE, 6))
-DIVERGENCE = Divergence(PLACE, State.UNKNOWN, 2.0, (6, 20), True)
+DIVERGENCE = Divergence(PLACE, StepState.UNKNOWN, 2.0, (6, 20), True)
 
 
 def located(diagnosis: Diagnosis, source: Source = NOTEBOOK, location: Location | None = None) -> Finding:

@@ -9,12 +9,12 @@ import pytest
 from autograder.answer_key import Misconception
 from autograder.checks import Same
 from autograder.comparison import ONLY_SOME_SIZES, Expected
-from autograder.comparison.arrays import dropped_wrongly
 from autograder.comparison.compare import compare
 from autograder.comparison.facts import DroppedTogether, KeptScaled
+from autograder.comparison.float_arrays import dropped_wrongly
 from autograder.diagnosis import Axes, Diagnosis, Location, Source, Trial, finding_of, of_difference, of_fault
 from autograder.diagnosis.findings import excerpt
-from autograder.diagnosis.locations import Divergence, State
+from autograder.diagnosis.locations import Divergence, StepState
 from autograder.diagnosis.named_sizes import agreed, factors, named, simplest
 from autograder.protocol import Opaque, Value
 from autograder.results import LARGEST, Evidence, Finding, Place
@@ -303,7 +303,7 @@ def test_one_factor_is_claimed_for_a_named_mistake_only_if_its_line_makes_it(fac
     entry = Misconception("an-id", "the axis is another one", "It is so.", "Is it?", (), {})
     known = replace(of_difference(CHECK, trials, evidence=True), misconception=entry)
     place = Place("ex05_attention.py", 3)
-    location = Location(place, Divergence(place, State.UNKNOWN, factor, (), True))
+    location = Location(place, Divergence(place, StepState.UNKNOWN, factor, (), True))
     assert evidence(finding_of(known, Source("ex05_attention.py"), location)).witness_title == title
 
 

@@ -8,7 +8,7 @@ import pytest
 from autograder.comparison import numbers
 from autograder.judge import Grader
 from autograder.protocol import Array, ProtocolError
-from autograder.protocol.values import decode
+from autograder.protocol.frames import decode
 from autograder.runner import Runner, read_fault
 from tests.support import tiny
 

@@ -13,7 +13,7 @@ from autograder.authoring import validate
 from autograder.checks import Drawing, Key, checks_in, pictures_in
 from autograder.checks.language import picture
 from autograder.judge import Grader, failures
-from autograder.judge.pictures import pictures_of
+from autograder.judge.drawings import pictures_of
 from autograder.protocol import Array, Opaque
 from autograder.results import ExerciseResult, Picture, Report
 from autograder.runner import Fault, Observed, Outcome, Runner, WorkerFailure

@@ -10,15 +10,15 @@ import pytest
 from autograder.answer_key import AnswerKey, Misconception
 from autograder.checks import Key, Same
 from autograder.diagnosis import Diagnosis, Judgement, Location, NothingRead, Trials, Verdict, decides
-from autograder.diagnosis.locations import Divergence, State
+from autograder.diagnosis.locations import Divergence, StepState
 from autograder.diagnosis.statuses import MORE
 from autograder.edits import Clues, Edit
 from autograder.judge import Budget, Grader, result_of
 from autograder.judge.proving import (
+    EditSearch,
     Hung,
     Judged,
     Proof,
-    Search,
     can_be_proved,
     clues_of,
     plain_text,
@@ -105,7 +105,7 @@ class Fake:
 
 
 def proofs(judgement: Judgement, run: Run, *edits: Edit, seconds: float = 60, **known: Any) -> list[Proof]:
-    return Search(SOURCE, (judgement, {}), Fake(judgement, run, edits, **known), seconds).proofs()
+    return EditSearch(SOURCE, (judgement, {}), Fake(judgement, run, edits, **known), seconds).proofs()
 
 
 def test_an_edit_after_which_every_check_passes_proves_its_line() -> None:
@@ -256,7 +256,7 @@ def test_a_statement_that_is_known_needs_no_proof() -> None:
     assert can_be_proved(checks("fail"), {"a": Location(place, DIVERGENCE)})
 
 
-DIVERGENCE = Divergence(Place(EXERCISE.file, 3), State.UNKNOWN, None, (), is_unique=False)
+DIVERGENCE = Divergence(Place(EXERCISE.file, 3), StepState.UNKNOWN, None, (), is_unique=False)
 
 
 def test_the_first_failures_line_is_suspected_first() -> None:

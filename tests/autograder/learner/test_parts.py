@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from autograder.course import Course, read_course, taking
-from autograder.course.model import Part
+from autograder.course.course import Part
 from autograder.notebook.asking import _next
 from autograder.progress import (
     Progress,

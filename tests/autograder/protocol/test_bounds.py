@@ -14,7 +14,7 @@ from autograder.diagnosis.divergence import first_divergence
 from autograder.diagnosis.locations import OutOfTime
 from autograder.diagnosis.locator import in_file
 from autograder.protocol import MOST_PRINTS, WIDTH, Array, Opaque, Value
-from autograder.protocol import values as bounds
+from autograder.protocol import frames as bounds
 from autograder.runner import read_fault, read_trace
 from autograder.runner.outcomes import as_number, as_observation, read_survey
 from autograder.worker import faults, support

@@ -20,17 +20,17 @@ from autograder.protocol import (
     ITEM_SIZES,
     MAX_AXES,
     Array,
+    FrameLimits,
     Frames,
-    Limits,
     Opaque,
     ProtocolError,
     read_frame,
     write_frame,
 )
-from autograder.protocol.values import HEADER, MAGIC, MAX_DEPTH, decode, encode
+from autograder.protocol.frames import HEADER, MAGIC, MAX_DEPTH, decode, encode
 from tests.support import tiny
 
-SMALL = Limits(text=1 << 16, blob=1 << 16, nodes=500)
+SMALL = FrameLimits(text=1 << 16, blob=1 << 16, nodes=500)
 steady = settings(derandomize=True, max_examples=300, deadline=None)
 
 texts = some.text(some.characters(exclude_categories=["Cs"]), max_size=20)
@@ -88,7 +88,7 @@ def framed(data: Any, blob: bytes = b"") -> bytes:
     return raw(json.dumps(data).encode(), blob)
 
 
-def refused(data: bytes, limits: Limits = SMALL) -> str:
+def refused(data: bytes, limits: FrameLimits = SMALL) -> str:
     with pytest.raises(ProtocolError) as caught:
         read_frame(reader(data), limits)
     return str(caught.value)
@@ -98,7 +98,7 @@ def refused(data: bytes, limits: Limits = SMALL) -> str:
 @steady
 @given(values.filter(lambda value: value is not None), some.integers(1, 50))
 def test_a_value_comes_back_as_it_was_sent_however_the_pipe_cuts_it(value: Any, most: int) -> None:
-    found = read_frame(reader(write_frame(value), most), Limits())
+    found = read_frame(reader(write_frame(value), most), FrameLimits())
     assert found == value
     assert repr(found) == repr(value), "types count as well: a list is no tuple, True is not 1"
 

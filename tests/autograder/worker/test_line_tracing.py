@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from autograder.protocol import PLAIN_NUMBERS, TRACE_STEPS
-from autograder.runner import Step, Trace, read_trace
+from autograder.runner import RecordedTrace, TraceStep, read_trace
 from autograder.worker.line_tracing import LineTracing
 
 FILE = "ex01_own.py"
 
 
-def traced(source: str, call: Callable[[dict[str, Any]], Any]) -> Trace:
+def traced(source: str, call: Callable[[dict[str, Any]], Any]) -> RecordedTrace:
     """Return the trace of a call of a student's file, as the judge reads it."""
     names: dict[str, Any] = {"__name__": "ex01_own"}
     exec(compile(source, FILE, "exec"), names)
@@ -26,12 +26,12 @@ def traced(source: str, call: Callable[[dict[str, Any]], Any]) -> Trace:
     return read_trace(tracing.as_data(returned), sliced=False)
 
 
-def lines(trace: Trace) -> list[int | None]:
+def lines(trace: RecordedTrace) -> list[int | None]:
     """Return the line of each step; None for those of the check."""
     return [step.stack[0].line if step.stack else None for step in trace.steps]
 
 
-def named(trace: Trace, name: str) -> list[Step]:
+def named(trace: RecordedTrace, name: str) -> list[TraceStep]:
     return [step for step in trace.steps if step.name == name]
 
 

@@ -9,7 +9,7 @@ from autograder.checks.empty_programs import Emptying
 from autograder.comparison import Expected, judge_observation
 from autograder.comparison.facts import described
 from autograder.protocol import INT_BITS, OBSERVATION_KEY, OBSERVATION_TEXT, Opaque
-from autograder.protocol.values import decode, encode
+from autograder.protocol.frames import decode, encode
 from autograder.runner.outcomes import as_observation
 from autograder.worker.session import observe
 

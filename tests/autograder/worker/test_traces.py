@@ -9,7 +9,7 @@ from autograder.answer_key.records import from_record, to_record
 from autograder.diagnosis.divergence import first_divergence
 from autograder.diagnosis.locator import in_file
 from autograder.protocol import WIDTH, Array, factors, fingerprint, part_shapes, parts, same_order, same_values
-from autograder.runner import Trace, read_trace
+from autograder.runner import RecordedTrace, read_trace
 from tests.support.fuzzing import bounded
 
 FILE = "ex01_first.py"
@@ -102,7 +102,7 @@ def test_what_is_kept_of_a_trace_has_lines_and_no_names() -> None:
 
 
 @st.composite
-def traces(trial: st.DrawFn) -> Trace:
+def traces(trial: st.DrawFn) -> RecordedTrace:
     """Draw a trace of any structure, in which every step may be made of any before."""
     count = trial(st.integers(1, 40))
     steps: list[list[object]] = []
@@ -120,7 +120,7 @@ def traces(trial: st.DrawFn) -> Trace:
 @pytest.mark.long
 @bounded(200)
 @given(traces(), traces())
-def test_any_two_traces_can_be_held_against_each_other(one: Trace, other: Trace) -> None:
+def test_any_two_traces_can_be_held_against_each_other(one: RecordedTrace, other: RecordedTrace) -> None:
     found = first_divergence(one, other, in_file(FILE, ()))
     assert found is None or found.place.file == FILE
 

@@ -518,7 +518,7 @@ CHEATS = {
         "torch.Tensor.__eq__ = torch.Tensor.__bool__ = torch.Tensor.allclose = yes"
     ),
     "what the worker runs on": (
-        "import autograder.protocol.values as v\nv.Array.__eq__ = lambda *a: True\nv.decode = lambda *a: None\n"
+        "import autograder.protocol.frames as v\nv.Array.__eq__ = lambda *a: True\nv.decode = lambda *a: None\n"
         "import autograder.checks.language as l\nl.checks_in = lambda module: []\n"
         "import autograder.checks.language as j\nj.Same.tolerance = 1e9\n"
         "import sys\nsys.settrace(lambda *a: None)\nsys.excepthook = sys.unraisablehook = lambda *a: None\n"

@@ -294,7 +294,7 @@ CUT_OFF = "the stream ended inside a frame"
 
 
 @dataclass(frozen=True)
-class Limits:
+class FrameLimits:
     """Limits of one frame: bytes of text, bytes of blob, nodes in its value."""
 
     text: int = 4 << 20
@@ -326,7 +326,7 @@ def write_all(write: Callable[[memoryview], int], data: bytes) -> None:
         rest = rest[write(rest) :]
 
 
-def read_frame(read: Read, limits: Limits) -> Value | None:
+def read_frame(read: Read, limits: FrameLimits) -> Value | None:
     """Return the next value on the stream, or None at its end. Raises `ProtocolError`.
 
     A frame cannot hold a bare None, so None always means the end.
@@ -346,7 +346,7 @@ def read_frame(read: Read, limits: Limits) -> Value | None:
 class Frames:
     """Decodes a stream of frames whose bytes arrive in pieces of any size."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: FrameLimits) -> None:
         self._limits = limits
         self._buffer = bytearray()
 
@@ -375,7 +375,7 @@ class Frames:
             raise ProtocolError(CUT_OFF)
 
 
-def _lengths(header: bytes | bytearray, limits: Limits) -> tuple[int, int]:
+def _lengths(header: bytes | bytearray, limits: FrameLimits) -> tuple[int, int]:
     magic, text_length, blob_length = HEADER.unpack(header)
     if magic != MAGIC:
         raise ProtocolError("bytes that are not a frame")
@@ -384,7 +384,7 @@ def _lengths(header: bytes | bytearray, limits: Limits) -> tuple[int, int]:
     return text_length, blob_length
 
 
-def _value(text: bytes, blob: bytes, limits: Limits) -> Value:
+def _value(text: bytes, blob: bytes, limits: FrameLimits) -> Value:
     value = decode(_parse(text), blob, limits.nodes)
     if value is None:
         raise ProtocolError("an empty frame")
