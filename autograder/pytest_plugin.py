@@ -116,7 +116,7 @@ class CheckFailedError(Exception):
 
 def failure_report(result: CheckResult) -> str:
     """Return why a check failed, and the first hint."""
-    from autograder.report import check_state, failure_text, failure_view
+    from autograder.report import check_state, failure_text, failure_view  # only for a failure
 
     view = failure_view(result)
     hints = [f"{label}: {hint}" for label, hint in view.hints]

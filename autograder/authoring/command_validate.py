@@ -189,7 +189,7 @@ def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
 def _show(result: Validation, options: argparse.Namespace) -> None:
     from rich.text import Text
 
-    from autograder.report import show_sentence
+    from autograder.report import show_sentence  # rich, which other output does not need
 
     console = make_console(options)
     lines = [Text(line) for line in _empty_programs(result, plain=options.plain)]

@@ -161,10 +161,10 @@ def _open_streams() -> None:
 
 
 def _report_engine_error(error: Exception) -> int:
-    from autograder.answer_key import CatalogueError
-    from autograder.course import StubError, SuiteError
-    from autograder.runner import CourseProblem, EnvironmentProblem, GraderProblem
-    from autograder.submission import SubmissionError
+    from autograder.answer_key import CatalogueError  # only for a failure
+    from autograder.course import StubError, SuiteError  # only for a failure
+    from autograder.runner import CourseProblem, EnvironmentProblem, GraderProblem  # only for a failure
+    from autograder.submission import SubmissionError  # only for a failure
 
     if isinstance(error, ModuleNotFoundError) and (error.name or "").startswith("autograder."):
         return _fail(ENVIRONMENT, f"this installation has no {error.name}, which this needs; install the whole kit")

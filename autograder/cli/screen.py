@@ -190,7 +190,7 @@ def warn(sentence: str) -> None:
 
 def make_console(options: argparse.Namespace) -> "Console":
     """Return the rich console for the options of a command."""
-    from autograder.report import report_console
+    from autograder.report import report_console  # rich, which other output does not need
 
     return report_console(plain=options.plain, color=False if options.no_color else None)
 

@@ -102,7 +102,7 @@ def judge_observation(yours: Value, expected: Expected, judge: Judge) -> Differe
         case Raises():
             return _raises(yours, expected, judge)
         case Dropout():
-            from .float_arrays import judge_dropout
+            from .float_arrays import judge_dropout  # NumPy, which a check that passes does not need
 
             return judge_dropout(yours, expected, judge)
     return _custom(judge, yours, expected)
@@ -141,7 +141,7 @@ def _compare_arrays(yours: Value, nominal: Any, exact: Any, judge: Same | Like, 
     """Compare an array, or two ways to the same numbers."""
     if yours == nominal:  # to the last bit
         return None
-    from .float_arrays import compare_arrays, compare_ways
+    from .float_arrays import compare_arrays, compare_ways  # NumPy, which a check that passes does not need
 
     if isinstance(nominal, Array):
         return compare_arrays(yours, nominal, exact, judge, name)
@@ -191,7 +191,7 @@ def _compare_plain(yours: Value, nominal: Value, exact: Value, judge: Same | Lik
             return None
     elif type(yours) is type(nominal) and yours == nominal:
         return None
-    from .float_arrays import plain_difference
+    from .float_arrays import plain_difference  # NumPy, which a check that passes does not need
 
     return plain_difference(yours, nominal, exact, name)
 
@@ -267,7 +267,7 @@ def _judge_raised(judge: Callable[[Any, Any], str | None], error: Exception) -> 
 def plain(value: Value) -> Any:
     """Return a value with its arrays as NumPy arrays, for a judge of the course's own."""
     if isinstance(value, Array):
-        from .float_arrays import numbers
+        from .float_arrays import numbers  # NumPy, which a check that passes does not need
 
         return numbers(value)
     if isinstance(value, list | tuple):

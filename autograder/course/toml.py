@@ -154,7 +154,7 @@ class Collector:
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
     """Return the name most similar to `name`, or None if none is similar."""
-    from autograder.checks import nearest_name
+    from autograder.checks import nearest_name  # only for a failure
 
     return nearest_name(name, names)
 

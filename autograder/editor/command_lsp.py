@@ -26,7 +26,7 @@ def run(options: argparse.Namespace) -> int:  # noqa: ARG001 - every command tak
         raise UsageError(
             "the language server needs pygls: install it with `pip install pygls`, or the extra `lsp` of this kit"
         ) from None
-    from .server import serve
+    from .server import serve  # after pygls was found
 
     if os.isatty(0):
         warn("an editor starts this server and talks to it; docs/editors.md says how. Ctrl-C ends it")

@@ -280,7 +280,7 @@ def _cancel_after(stop: threading.Event, cancel: Callable[[], object]) -> None:
 def _cluster(address: str, conditions: Conditions, suite: Suite) -> "Cluster":
     """Send the course to a cluster, with the answer keys that are there. Raises `EnvironmentProblem`."""
     try:
-        from .cluster import Cluster
+        from .cluster import Cluster  # Dask, which a class on one machine does not need
     except ImportError as error:
         found = f"--scheduler needs the package {error.name}, which is not installed"
         raise EnvironmentProblem(f"{found}; install it in the kit's folder: pip install -e '.[cluster]'") from None
@@ -438,7 +438,7 @@ def _counts(counts: Counter[str]) -> str:
 
 def _show_class(options: argparse.Namespace, out: Out, outcome: Outcome, maximum: int) -> None:
     """Print the first students of the class, whose reports are read again, and the summary of everybody."""
-    from autograder.report import glyphs_for, render_class, summary_of
+    from autograder.report import glyphs_for, render_class, summary_of  # rich, which other output does not need
 
     files = [out.report(str(summary.submission["student"])) for summary in outcome.reports[:MOST_ROWS]]
     reports = [stored.report for file in files if (stored := read_stored(file)) is not None]

@@ -247,7 +247,7 @@ class Marking:
         can_run = exercise.file in self.submission.sources and not self._hangs_in_help
         if not judgement.ran_to_a_mistake or not can_run:
             return {}
-        from autograder.diagnosis import find_locations
+        from autograder.diagnosis import find_locations  # only for a failure
 
         def traced(keys: Sequence[Key]) -> "Mapping[Key, RecordedTrace]":
             return self.traced(exercise, keys, judgement.stood_in)

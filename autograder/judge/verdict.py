@@ -155,7 +155,7 @@ def _findings(
     diagnoses = {verdict.check.id: verdict.diagnosis for verdict in judgement.verdicts if verdict.diagnosis is not None}
     if not diagnoses:
         return {}
-    from autograder.diagnosis import Source, finding_of
+    from autograder.diagnosis import Source, finding_of  # only for a failure
 
     trials = judgement.trials
     survey, data = (trials.survey, trials.source) if trials is not None else (None, b"")
@@ -359,14 +359,14 @@ class Verdicts:
         for outcome in _outcomes(check, trials):
             match outcome:
                 case WorkerFailure():
-                    from autograder.diagnosis import of_death
+                    from autograder.diagnosis import of_death  # only for a failure
 
                     return outcome.status, of_death(outcome)
                 case Fault():
                     return self._of_fault(outcome, trials)
         if not _fails(check, trials.failing):
             return "pass", None
-        from autograder.diagnosis import Axes, Trial, of_difference
+        from autograder.diagnosis import Axes, Trial, of_difference  # only for a failure
 
         words = self.suite.course.words_of(self.exercise)
         keys = [(check.id, trial) for trial in range(check.trials)]
@@ -386,7 +386,7 @@ class Verdicts:
                 return "not_started", None
 
             return "waits", _of_structure(EarlierUnwritten(self.exercise.file, place.file), place)
-        from autograder.diagnosis import Diagnosis, MemoryExceeded, of_fault
+        from autograder.diagnosis import Diagnosis, MemoryExceeded, of_fault  # only for a failure
 
         if is_out_of_memory(fault):
             exceeded = MemoryExceeded(fault.type, self.suite.course.limits.memory_mib)
@@ -422,7 +422,7 @@ class Verdicts:
         observed = [outcome.value for outcome in outcomes if isinstance(outcome, Observed)]
         if self.evidence or len(observed) < len(outcomes):
             return None
-        from autograder.comparison import fingerprint
+        from autograder.comparison import fingerprint  # only for a failure
 
         return fingerprint((self.exercise.id, check.id), observed)
 

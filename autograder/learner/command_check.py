@@ -78,7 +78,7 @@ def ask_about(
 
 
 def _ask(screen: Screen, course: Course, exercise: Exercise, question: "Question") -> None:
-    from autograder.practice import save_answer
+    from autograder.practice import save_answer  # an application beside this one
 
     screen.gap()
     answers, right = question.choice.answers, question.choice.right
@@ -186,7 +186,7 @@ def _show(options: argparse.Namespace, course: Course, report: Report, progress:
     if len(report.exercises) == 1 and own:
         _show_exercise(options, course, report, progress, commands)
         return
-    from autograder.report import glyphs_for, render_report
+    from autograder.report import glyphs_for, render_report  # rich, which other output does not need
 
     console = make_console(options)
     paths = {exercise.file: course.exercises_dir / exercise.file for exercise in course.exercises} if own else {}
@@ -198,7 +198,7 @@ def _show_exercise(
     options: argparse.Namespace, course: Course, report: Report, progress: Progress, commands: Sequence[Command]
 ) -> None:
     """Print the result of one exercise, then advice if there is any, and the next commands last."""
-    from autograder.report import glyphs_for, render_exercise
+    from autograder.report import glyphs_for, render_exercise  # rich, which other output does not need
 
     console = make_console(options)
     [result] = report.exercises

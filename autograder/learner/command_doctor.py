@@ -143,7 +143,7 @@ def _writing(course: Course) -> Fact:
 
 def _sandbox(course: Course) -> Fact:
     """Return how this machine confines submissions. It is no fault if it cannot: only `course grade` needs it."""
-    from autograder.sandbox import IsolationError, open_isolation
+    from autograder.sandbox import IsolationError, open_isolation  # not before it is needed: it takes time to load
 
     try:
         with open_isolation({"plan": [], "libraries": list(course.libraries)}, 1) as isolation:
@@ -185,7 +185,7 @@ def _terminal() -> Iterator[Fact]:
 
 def _colors() -> str:
     try:
-        from autograder.report import report_console
+        from autograder.report import report_console  # rich, which other output does not need
     except ImportError:
         return "unknown, rich is missing"
     return report_console().color_system or "none"

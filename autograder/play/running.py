@@ -189,7 +189,7 @@ def _report_faulty(stage: Stage, id_: str, message: str) -> int:
 
 def _report_exception(stage: Stage, error: Exception, sources: Sources, stderr: TextIO) -> int:
     """Print an exception with the student's line, or the exercise that probably caused it. Return the status."""
-    from autograder.worker import describe
+    from autograder.worker import describe  # only for a failure
 
     fault = describe(error, sources.names)
     text = f"{fault['type']}: {one_line(fault['message'])[:200]}"

@@ -63,7 +63,11 @@ def _own_file(course: Course, exercise: Exercise) -> Path:
 
 def after_check(course: Course, report: "Report", progress: Progress) -> list[Command]:
     """Return what to do after a check of your own exercises: fix the first failure, or move on."""
-    from autograder.report import COURSE_PROBLEM, shown_first, state_of
+    from autograder.report import (  # not before it is needed: it takes time to load
+        COURSE_PROBLEM,
+        shown_first,
+        state_of,
+    )
 
     failing = shown_first(report)
     if failing is None:
@@ -103,7 +107,7 @@ def _after_failure(
 
 def _to_write(course: Course, exercise: Exercise, result: "ExerciseResult", again: str) -> list[Command]:
     """Return what to do where a TODO is to be written next."""
-    from autograder.report import todo_view
+    from autograder.report import todo_view  # not before it is needed: it takes time to load
 
     view = todo_view(result)
     if view is None:

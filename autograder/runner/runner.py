@@ -439,7 +439,7 @@ class Attempt:
         return None
 
     def _note_trace(self, event: Mapping[str, Any]) -> None:
-        from .traces import read_trace
+        from .traces import read_trace  # NumPy, which a check that passes does not need
 
         key = self._key(event)
         self.run.traces.setdefault(event["exercise"], {})[key] = read_trace(event, sliced=self.exact)

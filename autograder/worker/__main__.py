@@ -15,7 +15,7 @@ def main() -> None:
     """Move the streams out of the student's reach, then answer requests."""
     kit = str(Path(__file__).resolve().parents[2])
     sys.path.insert(0, kit)
-    from autograder.protocol import split_arguments
+    from autograder.protocol import split_arguments  # after the path is set
 
     libraries, packages = split_arguments(sys.argv[1:])
     sys.argv[1:] = []
@@ -26,13 +26,13 @@ def main() -> None:
     os.dup2(2, 1)
 
     gc.disable()  # loading libraries makes no garbage, and looking for some takes a sixth of the time
-    from autograder.worker.session import serve
-    from autograder.worker.support import LibraryMissing, load_support
+    from autograder.worker.session import serve  # after the path is set
+    from autograder.worker.support import LibraryMissing, load_support  # after the path is set
 
     try:
         load_support(libraries)
     except LibraryMissing as error:
-        from autograder.protocol import write_frame
+        from autograder.protocol import write_frame  # after the path is set
 
         os.write(answers, write_frame({"event": "unusable", "message": str(error)}))
         return

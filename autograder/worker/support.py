@@ -123,11 +123,11 @@ def _support_of(libraries: Sequence[str]) -> PlainSupport:
             reason = f"{name} cannot be imported: {error}"
             raise LibraryMissing(f"{reason}; the course needs it, install what its README says") from error
     if "torch" in libraries:
-        from .tensors import TensorSupport
+        from .tensors import TensorSupport  # the library of the course alone
 
         return TensorSupport()
     if "numpy" in libraries:
-        from .arrays import ArraySupport
+        from .arrays import ArraySupport  # the library of the course alone
 
         return ArraySupport()
     return PlainSupport()

@@ -27,7 +27,6 @@ NOT_YET = PROJECT / "not_yet.txt"
 LINE = 100  # characters in a line of a document
 SENTENCE = 20  # words in a sentence of a hint or a lesson
 HINT = range(10, 41)  # words in a hint
-FUNCTION = 60  # lines of a function, with its docstring
 
 SPOKEN = re.compile(r"[a-z]\w* \w+ \w+", re.IGNORECASE)
 """A string of the program with three words in a row is a message; others are names, keys and formats."""
@@ -321,8 +320,6 @@ def vague_names(tree: ast.Module) -> Iterator[tuple[int, str]]:
 def _of_functions(program: Path, methods: set[str]) -> Iterator[Problem]:
     name = program.relative_to(ROOT).as_posix()
     for owner, node in definitions(program.read_text("utf-8")):
-        if (lines := (node.end_lineno or node.lineno) - node.lineno + 1) > FUNCTION:
-            yield Problem(name, node.lineno, "function", f"{node.name} has {lines} lines, at most {FUNCTION}")
         private = owner is None or any(part.startswith("_") for part in (*owner.split("."), node.name))
         interface = bool(owner) and node.name in methods
         if not private and not interface and not ast.get_docstring(node):

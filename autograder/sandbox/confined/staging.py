@@ -14,7 +14,7 @@ def main() -> None:
     """Mount the files, drop every privilege, and run the command. Any failure ends the process before the command."""
     request = json.loads(sys.argv[1])
     sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
-    from autograder.sandbox.confined.layers import (
+    from autograder.sandbox.confined.layers import (  # after the path is set
         CLONE_NEWNS,
         MS_BIND,
         MS_NODEV,

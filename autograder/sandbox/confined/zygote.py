@@ -25,8 +25,8 @@ def load(libraries: Sequence[str]) -> dict[str, Any]:
     gc.disable()
     for name in ("worker.session", "sandbox.confined.canaries", "sandbox.confined.layers"):
         importlib.import_module(f"autograder.{name}")
-    from autograder.sandbox.confined.layers import version
-    from autograder.worker import LibraryMissing, load_support
+    from autograder.sandbox.confined.layers import version  # after the path is set
+    from autograder.worker import LibraryMissing, load_support  # after the path is set
 
     with contextlib.suppress(LibraryMissing):
         load_support(libraries)
@@ -45,8 +45,8 @@ def warm(descriptor: int) -> None:
 
 
 def _run_job(descriptor: int) -> None:
-    from autograder.protocol import read_frame
-    from autograder.worker import JOB_LIMITS, Job, load_support, loaded
+    from autograder.protocol import read_frame  # after the path is set
+    from autograder.worker import JOB_LIMITS, Job, load_support, loaded  # after the path is set
 
     job = read_frame(lambda size: os.read(descriptor, size), JOB_LIMITS)
     assert isinstance(job, dict)
@@ -81,7 +81,7 @@ def main() -> None:
     channel = socket.socket(fileno=int(sys.argv[1]))
     sys.path.insert(0, kit)
     given = dict(os.environ)
-    from autograder.protocol import split_arguments
+    from autograder.protocol import split_arguments  # after the path is set
 
     libraries, packages = split_arguments(sys.argv[2:])
     sys.argv[1:] = []
@@ -95,7 +95,7 @@ def main() -> None:
 
 def _folders(kit: str) -> list[str]:
     """Return the paths a child may read besides the installed packages: libraries, Python, the worker's code."""
-    from autograder.protocol import SHIPPED
+    from autograder.protocol import SHIPPED  # after the path is set
 
     own = [f"{kit}/autograder/{name}" for name in SHIPPED]
     return ["/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/localtime", sys.base_prefix, *own]
@@ -129,7 +129,7 @@ class ForkServer:
                     return
 
     def _answer(self) -> bool:
-        from autograder.protocol import MESSAGE_BYTES
+        from autograder.protocol import MESSAGE_BYTES  # after the path is set
 
         message, descriptors, _, _ = socket.recv_fds(self.channel, MESSAGE_BYTES, 3)
         if not message:
@@ -160,7 +160,7 @@ class ForkServer:
 
     def _enlarge(self) -> None:
         _refuse_threads()
-        from autograder.sandbox.confined.large_pages import enlarge
+        from autograder.sandbox.confined.large_pages import enlarge  # after the path is set
 
         with contextlib.suppress(OSError):  # if /proc may not be read, the pages stay small
             enlarge()
@@ -188,7 +188,12 @@ class ForkServer:
 
     def _fork(self, request: dict[str, Any], descriptors: list[int]) -> None:
         _refuse_threads()
-        from autograder.sandbox.confined.layers import CLONE_NEWPID, confinement_of, enter, unshare
+        from autograder.sandbox.confined.layers import (  # after the path is set
+            CLONE_NEWPID,
+            confinement_of,
+            enter,
+            unshare,
+        )
 
         confinement = confinement_of(request, self.readable)
         own_pids = "namespaces" in confinement.layers
@@ -240,7 +245,7 @@ def _become_worker(confinement: Any, descriptors: list[int], nothing: int, reque
         requests, answers, log = (fcntl.fcntl(descriptor, fcntl.F_DUPFD, 64) for descriptor in descriptors)
         for descriptor, number in ((nothing, 0), (log, 1), (log, 2), (requests, 3), (answers, 4)):
             os.dup2(descriptor, number)
-        from autograder.worker import record_address_space, serve
+        from autograder.worker import record_address_space, serve  # after the path is set
 
         record_address_space()
         confinement.apply()
@@ -249,7 +254,7 @@ def _become_worker(confinement: Any, descriptors: list[int], nothing: int, reque
         os._exit(STATUS_UNCONFINED)
     try:
         if request.get("canaries"):
-            from autograder.sandbox.confined.canaries import run_canaries
+            from autograder.sandbox.confined.canaries import run_canaries  # after the path is set
 
             run_canaries(4, request["canaries"])
         else:
