@@ -106,7 +106,7 @@ lint: $(READY)
 $(LEARN): pyproject.toml constraints.txt
 	@echo "Installing torch, NumPy, rich and pytest in .venv. The first time takes a few minutes."
 	$(NEW_VENV)
-	$(INSTALL) ".[torch]"
+	$(INSTALL) ".[torch,review]"
 	@touch $@
 
 $(READY): pyproject.toml constraints.txt
