@@ -1,4 +1,4 @@
-"""Calibrate diagnoses: wrong programs whose faulty line is known, as accepted variants with one change each.
+"""Wrong programs whose faulty line is known, in the styles of accepted variants: to calibrate, and to practise on.
 
 The catalogue of misconceptions changes the solution alone. Learners write in other styles, as the variants do. A whole
 accepted course may have a file beside each exercise that writes misconceptions of the catalogue into it.

@@ -53,7 +53,7 @@ def is_floating(array: Array) -> bool:
 
 
 def is_close(yours: float, expected: float, tolerance: float) -> bool:
-    """Whether a number is right up to rounding, as `arrays.wrong` judges an array; this takes no NumPy."""
+    """Whether a number is right up to rounding, as `float_arrays.wrong` judges an array; this takes no NumPy."""
     size = abs(expected) if math.isfinite(expected) else 0.0
     same = yours == expected or (math.isnan(yours) and math.isnan(expected))
     return same or abs(yours - expected) <= tolerance * max(size, SMALLEST_SCALE)

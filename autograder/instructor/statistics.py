@@ -1,4 +1,4 @@
-"""The quality of a check: difficulty and discrimination, in the terms of PrairieLearn, with confidence intervals."""
+"""Statistics of a class: the quality of checks, common mistakes, stuck students, and similar submissions."""
 
 import hashlib
 import io

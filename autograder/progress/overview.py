@@ -1,4 +1,4 @@
-"""Where a learner is in each exercise of a course, as rows for `course list`, `course status` and a notebook."""
+"""Where a learner is in each exercise of a course: as rows for commands and notebooks, and in words for a report."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

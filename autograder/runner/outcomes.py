@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from .traces import RecordedTrace
 
 
-# Validate the as_list of a worker's answer: each function raises TypeError or ValueError for a value out of bounds.
+# Validate the fields of a worker's answer: each function raises TypeError or ValueError for a value out of bounds.
 
 
 def as_text(value: Any, most: int = MOST_NAME) -> str:

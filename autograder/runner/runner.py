@@ -1,4 +1,4 @@
-"""Run the probes on a submission in worker processes, and turn their answers, or their ends, into outcomes."""
+"""Run the checks of a plan on a submission in worker processes, and turn answers and ends into outcomes."""
 
 import signal
 import threading

@@ -1,4 +1,4 @@
-"""Read a zip entry by entry, without unpacking it to disk, and the zips inside it, in memory."""
+"""Read folders and zips, and the zips in them: entry by entry, nothing is unpacked to disk, and no link is followed."""
 
 import os
 import re

@@ -18,7 +18,11 @@ STORIES = [ROOT / "docs" / "classroom.md", ROOT / "docs" / "first-exercise.md"]
 """The pages whose commands a test runs in their order: test_classroom.py and test_first_exercise.py."""
 
 ACTIVATE = "source .venv/bin/activate"
-LEARN = ["python3 -m venv .venv", ACTIVATE, 'python -m pip install --constraint constraints.txt --editable ".[torch,review]"']
+LEARN = [
+    "python3 -m venv .venv",
+    ACTIVATE,
+    'python -m pip install --constraint constraints.txt --editable ".[torch,review]"',
+]
 """What `make learn` runs, for those without make."""
 
 CPU_BUILD = "PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu make learn"
