@@ -91,18 +91,18 @@ for each in gc.get_objects():
 
 LOADED = """
 import json
-from autograder.worker import parts
-found = parts.build({data!r}, "ex00")[{name!r}]
+from autograder.worker import sources
+found = sources.build({data!r}, "ex00")[{name!r}]
 """
 
 IN_THE_JOB = """
 import sys
-from autograder.worker import parts
+from autograder.worker import sources
 frame = sys._getframe()
 while type(frame.f_locals.get("self")).__name__ != "Job":
     frame = frame.f_back
 data = frame.f_locals["self"].job["reference_parts"]
-found = next(each[{name!r}] for file in data for each in [parts.build(data[file], "ex00")] if {name!r} in each)
+found = next(each[{name!r}] for file in data for each in [sources.build(data[file], "ex00")] if {name!r} in each)
 """
 
 
@@ -154,7 +154,7 @@ def by_empty_programs(
     return most
 
 
-USES_PARTS = re.compile(rb"^\s*(from|import) ex\d\d_|\bgc\b|worker import parts", re.MULTILINE)
+USES_PARTS = re.compile(rb"^\s*(from|import) ex\d\d_|\bgc\b|worker import sources", re.MULTILINE)
 
 
 def meets_parts(attempt: Attempt) -> bool:

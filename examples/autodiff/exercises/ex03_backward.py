@@ -66,6 +66,7 @@
 # With tanh(0.5) = 0.4621, the slope is 1 − 0.4621² = 0.7864. It uses the result, not the input.
 
 # %%
+import math
 from collections.abc import Sequence
 
 

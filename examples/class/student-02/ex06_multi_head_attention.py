@@ -2,6 +2,7 @@
 
 from typing import Optional
 
+import torch
 import torch.nn as nn
 from ex05_attention import scaled_dot_product_attention
 from torch import Tensor

@@ -66,6 +66,10 @@
 # ```
 
 # %%
+import torch
+from ex04_masks import create_padding_mask, create_target_mask
+from ex08_encoder import Encoder
+from ex09_decoder import Decoder
 from torch import Tensor, nn
 
 

@@ -61,6 +61,10 @@
 # gradients of all the others are lost with it.
 
 # %%
+from ex01_embeddings import InputEmbeddings
+from ex02_positional_encoding import PositionalEncoding
+from ex04_masks import create_look_ahead_mask
+from ex08_encoder import EncoderBlock
 from torch import Tensor, nn
 
 

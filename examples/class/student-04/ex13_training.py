@@ -64,7 +64,9 @@
 
 # %%
 import torch
+from ex12_batching import teacher_forcing
 from torch import Tensor, nn
+from torch.nn import functional
 
 # %% [markdown]
 # The loss takes *logits*, not probabilities: the softmax is inside, together with its logarithm, because

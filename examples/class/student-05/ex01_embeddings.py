@@ -1,4 +1,5 @@
-from torch import Tensor, nn
+import torch
+from torch import nn, Tensor
 
 
 class InputEmbeddings(nn.Module):

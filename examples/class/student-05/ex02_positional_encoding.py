@@ -1,7 +1,7 @@
 import math
 
 import torch
-from torch import Tensor, nn
+from torch import nn, Tensor
 
 
 class PositionalEncoding(nn.Module):

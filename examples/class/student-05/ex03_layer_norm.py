@@ -1,5 +1,5 @@
 import torch
-from torch import Tensor, nn
+from torch import nn, Tensor
 
 
 class LayerNormalization(nn.Module):

@@ -3,7 +3,7 @@ from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import nn, Tensor
 
 
 class AttentionSteps(NamedTuple):

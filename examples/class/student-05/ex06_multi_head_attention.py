@@ -1,5 +1,6 @@
+from torch import nn, Tensor
+
 from ex05_attention import scaled_dot_product_attention
-from torch import Tensor, nn
 
 
 class MultiHeadAttention(nn.Module):

@@ -1,5 +1,5 @@
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import nn, Tensor
 
 
 class FeedForwardNetwork(nn.Module):

@@ -1,9 +1,10 @@
+from torch import nn, Tensor
+
 from ex01_embeddings import InputEmbeddings
 from ex02_positional_encoding import PositionalEncoding
 from ex03_layer_norm import LayerNormalization
 from ex06_multi_head_attention import MultiHeadAttention
 from ex07_feed_forward import FeedForwardNetwork
-from torch import Tensor, nn
 
 
 class DecoderBlock(nn.Module):

@@ -1,8 +1,9 @@
 import torch.nn.functional as F
+from torch import nn, Tensor
+
 from ex04_masks import create_padding_mask, create_target_mask
 from ex08_encoder import Encoder
 from ex09_decoder import Decoder
-from torch import Tensor, nn
 
 
 class Transformer(nn.Module):

@@ -1,7 +1,8 @@
 import torch
 import torch.nn.functional as F
+from torch import nn, Tensor
+
 from ex12_batching import teacher_forcing
-from torch import Tensor, nn
 
 
 def sequence_loss(logits: Tensor, labels: Tensor, pad_idx: int = 0, label_smoothing: float = 0.0) -> Tensor:

@@ -50,8 +50,11 @@
 # The order matters: `top_p` is a share of what `top_k` left, and two tokens hold 0.91 of that.
 
 # %%
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import torch
+from ex04_masks import create_padding_mask, create_target_mask
 from torch import Tensor, nn
 
 

@@ -25,6 +25,7 @@
 # 1.2649). With alpha = (1, 2, 1, 0.5) and bias = (0, 0, 1, 1) the result is (-1.2649, -1.2649, 1.6325, 1.6325).
 
 # %%
+import torch
 from torch import Tensor, nn
 
 

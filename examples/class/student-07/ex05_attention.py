@@ -64,8 +64,10 @@
 # before, `[3.587 2.579]`.
 
 # %%
+import math
 from typing import NamedTuple
 
+import torch
 from torch import Tensor, nn
 
 # %% [markdown]

@@ -49,6 +49,7 @@
 # [0.622 0.378].
 
 # %%
+from ex05_attention import scaled_dot_product_attention
 from torch import Tensor, nn
 
 

@@ -46,6 +46,7 @@
 # first token 1.0 = 1·2 + 2·0 - 1·1.5 + 0.5.
 
 # %%
+import torch
 from torch import Tensor, nn
 
 

@@ -53,6 +53,11 @@
 # `[4.489 -0.354 0.259]` and `[1.095 1.646 4.630]` for the same tokens.
 
 # %%
+from ex01_embeddings import InputEmbeddings
+from ex02_positional_encoding import PositionalEncoding
+from ex03_layer_norm import LayerNormalization
+from ex06_multi_head_attention import MultiHeadAttention
+from ex07_feed_forward import FeedForwardNetwork
 from torch import Tensor, nn
 
 

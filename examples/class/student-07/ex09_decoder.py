@@ -51,6 +51,11 @@
 # 2.521 = 1 + 0.760·2.
 
 # %%
+from ex01_embeddings import InputEmbeddings
+from ex02_positional_encoding import PositionalEncoding
+from ex03_layer_norm import LayerNormalization
+from ex06_multi_head_attention import MultiHeadAttention
+from ex07_feed_forward import FeedForwardNetwork
 from torch import Tensor, nn
 
 

@@ -1,6 +1,4 @@
-import math
-
-import torch
+import torch, math
 from torch import nn
 
 

@@ -1,8 +1,7 @@
 import math
-from typing import NamedTuple
-
 import torch
-from torch import Tensor
+from torch import nn, Tensor
+from typing import NamedTuple
 
 
 class AttentionSteps(NamedTuple):

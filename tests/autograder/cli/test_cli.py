@@ -331,7 +331,7 @@ def test_a_mistake_in_course_toml_is_reported_with_its_line(course: Path) -> Non
         (["reset"], 2, "`course reset` needs `EX`, an exercise: its number, name or id. Write"),
         (["grade", "."], 2, "`--out`, where to write the reports and scores.csv. Write `course grade DIR --out DIR`."),
         (["grade", ".", "--out", "out", "--layout", "canvsa"], 2, "no layout `canvsa`. Did you mean `canvas`?"),
-        (["export", "x", "--to", "y"], 2, "There is no format `x`. Choose from scores, canvas, "),
+        (["export", "x", "--to", "y"], 2, "There is no format `x`. Choose from annotations, canvas, "),
         (["why", "nothing-like-it"], 2, "There is no misconception `nothing-like-it`. Use the id"),
         (["grade", ".", "--out", "out", "--jobs", "0"], 2, "'0' is not a whole number above 0"),
         (["grade", ".", "--out", "out", "--jobs", "x"], 2, "'x' is not a whole number above 0"),

@@ -147,7 +147,7 @@ def test_a_report_that_the_table_has_not_is_left_out_and_named(own: Path) -> Non
         (("canvas", "../out", "--to", "x.csv"), "course export canvas needs --into FILE"),
         (
             ("junit", "../out", "--to", "x", "--into", "x.csv"),
-            "for canvas, moodle and feedback, and not for junit",
+            "for canvas, feedback and moodle, and not for junit",
         ),
         (("junit", "../out", "--to", "x.xml"), "x.xml is one file, and there are 5 reports"),
         (("gradescope-autograder", "../out", "--to", "x.zip"), "takes no OUT"),

@@ -490,9 +490,9 @@ def test_what_a_plot_needs_changes_no_verdict() -> None:
     program = """
 import warnings
 import torch
-from autograder.worker.forbidden_calls import forbid
+from autograder.worker.forbidden_calls import forbid_calls
 warnings.simplefilter("ignore")
-with forbid(["torch.*attention*", "torch.*layer_norm*", "torch.nn.Transformer*"]) as ban:
+with forbid_calls(["torch.*attention*", "torch.*layer_norm*", "torch.nn.Transformer*"]) as ban:
     import IPython.display, matplotlib, networkx, rich.progress, sympy, tqdm.auto, typing_extensions
     matplotlib.use("agg")
     import matplotlib.pyplot as plt

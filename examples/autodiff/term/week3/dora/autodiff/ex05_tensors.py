@@ -3,7 +3,6 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy import ndarray
 
-
 def unbroadcast(gradient: ndarray, shape: tuple[int, ...]) -> ndarray:
     """Return the gradient of an operand of that shape, from the gradient of what it was stretched to."""
     added = gradient.ndim - len(shape)
