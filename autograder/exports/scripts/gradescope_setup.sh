@@ -24,5 +24,6 @@ row = next(csv.DictReader(open(sys.argv[1], newline='')))
 missed = float(row['score']) < float(row['max_score'])
 sys.exit(missed and 'the solutions do not get full marks here')" "$work/out/scores.csv"
 chmod -R go-rwx "$root/source"
-chmod go+rx "$root/source" "$root/source/autograder"  # the user of the sandbox reads only the worker
-chmod -R go+rX autograder/__init__.py autograder/checks autograder/edits autograder/protocol autograder/worker
+# The user of the sandbox reads only the worker.
+chmod go+rx "$root/source" "$root/source/autograder" "$root/source/autograder/sandbox"
+chmod -R go+rX autograder/__init__.py autograder/faces.py autograder/checks autograder/edits autograder/protocol autograder/worker autograder/sandbox/__init__.py autograder/sandbox/confined

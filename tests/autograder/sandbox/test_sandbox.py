@@ -3,6 +3,7 @@
 import errno
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from autograder.judge import Grader
+from autograder.protocol import SHIPPED
 from autograder.runner import Runner, package_folders
 from autograder.sandbox import Isolation, IsolationError, Launch, channels, open_isolation, prestarted_zygote
 from autograder.sandbox.confined import layers as seccomp
@@ -412,3 +414,9 @@ def test_a_submission_is_graded_in_it_as_outside(isolation: Isolation, cache: Pa
             ]
             assert confined.score == plain.score
             assert (confined.isolation, plain.isolation) == ("sandbox", "process")
+
+
+def test_the_image_of_a_container_has_all_that_a_worker_needs() -> None:
+    file = tiny.REPOSITORY / "autograder" / "sandbox" / "confined" / "Containerfile"
+    copied = re.findall(r"^COPY autograder/(\S+) /kit/autograder/(\S+)$", file.read_text("utf-8"), re.MULTILINE)
+    assert [source for source, _ in copied] == [target for _, target in copied] == list(SHIPPED)
