@@ -62,12 +62,12 @@ def command(name: str) -> ModuleType:
     return importlib.import_module(f"autograder.{file.parent.name}.{file.stem}")
 
 
-def help_of(name: str) -> tuple[str, str]:
-    """Return the summary of a command and what its help says besides. The module is read, not imported."""
+def summary_of(name: str) -> str:
+    """Return the summary of a command. Its module is read, not imported: the list of all commands is there at once."""
     file = file_of(name)
-    text = ast.get_docstring(ast.parse(file.read_bytes())) if file is not None else None
-    first, _, more = (text or "").partition("\n\n")
-    return f"{first[:1].lower()}{first[1:]}".removesuffix("."), more
+    text = (ast.get_docstring(ast.parse(file.read_bytes())) if file is not None else None) or ""
+    first = text.split("\n", 1)[0]
+    return f"{first[:1].lower()}{first[1:]}".removesuffix(".")
 
 
 class HelpFormatter(argparse.HelpFormatter):
@@ -156,8 +156,7 @@ class CommandParser(Parser):
             return
         self.is_complete = True
         module = command(self.command)
-        summary, more = help_of(self.command)
-        self.description = f"{summary[0].upper()}{summary[1:]}.\n\n{more}"
+        self.description = (module.__doc__ or "").rstrip("\n")
         self.set_defaults(command=module.run)
         if getattr(module, "ADD_HELP", True):
             self.add_argument("-h", "--help", action="help", help="show this help message and exit")
@@ -175,7 +174,7 @@ def listing() -> str:
     """Return the commands in their groups, for `course --help`."""
     blocks = []
     for group, names in GROUPS.items():
-        lines = [f"   {name.ljust(10)} {help_of(name)[0]}" for name in names if file_of(name) is not None]
+        lines = [f"   {name.ljust(10)} {summary_of(name)}" for name in names if file_of(name) is not None]
         if lines:
             blocks.append("\n".join([f" {group}:", *lines]))
     return "\n\n".join(blocks)
