@@ -18,7 +18,6 @@ from autograder.course import (
 )
 from autograder.ending import FAIL, GRADER, PASS
 from autograder.report import spoken
-from autograder.runner import Runner
 from autograder.submission import Submission, unconfined_warning
 
 from .events import BURST, Progress, Standing
@@ -52,6 +51,8 @@ def check_submission(
     is known before it. `meanwhile` is called while the worker
     starts: what the caller needs afterwards can be loaded then.
     """
+    from autograder.runner import Runner  # only where something runs
+
     needed_ids = {needed.id for exercise in exercises for needed in course.with_needs(exercise)}
     suite = load_suite(course, [exercise for exercise in course.exercises if exercise.id in needed_ids])
     with Runner(suite, seed=seed, device=device, shared=True) as runner:

@@ -16,7 +16,6 @@ from autograder.course import (
     resolve_exercise,
     unknown,
 )
-from autograder.diagnosis import advice
 from autograder.report import STATES
 from autograder.results import KNOWN_AS, Certainty
 from autograder.submission import is_missing, missing_sentence, own_source
@@ -96,6 +95,8 @@ def _advice(course: Course, exercise: Exercise, standing: Standing) -> list[str]
     what = str(finding.get("message") or STATES[failure["status"]].meaning)
     where = [f"See line {place['line']} of {place['file']}."] if place.get("line") and place.get("cell") is None else []
     kind, id_, quoted = (str(finding.get(name) or "") for name in ("kind", "id", "detail"))
+    from autograder.diagnosis import advice  # only for a failure
+
     return [what, *where, advice(failure["status"], kind, id_, what, quoted)]
 
 

@@ -18,7 +18,6 @@ from autograder.course import (
     stub_text,
     todo_comment,
 )
-from autograder.diagnosis import place_in
 from autograder.protocol import outline_of
 from autograder.results import Todo, opened
 from autograder.submission import (
@@ -304,6 +303,8 @@ def read_todos(course: Course, exercise: Exercise, submission: Submission | None
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ()
     todos = todos_of(outline_of_stub(course, exercise), work, exercise.file)
+    from autograder.diagnosis import place_in  # not before it is needed: it takes time to load
+
     return tuple(Todo(todo.name, todo.state, place_in(own.cells, todo.place)) for todo in todos)
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from pathlib import PurePosixPath
 from typing import Protocol
-from zoneinfo import ZoneInfo
 
 from autograder.protocol import visible
 
@@ -278,4 +277,8 @@ def _zone(match: re.Match[str]) -> tzinfo | None:
         sign = -1 if match["offset"][0] == "-" else 1
         digits = match["offset"][1:].replace(":", "")
         return timezone(sign * timedelta(hours=int(digits[:2]), minutes=int(digits[2:])))
-    return ZoneInfo(match["zone"]) if match["zone"] else None
+    if not match["zone"]:
+        return None
+    from zoneinfo import ZoneInfo  # only for a time with a zone
+
+    return ZoneInfo(match["zone"])
