@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         declaration_problems,
         derived_seed,
         names_any,
+        nearest_name,
         picture,
         pictures_in,
         reads_clock,
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
         step,
         steps_in,
     )
-    from .plain_given import NEAR, Implementation, PlainGiven, StructureError, nearest_name
+    from .plain_given import NEAR, Implementation, PlainGiven, StructureError
     from .pretended_device import NAME, DeviceMixError, Elsewhere, another_device
     from .standard import HINTS, standard_checks
 

@@ -3,8 +3,9 @@ a picture of what a finished implementation does, `@step` a step of the lesson's
 """
 
 import builtins
+import difflib
 import hashlib
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import CodeType, FunctionType, ModuleType
@@ -428,3 +429,16 @@ def _functions(probe: Callable[..., Any]) -> Iterator[FunctionType]:
 def _names(code: CodeType) -> set[str]:
     inner = [part for part in code.co_consts if isinstance(part, CodeType)]
     return {*code.co_names}.union(*map(_names, inner))
+
+
+def nearest_name(name: str, names: Iterable[str], least: float = 0.6) -> str | None:
+    """Return the name most similar to `name`, the first of equally similar ones, or None if none is similar.
+
+    `least` is how similar it must be, from 0 to 1.
+    """
+    typed = name.lower().replace("_", "")
+    plain = {candidate.lower().replace("_", ""): candidate for candidate in names}
+    ratios = {word: difflib.SequenceMatcher(None, word, typed).ratio() for word in plain}
+    best = max(ratios, key=ratios.__getitem__, default=None)
+    # 0.6 is difflib's own default: it finds a slip of a few letters.
+    return plain[best] if best is not None and ratios[best] >= least else None

@@ -3,15 +3,16 @@
 Every input is made from `random()` of Python's `random.Random`, whose numbers are the same in every release of Python.
 """
 
-import difflib
 import math
 import random
 import string
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import Any, TypeVar
 
 from autograder.protocol import Refusal
+
+from .language import nearest_name
 
 # The names an implementation must have: look them up, and compare parameters with the contract.
 
@@ -52,19 +53,6 @@ class Implementation:
             hint = "; it defines nothing at all: is the file empty?"
         file = f"{self._module.__name__}.py"
         raise StructureError(Refusal(f"{file} defines no {name}{hint}", "definition", file, name, near or ""))
-
-
-def nearest_name(name: str, names: Iterable[str], least: float = 0.6) -> str | None:
-    """Return the name most similar to `name`, the first of equally similar ones, or None if none is similar.
-
-    `least` is how similar it must be, from 0 to 1.
-    """
-    typed = name.lower().replace("_", "")
-    plain = {candidate.lower().replace("_", ""): candidate for candidate in names}
-    ratios = {word: difflib.SequenceMatcher(None, word, typed).ratio() for word in plain}
-    best = max(ratios, key=ratios.__getitem__, default=None)
-    # 0.6 is difflib's own default: it finds a slip of a few letters.
-    return plain[best] if best is not None and ratios[best] >= least else None
 
 
 def compare_parameters(owner: str, found: Mapping[str, Shape], wanted: Mapping[str, Shape]) -> list[Refusal]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import NamedTuple, TypeAlias, TypeVar
 
+from autograder.checks import nearest_name
 from autograder.protocol import visible
 
 # Find the line of every key of a TOML text: tomllib keeps no positions, and an error message needs a line.
@@ -149,13 +150,11 @@ class Collector:
             raise CourseError([*sorted(problems, key=lambda problem: problem.line or 0), *self.more])
 
 
-# Report a name that does not exist, and suggest the nearest. difflib is imported only for a wrong name.
+# Report a name that does not exist, and suggest the nearest.
 
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
     """Return the name most similar to `name`, or None if none is similar."""
-    from autograder.checks import nearest_name  # only for a failure
-
     return nearest_name(name, names)
 
 

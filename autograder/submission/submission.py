@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
+from autograder.checks import nearest_name
 from autograder.course import Course, Exercise, digest_of_parts, stub_text
 from autograder.protocol import SURVEY_STATEMENTS, Function, Outline, outline_of
 from autograder.results import Place, Todo, TodoState
@@ -634,9 +635,7 @@ def _near_names(
             unexpected[Path(name).stem] = name
     stems = sorted(unexpected)[:100]  # comparing takes time for each, and a student chooses how many there are
     notes = []
-    for file in files if stems else ():
-        from autograder.checks import nearest_name  # only for a file of another name
-
+    for file in files:
         near = nearest_name(Path(file).stem, stems) if file not in {*names, *sources, *doubts} else None
         if near:
             notes.append(
