@@ -18,8 +18,7 @@ from autograder.submission import commit_time
 
 from .formats import ExportOptions, ExportResult, Format, write_each, write_public
 from .markdown import why_no_score
-from .public_kit import MEGABYTE, public_kit, script, write_files
-from .repositories import TORCH_INDEX
+from .repositories import MEGABYTE, TORCH_INDEX, public_kit, script, write_files
 
 FIELDS = {
     "classroom": "CLASSROOM",

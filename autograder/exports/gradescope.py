@@ -20,7 +20,7 @@ from autograder.submission import Clue, parse_time, printable
 from .feedback import check_text, notes
 from .formats import ExportOptions, ExportResult, Format, write_each
 from .markdown import why_no_score
-from .public_kit import script
+from .repositories import script
 
 Visibility = Literal["visible", "after_due_date", "after_published", "hidden"]
 UNFINISHED = "The grader has not finished, so there is no score. This is no fault of yours: ask for another run."

@@ -16,8 +16,7 @@ from autograder.results import CheckResult, ExerciseResult, Report
 from .feedback import check_text, notes
 from .formats import ExportOptions, ExportResult, Format, each, write_public
 from .markdown import why_no_score
-from .public_kit import public_kit, script, write_files
-from .repositories import TORCH_INDEX
+from .repositories import TORCH_INDEX, public_kit, script, write_files
 
 MOST_CHARACTERS = 200_000
 """In all messages together: PrairieLearn refuses a file of more than 1 MiB, and a character has up to four bytes."""

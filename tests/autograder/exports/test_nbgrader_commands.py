@@ -166,7 +166,7 @@ def test_any_file_becomes_a_notebook_that_nbgrader_takes(data: bytes) -> None:
     import nbformat
     from nbgrader.nbgraderformat import MetadataValidator
 
-    from autograder.exports.nbgrader import Released, repaired
+    from autograder.exports.nbgrader_plugins import Released, repaired
 
     mark = {"schema_version": 3, "cell_type": "code", "checksum": "0" * 32, "task": False}
     answer = {**mark, "grade_id": "answer", "grade": False, "solution": True, "locked": False}
