@@ -82,6 +82,6 @@ OPERATIONS = "__getitem__ chunk"
 def test_what_decides_composes_no_sentence(room: str) -> None:
     for file in sorted((ENGINE / room).rglob("*.py")):
         facts = "(Fact)" in file.read_text("utf-8")  # a fact stands beside its words
-        if not facts and file.name not in ("pictures.py", "named_sizes.py"):  # messages to an author, names of numbers
+        if not facts and file.name not in ("drawings.py", "named_sizes.py"):  # messages to an author, names of numbers
             long = [text for text in texts(file) if len(text.split()) > 3 and not text.startswith(OPERATIONS)]
             assert long == [], file
