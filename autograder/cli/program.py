@@ -12,6 +12,8 @@ from pathlib import Path
 from autograder import __version__, ending
 from autograder.course import (
     CourseError,
+    StubError,
+    SuiteError,
     Untrusted,
     UsageError,
     ask,
@@ -162,7 +164,6 @@ def _open_streams() -> None:
 
 def _report_engine_error(error: Exception) -> int:
     from autograder.answer_key import CatalogueError  # only for a failure
-    from autograder.course import StubError, SuiteError  # only for a failure
     from autograder.runner import CourseProblem, EnvironmentProblem, GraderProblem  # only for a failure
     from autograder.submission import SubmissionError  # only for a failure
 

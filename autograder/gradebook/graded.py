@@ -398,7 +398,7 @@ Exporter = Callable[[Graded, Mark], str]
 class TermMark:
     """The total of a student, in hundredths of percent; None if an assignment waits for a decision, or none counts.
 
-    `cells` has what stands in the column of each assignment, and `notes` say what became of those without a score.
+    `cells` has what stands in the column of each assignment, and `notes` say why some have no score.
     """
 
     student: str

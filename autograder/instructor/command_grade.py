@@ -14,11 +14,14 @@ import shutil
 import sys
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from autograder.cli import JOBS, LAYOUT, LAYOUTS, ONE_STUDENT, ROSTER, CommandParser, add_run, address, positive
 from autograder.course import CourseError, find_course, read_course
-from autograder.gradebook import Shard, read_shard
 from autograder.sandbox import Launch, prestarted_zygote
+
+if TYPE_CHECKING:
+    from autograder.gradebook import Shard
 
 
 def add_options(parser: CommandParser) -> None:
@@ -70,8 +73,10 @@ def _libraries(options: argparse.Namespace) -> tuple[str, ...]:
         return ()
 
 
-def _shard(text: str) -> Shard:
+def _shard(text: str) -> "Shard":
     """Return a part of a class, like 2/8."""
+    from autograder.gradebook import read_shard  # not before the sandbox starts: it takes time to load
+
     try:
         return read_shard(text)
     except ValueError as error:

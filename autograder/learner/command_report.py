@@ -27,7 +27,7 @@ from autograder.progress import (
 
 def progress_page(course: Course, progress: Progress, lines: Sequence[ProgressLine]) -> str:
     """Return the page. Nothing runs again for it."""
-    from autograder.report import exercise_card, render  # and rich, which the text needs not
+    from autograder.report import exercise_card, render  # and rich, which the text does not need
 
     last = [read_last(course, line.row.exercise) for line in lines if line.row.mark == "passed"]
     return render(
