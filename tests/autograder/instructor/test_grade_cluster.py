@@ -56,9 +56,13 @@ class Dask:
     @property
     def address(self) -> str:
         until = time.monotonic() + LIMIT
-        while not self.file.exists() and time.monotonic() < until:
-            time.sleep(0.05)
-        return str(json.loads(self.file.read_text())["address"])
+        while True:
+            try:
+                return str(json.loads(self.file.read_text())["address"])
+            except (FileNotFoundError, json.JSONDecodeError):  # the scheduler has made it, but not written it yet
+                if time.monotonic() > until:
+                    raise
+                time.sleep(0.05)
 
 
 @pytest.fixture
