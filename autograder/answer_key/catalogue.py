@@ -1,14 +1,17 @@
 """The catalogue of misconceptions: named wrong programs, each a small patch of the solution's source."""
 
 import ast
+import re
 import tomllib
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from autograder.course import nearest, read_text, suggestion
-from autograder.protocol import name_hash, statements
+from autograder.protocol import definitions_of, name_hash, nodes_of, parameters_of, statements, words_of
+
+from .key import Condition
 
 TEXTS = {"name": 80, "explanation": 240, "hint": 200}
 """The texts every misconception has, and their longest length."""
@@ -16,7 +19,7 @@ TEXTS = {"name": 80, "explanation": 240, "hint": 200}
 MORE_TEXTS = {"tempting": 240, "experiment": 400}
 """Texts a misconception may have, for its page: why it tempts, and how to see it."""
 
-KEYS = (*TEXTS, *MORE_TEXTS, "convention", "any_exception", "find", "replace", "patches", "same_as")
+KEYS = (*TEXTS, *MORE_TEXTS, "convention", "any_exception", "when", "find", "replace", "patches", "same_as")
 """The keys of a misconception."""
 
 LONGEST_CONVENTION = 60
@@ -32,6 +35,7 @@ class WrongProgram:
 
     With `convention` it is no mistake, but the convention of those that it names, where the course has another one.
     With `any_exception` its name is true of every program that raises in the same checks, whatever the exception is.
+    `when` has words that the code must use for the name to be true of it, and words that it must not use after `not`.
     """
 
     id: str
@@ -42,6 +46,7 @@ class WrongProgram:
     same_as: tuple[str, ...] = ()
     convention: str = ""
     any_exception: bool = False
+    when: tuple[str, ...] = ()
 
 
 class CatalogueError(Exception):
@@ -68,6 +73,7 @@ def read_catalogue(file: Path, solution: str, *, parse: bool = True) -> tuple[Wr
             _same_as(entry),
             entry.get("convention", ""),
             entry.get("any_exception", False),
+            tuple(entry.get("when", ())),
         )
         for id_, entry in entries.items()
     )
@@ -144,9 +150,67 @@ def owners_of(misconception: WrongProgram, solution: str) -> tuple[str, ...]:
     return tuple(name_hash(name) for name, definition in right.items() if wrong.get(name) != definition)
 
 
+NOT = "not "
+"""Begins an entry of `when`: the code must not use the word behind it."""
+
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_CODE = re.compile(r"`([^`]+)`")
+
+
+def contract_of(stub: str) -> frozenset[str]:
+    """Return the names that a stub gives to parameters and attributes: every program for it has the same ones."""
+    parsed = ast.parse(stub)
+    nodes = nodes_of(parsed)
+    quoted = (code for node in nodes if isinstance(node, ast.Constant) for code in _CODE.findall(str(node.value)))
+    attributes = set(_own_attributes(nodes))
+    return frozenset(parameters_of(parsed) | attributes | {word for code in quoted for word in _WORD.findall(code)})
+
+
+def condition_of(misconception: WrongProgram, solution: str, contract: Collection[str]) -> Condition:
+    """Return the condition of a misconception: what it states itself, and what follows from its name and its patch.
+
+    A name that speaks of a parameter or attribute of the contract, or of a call, is true only of code that uses it, or
+    does not use it, as the wrong program does. If the wrong program no longer does something to a parameter that its
+    name speaks of, the name is false of code that does. What refuses an input has a `raise`.
+    """
+    right, wrong = ast.parse(solution), ast.parse(patched(solution, misconception))
+    before, after = definitions_of(right), definitions_of(wrong)
+    changed = [name for name in before if name in after and ast.dump(before[name]) != ast.dump(after[name])]
+    had, has = (words_in(tree, changed) for tree in (right, wrong))
+    parameters = set().union(*(parameters_of(before[name]) for name in changed))
+    attributes = {attribute for name in changed for attribute in _own_attributes(nodes_of(before[name]))}
+    local = {node.id for node in nodes_of(wrong) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    own = (parameters | attributes) & set(contract)
+    said = set(_WORD.findall(misconception.name)) & own
+    said |= {word for code in _CODE.findall(misconception.name) for word in _WORD.findall(code)} - (local - own)
+    uses, lacks = said & has, said & (had - has)
+    for name in said & own:
+        lost, gained = (
+            {word for word in one - other if word.startswith(f"{name} ")} for one, other in ((had, has), (has, had))
+        )
+        lacks |= lost if not gained else set()
+    if misconception.any_exception and "refused" in misconception.name:
+        uses.add("raise")
+    for word in misconception.when:
+        (lacks if word.startswith(NOT) else uses).add(word.removeprefix(NOT))
+    return Condition(frozenset(map(name_hash, uses)), frozenset(map(name_hash, lacks)))
+
+
+def words_in(tree: ast.Module, owners: Iterable[str]) -> set[str]:
+    """Return the words that some functions and classes of a file use."""
+    words = words_of(tree)
+    return set().union(*(words.get(owner, ()) for owner in owners))
+
+
+def _own_attributes(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    for node in nodes:
+        match node:
+            case ast.Attribute(value=ast.Name(id="self"), attr=name):
+                yield name
+
+
 def _definitions(text: str) -> dict[str, str]:
-    nodes = ast.parse(text).body
-    return {node.name: ast.dump(node) for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    return {name: ast.dump(node) for name, node in definitions_of(ast.parse(text)).items()}
 
 
 def _patches(entry: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
@@ -181,13 +245,30 @@ def _problems(entry: Any, solution: str, parse: bool) -> Iterable[str]:
     yield from _convention_problems(entry)
     if not isinstance(entry.get("any_exception", False), bool):
         yield "its any_exception is neither true nor false"
+    when = entry.get("when", [])
+    if not (isinstance(when, list) and all(isinstance(word, str) and word.strip() for word in when)):
+        yield 'its when is no list of words; write when = ["word", "not word"]'
     otherwise = f"expected {', '.join(KEYS)}"
     for key in sorted(slips):
         yield f"has {key}, which means nothing here; {suggestion(key, KEYS, otherwise)}"
     if {"find", "replace", "patches"} & {near for near in slips.values() if near not in entry}:
         return
     unfit = list(_patch_problems(entry, solution, "solution"))
-    yield from unfit or (_syntax_problems(entry, solution) if parse else ())
+    if not unfit and parse:
+        unfit = list(_syntax_problems(entry, solution)) or list(_condition_problems(entry, solution))
+    yield from unfit
+
+
+def _condition_problems(entry: Mapping[str, Any], solution: str) -> Iterable[str]:
+    """Yield why the words of `when` do not tell a wrong program from the solution."""
+    when = entry.get("when", ())
+    right, wrong = (words_of(ast.parse(text)) for text in (solution, _applied(_patches(entry), solution)))
+    has, had = (set().union(*words.values()) for words in (wrong, right))
+    for word in when:
+        if (word.removeprefix(NOT) in has) == word.startswith(NOT):
+            yield f"its when says {word!r}, which is false of its own program"
+    if when and all((word.removeprefix(NOT) in had) != word.startswith(NOT) for word in when):
+        yield "its when is true of the solution too; name a word that only one of the two uses"
 
 
 def _syntax_problems(entry: Any, solution: str) -> Iterable[str]:

@@ -1,8 +1,8 @@
 """The answer key of an exercise, and its form as a plain value. Only arrays and sketches take NumPy."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from autograder.checks import Key
 from autograder.comparison import Expected, is_floating
@@ -12,13 +12,29 @@ if TYPE_CHECKING:
     from autograder.comparison import Sketch
 
 
+class Condition(NamedTuple):
+    """What must be true of code that a name is true of: hashes of words that it uses, and of words that it lacks."""
+
+    uses: frozenset[str] = frozenset()
+    lacks: frozenset[str] = frozenset()
+
+    def holds(self, words: Collection[str]) -> bool:
+        """Whether code with the words of these hashes may be what the name says."""
+        return self.uses <= set(words) and not self.lacks & set(words)
+
+
+ANY = Condition()
+"""The condition that holds for every code."""
+
+
 @dataclass(frozen=True)
 class Misconception:
     """A misconception with a sketch of its outcomes, only those that are wrong, and the hashes of its statements.
 
     `owners` has the hashes of the names of the functions and classes that it changes. `convention` says
     whose convention it is, if it is one. `fix` says what its fix looks like, in hashes of the words that it adds and
-    removes. With `any_exception`, its name is true of all that raise in the same checks, whatever they raise.
+    removes. With `any_exception`, its name is true of all that raise in the same checks, whatever they raise. Its name
+    is false of code for which the `condition` does not hold. Where the catalogue states it, it is what the name says.
     """
 
     id: str
@@ -32,6 +48,8 @@ class Misconception:
     convention: str = ""
     fix: str = ""
     any_exception: bool = False
+    condition: Condition = ANY
+    is_stated: bool = False
 
 
 @dataclass(frozen=True)
@@ -60,6 +78,9 @@ def to_record(key: AnswerKey) -> Value:
             **({"convention": entry.convention} if entry.convention else {}),
             **({"fix": entry.fix} if entry.fix else {}),
             **({"any_exception": True} if entry.any_exception else {}),
+            **({"uses": sorted(entry.condition.uses)} if entry.condition.uses else {}),
+            **({"lacks": sorted(entry.condition.lacks)} if entry.condition.lacks else {}),
+            **({"is_stated": True} if entry.is_stated else {}),
             "trials": [trials[at] for at in entry.outcomes],
             "outcomes": [table.index(outcome) for outcome in entry.outcomes.values()],
         }
@@ -97,6 +118,8 @@ def from_record(record: Any) -> AnswerKey:
                 entry.get("convention", ""),
                 entry.get("fix", ""),
                 entry.get("any_exception", False),
+                Condition(frozenset(entry.get("uses", ())), frozenset(entry.get("lacks", ()))),
+                entry.get("is_stated", False),
             )
             for entry in record["bank"]
         ),

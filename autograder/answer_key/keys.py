@@ -23,6 +23,7 @@ from autograder.course import (
     make_folder,
     read_plain,
     remove,
+    stub_text,
     versions_of,
     write_atomically,
 )
@@ -53,7 +54,16 @@ from autograder.runner import (
     read_fault,
 )
 
-from .catalogue import CatalogueError, WrongProgram, marks_of, owners_of, patched, read_catalogue
+from .catalogue import (
+    CatalogueError,
+    WrongProgram,
+    condition_of,
+    contract_of,
+    marks_of,
+    owners_of,
+    patched,
+    read_catalogue,
+)
 from .key import AnswerKey, Misconception, from_record, to_record
 
 if TYPE_CHECKING:
@@ -345,6 +355,7 @@ class Keys:
         reference = self.reference(exercise).reference
         solution = sources[exercise.file].decode("utf-8")
         judges = {check.id: check.judge for check in self.suite.checks[exercise.id]}
+        contract = contract_of(stub_text(self.suite.course, exercise) or solution)
         entries, outcomes = [], {}
         for done, wrong in enumerate(catalogue):
             if self.on_progress is not None:
@@ -359,7 +370,8 @@ class Keys:
             known = wrong.id, wrong.name, wrong.explanation, wrong.hint, wrong.same_as, sketches
             changes = marks_of(wrong, solution), owners_of(wrong, solution), wrong.convention
             fix = fix_of(patched(solution, wrong), solution)
-            entries.append(Misconception(*known, *changes, fix, wrong.any_exception))
+            condition = condition_of(wrong, solution, contract)
+            entries.append(Misconception(*known, *changes, fix, wrong.any_exception, condition, bool(wrong.when)))
         return AnswerKey(reference, tuple(entries)), outcomes
 
     def _outcomes(self, exercise: Exercise, program: Mapping[str, bytes]) -> Mapping[Key, Outcome]:

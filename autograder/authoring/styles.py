@@ -54,13 +54,15 @@ class Sample:
     place: str = "nowhere"
     certain: bool = False
     proved: bool = False
+    shown: bool = False
 
 
 @dataclass(frozen=True)
 class Calibration:
     """Counts of programs: all, those caught, and of these the named ones, by where the diagnosis points.
 
-    `named_falsely` is None if no right names are known. `sure_elsewhere` has another line and no *probably*;
+    `named_falsely` is None if no right names are known. `shown` are the names that are more than equal
+    results. `sure_elsewhere` has another line and no *probably*;
     `proved_elsewhere` a proof of another line.
     """
 
@@ -74,6 +76,7 @@ class Calibration:
     proved: int
     proved_elsewhere: int
     named_falsely: int | None = None
+    shown: int = 0
 
     @classmethod
     def of(cls, name: str, samples: Sequence[Sample]) -> "Calibration":
@@ -92,6 +95,7 @@ class Calibration:
             sum(sample.proved for sample in caught),
             sum(sample.proved for sample in elsewhere),
             None if not judged else sum(sample.named_falsely is True for sample in judged),
+            sum(sample.shown for sample in caught),
         )
 
 
@@ -177,7 +181,8 @@ def _sample(program: Wrong, result: ExerciseResult) -> Sample:
     named = failure.mistake is not None
     falsely = named and failure.mistake not in program.names if program.names else None
     caught = _is_caught(result) or (named and falsely is False)  # of a bonus, a known mistake is caught too
-    sample = Sample(exercise, kind, caught=caught, named=named, named_falsely=falsely)
+    shown = named and failure.finding is not None and failure.finding.claim is Certainty.SHOWN
+    sample = Sample(exercise, kind, caught=caught, named=named, named_falsely=falsely, shown=shown)
     if (finding := failure.finding) is None or (place := finding.place) is None:
         return sample
     is_right = place.file == program.exercise.file and place.line in program.lines
@@ -206,6 +211,7 @@ def cells(table: Iterable[Calibration]) -> Iterator[list[str]]:
         "programs",
         "caught",
         "named",
+        "shown",
         "named falsely",
         "line found",
         "no line",
@@ -216,7 +222,7 @@ def cells(table: Iterable[Calibration]) -> Iterator[list[str]]:
     yield list(heads)
     for row in table:
         falsely = "?" if row.named_falsely is None else row.named_falsely
-        counts = (row.programs, row.caught, row.named, falsely, row.right, row.nowhere)
+        counts = (row.programs, row.caught, row.named, row.shown, falsely, row.right, row.nowhere)
         yield [row.name, *map(str, (*counts, row.sure_elsewhere, row.proved, row.proved_elsewhere))]
 
 

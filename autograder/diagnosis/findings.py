@@ -13,7 +13,7 @@ from .exceptions import ExitCalled, Raised, StructureWrong, SyntaxInvalid
 from .judgement import BESIDE_A_NAME, UNEXPLAINED, Diagnosis, Location
 from .locations import Decides, Diverges, Line, StepState, label, line_in, name_of, origin_label, place_in, within
 from .named_sizes import question, reason
-from .statuses import MORE, EarlierUnwritten, explained, more, named
+from .statuses import MORE, EarlierUnwritten, alike, explained, more, named
 
 CONTEXT = 2
 _LONGEST_LINE = 200
@@ -34,14 +34,46 @@ def finding_of(diagnosis: Diagnosis, source: Source, location: Location | None =
     if location is not None and location.is_one_of_several:
         diagnosis = replace(diagnosis, is_one_of_several=True)
     known, first = diagnosis.misconception, location.first_mistake if location is not None else None
-    is_shown = location is not None and location.certainty is Certainty.SHOWN
-    if first is not None and (known is None or (is_shown and first.id != known.id)):
+    is_proved = location is not None and location.certainty is Certainty.SHOWN
+    if first is not None and (known is None or (is_proved and first.id != known.id)):
         finding = _named(first, source, None)
-    elif known is not None:
+    elif known is not None and claim_of(diagnosis, location) is Certainty.SHOWN:
         finding = _named(known, source, _without_chance(diagnosis, location))
+    elif known is not None:
+        finding = _alike(known, _unnamed(diagnosis, source, location))
     else:
         finding = _unnamed(diagnosis, source, location)
     return _placed(finding, diagnosis, source, location)
+
+
+def claim_of(diagnosis: Diagnosis | None, location: Location | None) -> Certainty:
+    """Return how sure the name of a misconception is.
+
+    It is shown if the code has what the name says, or if an edit that mends the line proves the place. Equal results
+    alone show that the program is like one with this mistake.
+    """
+    if location is not None and location.first_mistake is not None:
+        return Certainty.SHOWN
+    if diagnosis is None or diagnosis.misconception is None:
+        return Certainty.DESCRIBED
+    is_shown = Certainty.SHOWN in (diagnosis.certainty, location.certainty if location is not None else None)
+    return Certainty.SHOWN if is_shown else Certainty.ALIKE
+
+
+def _alike(known: Misconception, unnamed: Finding) -> Finding:
+    """Say that the results equal those of a misconception, above what was measured.
+
+    Whether the code has that mistake is not known, so what explains the mistake is left out.
+    """
+    return replace(
+        unnamed,
+        kind="convention" if known.convention else "misconception",
+        id=known.id,
+        name=known.name,
+        message=message("", alike(known.name)),
+        detail="\n".join(filter(None, (unnamed.message, unnamed.detail))),
+        claim=Certainty.ALIKE,
+    )
 
 
 def _named(known: Misconception, source: Source, diagnosis: Diagnosis | None) -> Finding:
@@ -56,7 +88,8 @@ def _named(known: Misconception, source: Source, diagnosis: Diagnosis | None) ->
         detail += f"\n{more(known.convention)}"
     kind: FindingKind = "convention" if known.convention else "misconception"
     evidence = diagnosis.evidence if diagnosis is not None else None
-    return Finding(kind, known.id, named(known.name, source.functions), known.name, detail, evidence=evidence)
+    text = named(known.name, source.functions)
+    return Finding(kind, known.id, text, known.name, detail, evidence=evidence, claim=Certainty.SHOWN)
 
 
 def _without_chance(diagnosis: Diagnosis, location: Location | None) -> Diagnosis:

@@ -409,7 +409,7 @@ def _belongs(divergence: Divergence, diagnosis: Diagnosis) -> bool:
     """
     if diagnosis.kind == "exception" and diagnosis.misconception is None:
         return divergence.misshapen and divergence.is_unique
-    is_alike = diagnosis.certainty is Certainty.ALIKE
+    is_alike = diagnosis.certainty >= Certainty.ALIKE
     if diagnosis.misconception is None or (is_alike and not diagnosis.is_one_of_several):
         return True
     return divergence.is_unique and (is_alike or diagnosis.place is None)

@@ -210,6 +210,11 @@ def named(name: str, functions: Collection[str] = ()) -> str:
     return sentence(opened(name, functions))
 
 
+def alike(name: str) -> Wording:
+    """Return what is sure where results equal those of a misconception, and nothing else of it was seen."""
+    return Wording(f"Your results equal those of a program in which {name}", whole=True)
+
+
 def explained(explanation: str, convention: str = "") -> str:
     """Return the explanation of a misconception, or of the convention of somebody, which is no mistake."""
     return f"This is the convention of {convention}. {explanation}" if convention else explanation

@@ -353,6 +353,7 @@ def misconceptions_table(misconceptions: Sequence[HeldMisconception]) -> Table:
     heads = (
         Column("misconception", words=True),
         Column("students"),
+        Column("shown", "Students whose code has what the name says; the others have equal results"),
         Column("share of those who tried", words=True, kind=CHART),
         Column("share"),
         Column("95 % interval", WILSON, kind=INTERVAL),
@@ -363,6 +364,7 @@ def misconceptions_table(misconceptions: Sequence[HeldMisconception]) -> Table:
         (
             Cell(held.name),
             Cell(held.share.count),
+            Cell(held.shown),
             Cell("", svg=bar(held.share.count, held.share.of)),
             Cell(round(held.share.value or 0, 4), f"{percent(held.share.value or 0)} of {held.share.of}"),
             interval_cell(held.share),
@@ -371,7 +373,10 @@ def misconceptions_table(misconceptions: Sequence[HeldMisconception]) -> Table:
         )
         for held in misconceptions
     ]
-    caption = "Misconceptions in this class. Each student counts once per misconception."
+    caption = (
+        "Programs with the results of a misconception. Each student counts once per misconception. It is shown if the "
+        "code has what its name says."
+    )
     return Table("misconceptions", caption, heads, rows)
 
 

@@ -392,14 +392,16 @@ _COMMENT = re.compile(r"""^((?:[^#'"]|'[^']*'|"[^"]*")*)#.*$""")
 class HeldMisconception:
     """A misconception in a class; each student counts once.
 
-    `share` is the proportion of the students who tried the exercise. `example` has numbered lines of one student, and
-    `wrong` is the number of the faulty line. `described` has the texts of the catalogue.
+    `share` is the proportion of the students who tried the exercise, `shown` counts those whose code has what the name
+    says. `example` has numbered lines of one student, and `wrong` is the number of the faulty line. `described` has the
+    texts of the catalogue.
     """
 
     id: str
     name: str
     exercise: str
     share: Share
+    shown: int
     checks: tuple[str, ...]
     example: tuple[tuple[int, str], ...]
     wrong: int | None
@@ -426,9 +428,12 @@ def misconceptions_of(cohort: Cohort, course: Course, hide: Hide) -> tuple[HeldM
         example, wrong = _example([*findings.items()], hide)
         name = one_line(next(iter(findings.values())).name or id_)
         share = Share(len(findings), max(tried, len(findings)))
+        shown = sum(finding.claim is Certainty.SHOWN for finding in findings.values())
         failing = tuple(sorted(checks[id_], key=order.__getitem__))
         described = describe(course, id_)
-        misconceptions.append(HeldMisconception(id_, name, exercise_id, share, failing, example, wrong, described))
+        misconceptions.append(
+            HeldMisconception(id_, name, exercise_id, share, shown, failing, example, wrong, described)
+        )
     return tuple(sorted(misconceptions, key=lambda held: (-held.share.count, held.id)))
 
 
@@ -438,7 +443,12 @@ def _example(findings: Sequence[tuple[str, Finding]], hide: Hide) -> tuple[tuple
     if not located:
         return (), None
     student, finding = min(
-        located, key=lambda pair: (pair[1].certainty is Certainty.LIKELY, sum(len(line) for _, line in pair[1].source))
+        located,
+        key=lambda pair: (
+            pair[1].claim is not Certainty.SHOWN,
+            pair[1].certainty is Certainty.LIKELY,
+            sum(len(line) for _, line in pair[1].source),
+        ),
     )
     lines = tuple((number, hide(student, without_comment(line))) for number, line in finding.source)
     return lines, finding.place.line if finding.place is not None else None

@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import TYPE_CHECKING, Literal
 
@@ -11,7 +11,7 @@ from autograder.answer_key import AnswerKey, Misconception
 from autograder.checks import Check, Key, Raises
 from autograder.comparison import Expected, is_floating
 from autograder.course import Exercise, Suite
-from autograder.protocol import Array, Outline, Value
+from autograder.protocol import Array, Outline, Value, lines_of, name_hash
 from autograder.results import Certainty, Todo
 from autograder.runner import Fault, Observed, Outcome, Survey, WorkerFailure, found_in
 from autograder.submission import todos_of
@@ -177,29 +177,86 @@ def _agreement(
     return Agreement(entry, explained, frozenset(raised), extent, is_one_of_several)
 
 
+@dataclass(frozen=True)
+class Code:
+    """What the syntax of a submitted file says, to hold the names of misconceptions against it.
+
+    `statements` are the hashes of its statements; `words` has the words that its functions and classes use.
+    """
+
+    statements: Collection[str] = ()
+    words: Mapping[str, Collection[str]] = field(default_factory=dict)
+    source: bytes = b""
+
+    @classmethod
+    def of(cls, survey: Survey | None, source: bytes) -> "Code":
+        """Return the code of a survey; nothing is known of a file without one."""
+        if survey is None:
+            return cls()
+        return cls({hash_ for hash_, _ in survey.statements}, survey.words, source)
+
+    def contradicts(self, entry: Misconception, check: Check, outcomes: Mapping[Key, Outcome]) -> bool:
+        """Whether the name of a misconception is false of this code, whatever it computes in a check."""
+        by_hash = {name_hash(owner): owner for owner in self.words}
+        owners = {by_hash[owner] for owner in entry.owners if owner in by_hash}
+        if not owners:
+            return False
+        called = self._reached((check.of or "").split(".")[0])
+        if called and not called & owners:
+            return True
+        own = {owner for owner in self.words if owner not in owners and owner in self._reached(*owners)}
+        words = {name_hash(word) for owner in owners | own for word in self.words[owner]}
+        return not entry.condition.holds(words) or (
+            entry.any_exception and name_hash("raise") in entry.condition.uses and not self._refuses(check, outcomes)
+        )
+
+    def _reached(self, *names: str) -> set[str]:
+        """Return the functions and classes of the file that these use, and these: none that the file lacks."""
+        reached: set[str] = set()
+        rest = [name for name in names if name in self.words]
+        while rest:
+            name = rest.pop()
+            reached.add(name)
+            rest += [word for word in self.words[name] if word in self.words and word not in reached]
+        return reached
+
+    def _refuses(self, check: Check, outcomes: Mapping[Key, Outcome]) -> bool:
+        """Whether each exception of a check comes from a `raise` or an `assert` of the file."""
+        lines = lines_of(self.source)
+        faults = [outcome for trial in range(check.trials) if isinstance(outcome := outcomes[check.id, trial], Fault)]
+        raised = [fault.frames[-1].line for fault in faults if fault.frames]
+        return all(lines[at - 1].strip().startswith(("raise", "assert")) for at in raised if at <= len(lines))
+
+
 def name(
     check: Check,
     outcomes: Mapping[Key, Outcome],
     key: AnswerKey,
     found: list[Agreement],
     failing: Collection[Key],
-    statements: Collection[str] = (),
+    code: Code = Code(),
 ) -> Agreement | None:
     """Return the misconception behind a failed check, and how sure it is, or None where there is doubt.
+
+    It is none that the code contradicts. It is shown if the code has its statements, or what its catalogue states; or
+    if the program does all that the misconception does, in enough numbers that no other cause is likely.
 
     A misconception that gives all of the program is best; then, for an exception, one that gives all but its words, or
     one that is true whatever is raised, if the program raises something there and nowhere else. Else many wrong numbers
     tell by themselves, and the misconceptions whose other failures are here too come first; where most checks fail, one
     check may look like any of them by chance. A result with few wrong numbers, or an exception, may have many causes.
     So it counts only if all that the misconception does is seen here, or if the file has the statements that it is made
-    of: `statements` are the hashes of the student's.
+    of.
     """
+    statements = code.statements
+    found = [one for one in found if check.id in one.checks | one.raised or one.entry.any_exception]
+    found = [one for one in found if not code.contradicts(one.entry, check, outcomes)]
     candidates = [agreement for agreement in found if check.id in agreement.checks]
     full = [agreement for agreement in candidates if agreement.extent is Extent.PROGRAM]
     failed = {id_ for id_, _ in failing}
     if len(failed) > MANY and 2 * len(failed) > len({id_ for id_, _ in outcomes}):
         candidates = [one for one in candidates if one.extent is Extent.PROGRAM or _is_known_by_more(one, statements)]
-    is_rich = _is_rich(check, outcomes, key)
+    is_rich = _is_rich({check.id}, outcomes, key)
     raising = any(isinstance(outcomes[check.id, trial], Fault) for trial in range(check.trials))
     known = [one for one in found if check.id in one.checks | one.raised and _explains_the_rest(one)]
     known = known or [one for one in found if _refuses_just_that(one, outcomes)]
@@ -215,7 +272,10 @@ def name(
     if not best or not _one_group(best):
         return None
     first = best[0]
-    is_seen = first.entry.any_exception or check.id in first.raised or _is_rich(check, outcomes, key, "any")
+    is_stated = first.entry.is_stated or is_in(first.entry, statements)
+    if is_stated or (full and _is_rich(first.checks, outcomes, key, "any")):
+        return replace(first, certainty=Certainty.SHOWN)
+    is_seen = first.entry.any_exception or check.id in first.raised or _is_rich({check.id}, outcomes, key, "any")
     return replace(first, certainty=Certainty.ALIKE) if full or is_rich or is_seen else first
 
 
@@ -251,7 +311,7 @@ def _is_telling(
     several = len(one.checks) >= SEVERAL
     if faults:
         return are_alike and (several or not any(_DIGIT.search(fault.message) for fault in faults))
-    return fails_here and (several or _is_rich(check, outcomes, key, "any"))
+    return fails_here and (several or _is_rich({check.id}, outcomes, key, "any"))
 
 
 def _explains_the_rest(one: Agreement) -> bool:
@@ -281,13 +341,16 @@ def _one_group(found: list[Agreement]) -> bool:
 
 
 def _is_rich(
-    check: Check, outcomes: Mapping[Key, Outcome], key: AnswerKey, kind: Literal["floating", "any"] = "floating"
+    checks: Collection[str],
+    outcomes: Mapping[Key, Outcome],
+    key: AnswerKey,
+    kind: Literal["floating", "any"] = "floating",
 ) -> bool:
-    """Whether what is wrong is made of enough numbers to be recognised by them alone."""
-    observed = [(outcomes.get((check.id, trial)), key.reference[check.id, trial]) for trial in range(check.trials)]
+    """Whether what is wrong in one of these checks is made of enough numbers to be recognised by them alone."""
     return any(
-        isinstance(outcome, Observed) and _wrong_numbers(outcome.value, expected, kind) >= RICH
-        for outcome, expected in observed
+        isinstance(outcome, Observed) and _wrong_numbers(outcome.value, key.reference[at], kind) >= RICH
+        for at, outcome in outcomes.items()
+        if at[0] in checks
     )
 
 

@@ -44,7 +44,7 @@ from autograder.results import (
 from autograder.runner import Fault, Observed, Outcome, Prints, Survey, WorkerFailure, is_out_of_memory
 from autograder.submission import Cells
 
-from .matching import Agreement, agreements, is_unwritten, name, todos_in
+from .matching import Agreement, Code, agreements, is_unwritten, name, todos_in
 from .places import misplaced, place_of
 
 if TYPE_CHECKING:
@@ -186,7 +186,9 @@ def _hints(judgement: Judgement, verdict: Verdict, location: "Location | None") 
     hints = judgement.exercise.hints.get(verdict.check.id, verdict.check.hints)
     known = diagnosis.misconception if diagnosis is not None else None
     known = known or (location.first_mistake if location is not None else None)
-    if known is not None:
+    from autograder.diagnosis import claim_of  # only for a failure
+
+    if known is not None and claim_of(diagnosis, location) is Certainty.SHOWN:
         return (known.hint, *hints[1:])
     return hints if verdict.status == "fail" and not _is_complete(diagnosis) else ()
 
@@ -324,11 +326,9 @@ class Verdicts:
     def _matches(self, trials: Trials) -> dict[str, Agreement]:
         """Return the misconceptions behind the failed checks, by check."""
         found = agreements(trials.outcomes, trials.failing, trials.key, self.checks)
-        statements = {hash_ for hash_, _ in trials.survey.statements} if trials.survey is not None else set()
+        code = Code.of(trials.survey, trials.source)
         failed = [check for check in self.checks.values() if _fails(check, trials.failing)]
-        names = (
-            (check.id, name(check, trials.outcomes, trials.key, found, trials.failing, statements)) for check in failed
-        )
+        names = ((check.id, name(check, trials.outcomes, trials.key, found, trials.failing, code)) for check in failed)
         return {check: known for check, known in names if known is not None}
 
     def _verdict(
@@ -342,14 +342,16 @@ class Verdicts:
         if _fails(check, trials.failing) and is_unwritten(check, trials.todos, _outcomes(check, trials)):
             return self._made(check, trials, "not_started", None)
         own = known.get(check.id)
-        status, diagnosis = self._status(check, trials, differences, named=own is not None)
+        status, diagnosis = self._status(
+            check, trials, differences, named=own is not None and own.certainty is Certainty.SHOWN
+        )
         if diagnosis is not None and status in ("fail", "error"):
             if own is not None:
                 several = own.is_one_of_several
                 diagnosis = replace(
                     diagnosis, misconception=own.entry, certainty=own.certainty, is_one_of_several=several
                 )
-            elif any(other.certainty is Certainty.ALIKE for other in known.values()):
+            elif any(other.certainty >= Certainty.ALIKE for other in known.values()):
                 diagnosis = replace(diagnosis, is_one_of_several=True)
         return self._made(check, trials, status, diagnosis)
 

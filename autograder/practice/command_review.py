@@ -238,11 +238,11 @@ class Question:
 def question_after(course: Course, exercise: Exercise, before: Standing, after: Standing) -> Question | None:
     """Return the question on the mistake that a learner has just corrected.
 
-    None if there was none, if it was a convention and no mistake, if it was asked about before, or if the course has
-    too few other mistakes to choose from.
+    None if there was none, if only its results were seen, if it was a convention and no mistake, if it was asked about
+    before, or if the course has too few other mistakes to choose from.
     """
     corrected = before.finding
-    if not course.questions or corrected is None or corrected in after.answers:
+    if not course.questions or corrected is None or before.is_alike or corrected in after.answers:
         return None
     if before.check not in after.right or after.finding == corrected:
         return None

@@ -45,8 +45,9 @@ class Event:
     `check` is the first check that failed, and `finding` its reason. `file` is the digest of the learner's file,
     `edited` the number of lines that changed since the last check, and `version` the digest of the exercise. `hint` is
     the level shown, out of `hints`; `now` says that the learner did not edit before, and `todo` that the hint says how
-    to begin that TODO. `seconds` is the duration. Of the `todos` of the stub, `written` have code; `in_progress` says
-    that what is written does not fail. `right` are the ids of the checks that pass, with spaces between them.
+    to begin that TODO. `alike` says that the finding names a mistake by equal results alone. `seconds` is the duration.
+    Of the `todos` of the stub, `written` have code; `in_progress` says that what is written does not fail. `right` are
+    the ids of the checks that pass, with spaces between them.
     """
 
     at: str
@@ -72,6 +73,7 @@ class Event:
     written: int | None = None
     todo: str | None = None
     right: str | None = None
+    alike: bool | None = None
 
     @property
     def line(self) -> bytes:
@@ -97,6 +99,7 @@ class Snapshot:
 
 
 _NUMBERS = (
+    "alike",
     "edited",
     "passing",
     "checks",
@@ -216,6 +219,7 @@ class Standing:
     check: str | None = None
     title: str | None = None
     finding: str | None = None
+    is_alike: bool = False
     hints: tuple[str, ...] = ()
     hints_shown: int = 0
     file: str | None = None
@@ -345,6 +349,7 @@ def _after_check(before: Standing, event: Event) -> Standing:
         check=event.check,
         title=before.title if same else None,
         finding=event.finding,
+        is_alike=bool(event.alike),
         hints=before.hints if same or passes else (),
         hints_shown=before.hints_shown if passes else shown,
         hint_file=before.hint_file if seen else event.file if shown else None,

@@ -118,6 +118,9 @@ def failure_texts(course: Course, exercise: Exercise, standing: Standing) -> tup
 # The page of a misconception: what the catalogue says, and what was measured on the learner's own program.
 
 
+ONLY_ALIKE = "Your results equal those of a program with this mistake. Your code may have another one."
+
+
 def find_page(course: Course, progress: Progress, wanted: str | None) -> tuple[Described, Exercise | None]:
     """Return the page of a misconception, by default the one behind the last failure, and its exercise.
 
@@ -129,6 +132,8 @@ def find_page(course: Course, progress: Progress, wanted: str | None) -> tuple[D
     exercise = next((exercise for exercise in course.exercises if exercise.id == page.exercise), None)
     if exercise is None or not progress.of(exercise).ever_passed:
         page = replace(page, right=())
+    if exercise is not None and progress.of(exercise).finding == page.id and progress.of(exercise).is_alike:
+        page = replace(page, explanation=f"{ONLY_ALIKE} {page.explanation}")
     return replace(page, wrong=_own_line(course, progress, exercise, page.id) if exercise else ()), exercise
 
 

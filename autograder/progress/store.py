@@ -344,6 +344,7 @@ def _event(course: Course, result: "ExerciseResult", last: LastReport, command: 
         result=result.status,
         check=failure.id if failure else None,
         finding=name_or_none(failure.finding.id) if failure and failure.finding else None,
+        alike=(failure is not None and failure.is_alike) or None,
         file=last.file,
         edited=_edited(course, exercise, last),
         version=exercise_version(course, exercise),

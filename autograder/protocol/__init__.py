@@ -86,9 +86,11 @@ if TYPE_CHECKING:
         SURVEY_FORBIDDEN,
         SURVEY_FUNCTIONS,
         SURVEY_HELPERS,
+        SURVEY_OWNERS,
         SURVEY_PLACES,
         SURVEY_RETURNS,
         SURVEY_STATEMENTS,
+        SURVEY_WORDS,
         TRACE_AXES,
         TRACE_DTYPE,
         TRACE_ELEMENTS,
@@ -123,6 +125,7 @@ if TYPE_CHECKING:
         Outline,
         Refusal,
         code_of,
+        definitions_of,
         first_conflict,
         first_line,
         function_definitions,
@@ -131,9 +134,11 @@ if TYPE_CHECKING:
         name_hash,
         nodes_of,
         outline_of,
+        parameters_of,
         statements,
         text_of,
         visible,
+        words_of,
     )
 
 __getattr__ = face(__name__)

@@ -242,6 +242,12 @@ SURVEY_FORBIDDEN = 100
 SURVEY_STATEMENTS = 2_000
 SURVEY_ASSIGNMENTS = 500
 SURVEY_HELPERS = 20
+SURVEY_OWNERS = 100
+"""Functions and classes of which the words are read."""
+
+SURVEY_WORDS = 1_000
+"""Words of each of them."""
+
 STATEMENT_HASH = 16
 
 # The intermediate results of a program

@@ -7,6 +7,7 @@ import re
 import unicodedata
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from io import BytesIO
 from tokenize import detect_encoding
 from types import CodeType
@@ -81,6 +82,7 @@ def _children(value: object) -> list[ast.AST]:
     return [child for child in (value if isinstance(value, list) else [value]) if isinstance(child, ast.AST)]
 
 
+@lru_cache(maxsize=10_000)
 def name_hash(name: str) -> str:
     """Return the hash of a name, which does not reveal it."""
     return hashlib.sha256(name.encode("utf-8", "backslashreplace")).hexdigest()[:STATEMENT_HASH]
@@ -316,6 +318,67 @@ def outline_of(source: str | bytes) -> Outline:
     tree = ast.parse(text_of(source) if isinstance(source, bytes) else source)
     hashed = tuple((one.hash, one.line) for one in statements(tree))
     return Outline(tuple(functions(tree)), hashed)
+
+
+def words_of(tree: ast.Module) -> dict[str, set[str]]:
+    """Return the words that each function and class at the top level of a file uses, a class in all its methods.
+
+    A word is a name that is read, an attribute, `raise` or `assert`. It is also a parameter, or an attribute of `self`,
+    with what is done to it: `temperature Div`, `mask > softmax`. `self.eps = eps` stores `eps`, and does not use it.
+    """
+    return {owner: _words(definition) for owner, definition in definitions_of(tree).items()}
+
+
+def definitions_of(tree: ast.Module) -> dict[str, ast.FunctionDef | ast.ClassDef]:
+    """Return the functions and classes at the top level of a file, by their names."""
+    return {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+
+
+def parameters_of(definition: ast.AST) -> set[str]:
+    """Return the parameters of all functions in a function or class."""
+    return {node.arg for node in nodes_of(definition) if isinstance(node, ast.arg)} - {"self"}
+
+
+def _words(definition: ast.AST) -> set[str]:
+    found: set[str] = set()
+    stored: set[ast.AST] = set()
+    parameters = parameters_of(definition)
+    for node in nodes_of(definition):  # from the outside in: an assignment comes before its value
+        match node:
+            case ast.Assign(targets=[ast.Attribute(value=ast.Name(id="self"))], value=ast.Name() as value):
+                stored.add(value)
+            case ast.Name(id=name, ctx=ast.Load()) if node not in stored:
+                found.add(name)
+            case ast.Attribute(attr=name, ctx=ast.Load()):
+                found.add(name)
+            case ast.Raise() if not _is_todo(node):
+                found.add("raise")
+            case ast.Assert():
+                found.add("assert")
+        for operand, use in _operands(node):
+            match operand:
+                case ast.Name(id=name) if name in parameters:
+                    found.add(f"{name} {use}")
+                case ast.Attribute(value=ast.Name(id="self"), attr=name):
+                    found.add(f"{name} {use}")
+    return found
+
+
+def _operands(node: ast.AST) -> Iterator[tuple[ast.expr, str]]:
+    """Yield the operands of an expression, each with what is done to it; a comparison with None is no use."""
+    match node:
+        case ast.BinOp(left=left, op=op, right=right):
+            yield from ((side, type(op).__name__) for side in (left, right))
+        case ast.UnaryOp(operand=operand, op=op):
+            yield operand, type(op).__name__
+        case ast.Compare(left=left, ops=ops, comparators=others) if not isinstance(ops[0], ast.Is | ast.IsNot):
+            yield from ((side, "Compare") for side in (left, *others))
+        case ast.Call(func=ast.Name(id=called) | ast.Attribute(attr=called), args=given, keywords=named):
+            yield from ((value, f"> {called}") for value in (*given, *(keyword.value for keyword in named)))
+        case ast.Attribute(value=value, attr=name):
+            yield value, f". {name}"
+        case ast.Subscript(value=value):
+            yield value, "Subscript"
 
 
 def first_line(node: ast.stmt) -> int:

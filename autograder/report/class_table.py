@@ -351,7 +351,11 @@ def _misconceptions(page: Page, summary: ClassSummary) -> list[Text]:
         lines = columns([row[:3] for row in rows], (False, True, False))
     more = len(summary.misconceptions) - len(most)
     rest = [page.text(f"  and {more} more", SECONDARY)] if more else []
-    return [page.text("Most frequent misconceptions", "bold"), *(page.cut(line, page.width) for line in lines), *rest]
+    return [
+        page.text("Most frequent misconceptions, by equal results", "bold"),
+        *(page.cut(line, page.width) for line in lines),
+        *rest,
+    ]
 
 
 def _look_lines(page: Page, summary: ClassSummary) -> list[Text]:

@@ -635,7 +635,7 @@ def _misconception(message: str, finding: Finding | None) -> MisconceptionView |
     if finding is None or not finding.known_as:
         return None
     name = one_line(finding.name or "")
-    is_in_text = message.rstrip(".").lower() == name.rstrip(".").lower() or (finding.detail or "").startswith(name)
+    is_in_text = name.rstrip(".").lower() in message.lower() or (finding.detail or "").startswith(name)
     return MisconceptionView(one_line(finding.id), "" if is_in_text else name, finding.kind.capitalize())
 
 

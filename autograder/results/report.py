@@ -144,7 +144,7 @@ class Evidence:
 class Certainty(Enum):
     """How sure it is that a known mistake is behind a failure, or that a mistake is where a finding points.
 
-    The order is that of the levels here. Only `shown` is proof.
+    The order is that of the levels here. A name is `described`, `alike` or `shown`; a place may be `likely` too.
     """
 
     DESCRIBED = "described"
@@ -154,10 +154,10 @@ class Certainty(Enum):
     """The mistake is probably this one, or probably here."""
 
     ALIKE = "alike"
-    """A known mistake does what the code does, or the line is a statement that it is known by."""
+    """The results equal those of a known mistake, or the line is a statement that it is known by."""
 
     SHOWN = "shown"
-    """A run shows it: one change of that line makes the check pass."""
+    """The code has what the name says, or one change of that line makes the check pass."""
 
     def __lt__(self, other: "Certainty") -> bool:
         levels = list(Certainty)
@@ -171,7 +171,8 @@ class Finding:
     `id` names the misconception, the convention or the pattern; `name` is the name of the first two in words. `detail`
     is the library's own message, or the sentence that explains a misconception. `source` has the lines around the
     place, `label` says in a few words what is wrong there, and `agrees` are the lines before it that still agree.
-    `certainty` says how sure the place is. An exception `at_import` was raised before any check ran.
+    `certainty` says how sure the place is, and `claim` how sure the name is. An exception `at_import` was raised before
+    any check ran.
     """
 
     kind: FindingKind
@@ -186,6 +187,7 @@ class Finding:
     agrees: tuple[int, ...] = ()
     certainty: Certainty = Certainty.DESCRIBED
     at_import: bool = False
+    claim: Certainty = Certainty.DESCRIBED
 
     @property
     def known_as(self) -> str | None:
@@ -217,6 +219,11 @@ class CheckResult:
     def mistake(self) -> str | None:
         """The id of the misconception or convention that explains the failure."""
         return self.finding.id if self.finding is not None and self.finding.known_as else None
+
+    @property
+    def is_alike(self) -> bool:
+        """Whether the results equal those of a misconception, and nothing else shows that it is in the code."""
+        return self.mistake is not None and self.finding is not None and self.finding.claim is Certainty.ALIKE
 
 
 @dataclass(frozen=True)

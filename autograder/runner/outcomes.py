@@ -26,9 +26,11 @@ from autograder.protocol import (
     SURVEY_FORBIDDEN,
     SURVEY_FUNCTIONS,
     SURVEY_HELPERS,
+    SURVEY_OWNERS,
     SURVEY_PLACES,
     SURVEY_RETURNS,
     SURVEY_STATEMENTS,
+    SURVEY_WORDS,
     Array,
     Function,
     Opaque,
@@ -203,6 +205,7 @@ class Survey:
     A statement is its hash and its first line; an assignment is its function or class, its name and its line. The
     `functions` say which of them are still a TODO. `helpers` are names of replaced files that are the student's own.
     `running` has the first and last line of every statement but imports and the heads of functions and classes.
+    `words` has the words that each function and class at the top level uses.
     """
 
     places: Mapping[str, tuple[int, ...]]
@@ -212,6 +215,7 @@ class Survey:
     functions: tuple[Function, ...] = ()
     helpers: tuple[str, ...] = ()
     running: tuple[tuple[int, int], ...] = ()
+    words: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def runs(self, line: int) -> bool:
         """Whether a call can compute something on a line: it is no import, head of a function, docstring or comment."""
@@ -278,6 +282,10 @@ def read_survey(event: Mapping[str, Any]) -> Survey:
         ),
         tuple(as_dotted(name) for name in as_list(event["helpers"], SURVEY_HELPERS)),
         tuple((as_line(first), as_line(last)) for _, first, last, runs in statements if runs is True),
+        {
+            as_text(owner): frozenset(as_text(word) for word in as_list(found, SURVEY_WORDS))
+            for owner, found in as_dict(event["words"], SURVEY_OWNERS).items()
+        },
     )
 
 

@@ -13,8 +13,10 @@ from autograder.protocol import (
     PACKAGE,
     SURVEY_ASSIGNMENTS,
     SURVEY_FORBIDDEN,
+    SURVEY_OWNERS,
     SURVEY_PLACES,
     SURVEY_RETURNS,
+    SURVEY_WORDS,
     cut,
     function_definitions,
     functions,
@@ -22,6 +24,7 @@ from autograder.protocol import (
     statements,
     text_of,
     uses_of_syntax,
+    words_of,
 )
 
 NOTEBOOK_API = "autograder.notebook."
@@ -43,7 +46,18 @@ def survey(source: bytes, forbidden: tuple[str, ...]) -> dict[str, Any]:
         "assignments": assignments(own),
         "functions": [list(function) for function in functions(tree)],
         "statements": [list(statement[:4]) for statement in statements(tree, nodes)],
+        "words": words(tree),
     }
+
+
+def words(tree: ast.Module) -> dict[str, list[str]]:
+    """Return the words that the functions and classes of a file use, as many as a report of the worker may have."""
+    short = {
+        owner: sorted(word for word in found if len(word) <= MOST_NAME)[:SURVEY_WORDS]
+        for owner, found in words_of(tree).items()
+        if len(owner) <= MOST_NAME
+    }
+    return dict(list(short.items())[:SURVEY_OWNERS])
 
 
 @lru_cache(maxsize=64)

@@ -9,7 +9,7 @@ import pytest
 from autograder.answer_key import AnswerKey, Misconception
 from autograder.checks import Key, Same
 from autograder.comparison import Expected, sketch
-from autograder.judge.matching import RICH, agreements, name
+from autograder.judge.matching import RICH, Code, agreements, name
 from autograder.protocol import Array
 from autograder.runner import Fault, Observed, Outcome
 from tests.support import tiny
@@ -64,7 +64,7 @@ def named(
     outcomes: dict[Key, Outcome] = {(id_, 0): yours.get(id_, right) for id_ in CHECKS}
     failing = {(id_, 0) for id_ in yours}
     found = agreements(outcomes, failing, key, CHECKS)
-    names = ((id_, name(CHECKS[id_], outcomes, key, found, failing, {marks})) for id_ in yours)
+    names = ((id_, name(CHECKS[id_], outcomes, key, found, failing, Code({marks}))) for id_ in yours)
     return {id_: match.entry.id for id_, match in names if match is not None}
 
 
