@@ -23,7 +23,7 @@ def described(value: Value) -> str:
     return str(value)
 
 
-ONLY_SOME_SIZES = "With inputs of other sizes it is right: does a size stand in the code as a number?"
+ONLY_SOME_SIZES = "With inputs of other sizes it is right."
 
 
 def array(expected: Array) -> str:

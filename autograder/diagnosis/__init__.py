@@ -7,6 +7,7 @@ from autograder.faces import face
 if TYPE_CHECKING:
     from .differences import Trial, of_difference
     from .exceptions import (
+        ArgumentUnused,
         AttributeLacking,
         CallForbidden,
         CountReturned,

@@ -576,13 +576,37 @@ class DivergenceSearch:
         What is made of constants alone is in doubt only where nothing else is.
         """
         suspects = [index for index in self._suspects() if self.places[index] is not None]
-        inputs = {index: self.trace.steps[index].inputs for index in suspects}
-        first = [
-            index
-            for index in suspects
-            if not self.constant[index] and all(self.good(at) or self.constant[at] for at in inputs[index])
-        ]
-        return first or [index for index in suspects if all(self.good(at) for at in inputs[index])]
+        own = {index for index in suspects if self._is_another_way(index)}
+        for spared in (own, set[int]()):
+            blamed = [index for index in suspects if index not in spared]
+            inputs = {index: self.trace.steps[index].inputs for index in blamed}
+            good = {at for ats in inputs.values() for at in ats if self.good(at) or at in spared}
+            first = [
+                index
+                for index in blamed
+                if not self.constant[index] and all(at in good or self.constant[at] for at in inputs[index])
+            ]
+            first = first or [index for index in blamed if good.issuperset(inputs[index])]
+            if first:
+                return first
+        return []
+
+    def _is_another_way(self, at: int) -> bool:
+        """Whether a value may be right, and the solution has none like it: no value of its shape is still missing."""
+        if self.states[at] is not StepState.UNKNOWN:
+            return False
+        shape = _squeezed(self.trace.steps[at].shape)
+        return shape not in self._missing_shapes
+
+    @cached_property
+    def _missing_shapes(self) -> set[tuple[int, ...]]:
+        """The shapes of the solution's values that no step of the student's has."""
+        computed = set(self.matched)
+        return {
+            _squeezed(step.shape)
+            for index, step in enumerate(self.reference.steps)
+            if step.stack and index not in computed
+        }
 
     def _differing_results(self) -> list[int]:
         """Return the steps that made a part of the result, where the solution's part is another."""

@@ -204,6 +204,17 @@ class CountReturned(Fact):
         return Wording(says, ("return what the stub names, in its order",), whole=True)
 
 
+class ArgumentUnused(Fact):
+    """The code never uses an argument that the check is about."""
+
+    argument: str
+
+    id = "argument_unused"
+
+    def wording(self) -> Wording:
+        return Wording(f"Your code never uses the argument `{self.argument}`", whole=True)
+
+
 class AttributeLacking(Fact):
     """A check got an object of a type that lacks what the check reads."""
 

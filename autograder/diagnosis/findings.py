@@ -70,7 +70,7 @@ def _alike(known: Misconception, unnamed: Finding) -> Finding:
         kind="convention" if known.convention else "misconception",
         id=known.id,
         name=known.name,
-        message=message("", alike(known.name)),
+        message=message("", alike(known.name, raised=unnamed.kind == "exception")),
         detail="\n".join(filter(None, (unnamed.message, unnamed.detail))),
         claim=Certainty.ALIKE,
     )

@@ -26,7 +26,7 @@ class StepState(Enum):
 
 
 _LABELS = {
-    StepState.UNKNOWN: "the first value that differs",
+    StepState.UNKNOWN: "the first value not in the solution",
     StepState.RESHAPED: "the right numbers, in another shape",
     StepState.RETYPED: "the right numbers, of another dtype",
     StepState.MOVED: "the right numbers, in other places",
@@ -125,7 +125,7 @@ class Diverges(Fact):
         if state in (StepState.UNKNOWN, StepState.UNFINISHED) and self.divergence.factor is not None:
             return Wording(opened(f"{line} computes {label(self.divergence)}"), whole=True)
         if state is StepState.UNKNOWN:
-            return Wording(opened(f"{line} is the first whose value differs from the expected one"), whole=True)
+            return Wording(opened(f"{line} makes {_LABELS[state]}"), whole=True)
         if state is StepState.UNFINISHED:
             says = f"Your values are as expected up to {line}, but a step is missing there"
             return Wording(says, whole=True)

@@ -13,7 +13,7 @@ from autograder.results import Certainty, Place
 from autograder.runner import Fault, Observed, Outcome, RecordedTrace, Survey
 
 from .divergence import Where, first_divergence
-from .exceptions import in_characters
+from .exceptions import ArgumentUnused, in_characters
 from .judgement import Diagnosis, Judgement, Location, Trials, Verdict
 from .locations import Deadline, Divergence, StepState
 from .named_sizes import factors, named, simplest
@@ -398,17 +398,20 @@ def _part(function: str | None) -> str:
 def _is_open(verdict: Verdict) -> bool:
     """Whether a check failed in a way that has a place worth looking for."""
     diagnosis = verdict.diagnosis
-    return verdict.status in ("fail", "error") and diagnosis is not None and diagnosis.kind != "forbidden"
+    is_plain = diagnosis is not None and (diagnosis.kind == "forbidden" or isinstance(diagnosis.fact, ArgumentUnused))
+    return verdict.status in ("fail", "error") and diagnosis is not None and not is_plain
 
 
 def _belongs(divergence: Divergence, diagnosis: Diagnosis) -> bool:
     """Whether a diagnosis and the first divergence are of one mistake, as far as that is known.
 
-    A value of the right shape seldom raises an exception later. A misconception that is known by little may be another
-    one, and beside other mistakes the trials may diverge at theirs. Where an exception was raised is known anyway.
+    A value of the right shape seldom raises an exception later, and in another function an own shape may be as right.
+    A misconception that is known by little may be another one, and beside other mistakes the trials may diverge at
+    theirs. Where an exception was raised is known anyway.
     """
     if diagnosis.kind == "exception" and diagnosis.misconception is None:
-        return divergence.misshapen and divergence.is_unique
+        raised = diagnosis.place.function if diagnosis.place is not None else None
+        return divergence.misshapen and divergence.is_unique and divergence.place.function == raised
     is_alike = diagnosis.certainty >= Certainty.ALIKE
     if diagnosis.misconception is None or (is_alike and not diagnosis.is_one_of_several):
         return True

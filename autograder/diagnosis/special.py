@@ -62,7 +62,7 @@ class RowsNaN(Fact):
 
     def wording(self) -> Wording:
         says = f"{self.count} of {self.size} whole rows {_are(self.count)} NaN, {_rest(self.rest_is_right)}"
-        asks = f"A row along {self.axis} is NaN after 0 / 0, or if all of it is -inf before a softmax."
+        asks = f"{_NAN} So is a softmax over a row of -inf."
         return Wording(says, (f"the first at {position(self.first)}",), asks, "where it is NaN")
 
 
@@ -151,7 +151,7 @@ class AllZero(Fact):
     id = "zero"
 
     def wording(self) -> Wording:
-        asks = "Do you ever write there what you compute, or do you multiply it by 0?"
+        asks = "Print the values on the way: which is the first that is 0 everywhere?"
         if self.in_gradient:
             asks = "The result does not depend on it: is it detached on the way, or is its value not used?"
         return Wording("0 everywhere", (), asks)

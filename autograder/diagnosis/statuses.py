@@ -210,9 +210,10 @@ def named(name: str, functions: Collection[str] = ()) -> str:
     return sentence(opened(name, functions))
 
 
-def alike(name: str) -> Wording:
+def alike(name: str, *, raised: bool = False) -> Wording:
     """Return what is sure where results equal those of a misconception, and nothing else of it was seen."""
-    return Wording(f"Your results equal those of a program in which {name}", whole=True)
+    begins = "Your code fails like a program in which" if raised else "Your results equal those of a program in which"
+    return Wording(f"{begins} {name}", whole=True)
 
 
 def explained(explanation: str, convention: str = "") -> str:

@@ -48,6 +48,12 @@ def return_line(survey: Survey | None, check: Check, file: str) -> Place | None:
     return Place(file, lines[1], function) if len(lines) == 2 else without_return(survey, check, file)
 
 
+def definition_of(survey: Survey | None, check: Check, file: str) -> Place | None:
+    """Return the definition of a checked function; of a class that of its `forward`."""
+    lines = survey.places.get(check.of or "", ()) if survey is not None else ()
+    return Place(file, lines[0], _function(survey, check.of)) if survey and check.of and lines else None
+
+
 def without_return(survey: Survey | None, check: Check, file: str) -> Place | None:
     """Return the definition of a checked function that has no return."""
     if survey is None or check.of is None:

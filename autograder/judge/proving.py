@@ -12,7 +12,7 @@ from autograder.answer_key import Misconception
 from autograder.checks import Check, Key, SameInputs
 from autograder.comparison import passes
 from autograder.course import Exercise
-from autograder.diagnosis import EarlierUnwritten, Judgement, Location, Raised, Verdict
+from autograder.diagnosis import ArgumentUnused, EarlierUnwritten, Judgement, Location, Raised, Verdict
 from autograder.edits import Clues, Edit
 from autograder.protocol import name_hash
 from autograder.results import Certainty, ExerciseResult, Place, first_failing
@@ -409,12 +409,13 @@ def with_proofs(
 
 
 def _is_unset(verdict: Verdict) -> bool:
-    """Whether no line sets the attribute or imports the name that a check needs.
+    """Whether no line uses the argument, sets the attribute or imports the name that a check needs.
 
     An edit where it is read only works around that.
     """
     fact = verdict.diagnosis.fact if verdict.diagnosis is not None else None
-    return isinstance(fact, Raised) and fact.id in ("unset_attribute", "set_without_self", "not_imported")
+    names = ("argument_unused", "unset_attribute", "set_without_self", "not_imported")
+    return isinstance(fact, ArgumentUnused | Raised) and fact.id in names
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """Judges the outcomes of an exercise with its answer key. What explains a failure is imported where there is one."""
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -10,6 +11,7 @@ from autograder.checks import Check, Key, counted_checks, sizes_of
 from autograder.comparison import Difference, judge_observation
 from autograder.course import Exercise, Suite
 from autograder.diagnosis import (
+    ArgumentUnused,
     AttributeLacking,
     CallForbidden,
     CheckRequired,
@@ -31,6 +33,7 @@ from autograder.diagnosis import (
     overall,
     place_in,
 )
+from autograder.protocol import UNUSED
 from autograder.results import (
     Certainty,
     CheckResult,
@@ -45,7 +48,7 @@ from autograder.runner import Fault, Observed, Outcome, Prints, Survey, WorkerFa
 from autograder.submission import Cells
 
 from .matching import Agreement, Code, agreements, is_unwritten, name, todos_in
-from .places import misplaced, place_of
+from .places import definition_of, misplaced, place_of
 
 if TYPE_CHECKING:
     from autograder.diagnosis import Diagnosis, Location
@@ -342,9 +345,8 @@ class Verdicts:
         if _fails(check, trials.failing) and is_unwritten(check, trials.todos, _outcomes(check, trials)):
             return self._made(check, trials, "not_started", None)
         own = known.get(check.id)
-        status, diagnosis = self._status(
-            check, trials, differences, named=own is not None and own.certainty is Certainty.SHOWN
-        )
+        is_shown = own is not None and own.certainty is Certainty.SHOWN
+        status, diagnosis = self._status(check, trials, differences, named=is_shown)
         if diagnosis is not None and status in ("fail", "error"):
             if own is not None:
                 several = own.is_one_of_several
@@ -353,6 +355,10 @@ class Verdicts:
                 )
             elif any(other.certainty >= Certainty.ALIKE for other in known.values()):
                 diagnosis = replace(diagnosis, is_one_of_several=True)
+            unused = _unused(check, trials.survey) if not is_shown else None
+            if unused is not None and diagnosis.kind == "pattern":
+                place = definition_of(trials.survey, check, self.exercise.file)
+                diagnosis = replace(diagnosis, fact=ArgumentUnused(unused), subject="", place=place, misconception=None)
         return self._made(check, trials, status, diagnosis)
 
     def _status(
@@ -449,6 +455,14 @@ def _outcomes(check: Check, trials: Trials) -> list[Outcome]:
 
 def _fails(check: Check, failing: Collection[Key]) -> bool:
     return any((check.id, trial) in failing for trial in range(check.trials))
+
+
+def _unused(check: Check, survey: Survey | None) -> str | None:
+    """Return the argument that a check is about, by its id or title, if the code does not use it."""
+    about = set(re.findall(r"\w+", f"{check.id} {check.title}"))
+    words = survey.words.get((check.of or "").split(".")[0], ()) if survey is not None else ()
+    named = (word.removeprefix(UNUSED) for word in words if word.startswith(UNUSED))
+    return next((name for name in sorted(named) if name in about), None)
 
 
 def _can_be_named(wrong: Outcome) -> bool:

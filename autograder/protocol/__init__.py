@@ -121,6 +121,7 @@ if TYPE_CHECKING:
     from .programs import (
         BODIES_OF,
         CONFLICT,
+        UNUSED,
         Function,
         Outline,
         Refusal,

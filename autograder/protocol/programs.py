@@ -325,6 +325,7 @@ def words_of(tree: ast.Module) -> dict[str, set[str]]:
 
     A word is a name that is read, an attribute, `raise` or `assert`. It is also a parameter, or an attribute of `self`,
     with what is done to it: `temperature Div`, `mask > softmax`. `self.eps = eps` stores `eps`, and does not use it.
+    `unused top_k` says that nothing uses this parameter.
     """
     return {owner: _words(definition) for owner, definition in definitions_of(tree).items()}
 
@@ -339,13 +340,15 @@ def parameters_of(definition: ast.AST) -> set[str]:
     return {node.arg for node in nodes_of(definition) if isinstance(node, ast.arg)} - {"self"}
 
 
-def _words(definition: ast.AST) -> set[str]:
+def _words(definition: ast.FunctionDef | ast.ClassDef) -> set[str]:
     found: set[str] = set()
     stored: set[ast.AST] = set()
     parameters = parameters_of(definition)
     for node in nodes_of(definition):  # from the outside in: an assignment comes before its value
         match node:
-            case ast.Assign(targets=[ast.Attribute(value=ast.Name(id="self"))], value=ast.Name() as value):
+            case ast.Assign(
+                targets=[ast.Attribute(value=ast.Name(id="self"), attr=name)], value=ast.Name(id=same) as value
+            ) if name == same:
                 stored.add(value)
             case ast.Name(id=name, ctx=ast.Load()) if node not in stored:
                 found.add(name)
@@ -361,7 +364,21 @@ def _words(definition: ast.AST) -> set[str]:
                     found.add(f"{name} {use}")
                 case ast.Attribute(value=ast.Name(id="self"), attr=name):
                     found.add(f"{name} {use}")
-    return found
+    unused = {f"{UNUSED}{name}" for name in _own_parameters(definition) if name not in found}
+    return found | unused
+
+
+UNUSED = "unused "
+"""Begins a word about a parameter that nothing uses."""
+
+
+def _own_parameters(definition: ast.FunctionDef | ast.ClassDef) -> Iterator[str]:
+    """Yield the named parameters of a function, or of the methods of a class; `_x` is unused on purpose."""
+    functions = [definition] if isinstance(definition, ast.FunctionDef) else definition.body
+    for function in functions:
+        if isinstance(function, ast.FunctionDef):
+            given = (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
+            yield from (one.arg for one in given if one.arg not in ("self", "cls") and not one.arg.startswith("_"))
 
 
 def _operands(node: ast.AST) -> Iterator[tuple[ast.expr, str]]:

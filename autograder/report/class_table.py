@@ -352,7 +352,7 @@ def _misconceptions(page: Page, summary: ClassSummary) -> list[Text]:
     more = len(summary.misconceptions) - len(most)
     rest = [page.text(f"  and {more} more", SECONDARY)] if more else []
     return [
-        page.text("Most frequent misconceptions, by equal results", "bold"),
+        page.text("Misconceptions, by equal results", "bold"),
         *(page.cut(line, page.width) for line in lines),
         *rest,
     ]

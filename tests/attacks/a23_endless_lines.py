@@ -6,5 +6,6 @@
 # ///
 tried()
 type(the_job().sources).survey = lambda *_: {
-    "places": {"f": [10**15], "g": [-(10**15)]}, "forbidden": [["x" * 10**6, 10**30]], "assignments": [], "statements": []
+    "places": {"f": [10**15], "g": [-(10**15)]}, "forbidden": [["x" * 10**6, 10**30]], "assignments": [], "statements": [],
+    "functions": [], "helpers": [], "words": {}
 }

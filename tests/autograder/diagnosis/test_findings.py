@@ -17,7 +17,7 @@ from autograder.diagnosis.findings import excerpt
 from autograder.diagnosis.locations import Divergence, StepState
 from autograder.diagnosis.named_sizes import agreed, factors, named, simplest
 from autograder.protocol import Opaque, Value
-from autograder.results import LARGEST, Evidence, Finding, Place
+from autograder.results import LARGEST, Certainty, Evidence, Finding, FindingKind, Place
 from autograder.results.wording import LONGEST
 from autograder.runner import Fault
 from tests.support.observations import CHECK, finding, observed, trial_of
@@ -155,7 +155,7 @@ def test_a_message_sheds_what_has_no_room_and_is_never_cut() -> None:
 )
 def test_a_name_that_begins_with_code_keeps_its_letters(name: str, message: str) -> None:
     entry = Misconception("an-id", name, "It is so.", "Is it?", (), {})
-    known = Diagnosis("pattern", DroppedTogether(), misconception=entry)
+    known = Diagnosis("pattern", DroppedTogether(), misconception=entry, certainty=Certainty.SHOWN)
     assert finding_of(known, Source("a.py", functions=frozenset({"Model", "forward"}))).message == message
 
 
@@ -166,7 +166,9 @@ def test_a_named_misconception_keeps_the_observation_of_a_device_and_the_numbers
     diagnosis, source = of_fault(fault, "ex01_first.py", b""), Source("ex01_first.py")
     unnamed = finding_of(diagnosis, source)
     assert unnamed.message.startswith("positions stays on the CPU")
-    named = finding_of(replace(diagnosis, evidence=Evidence("output"), misconception=entry), source)
+    named = finding_of(
+        replace(diagnosis, evidence=Evidence("output"), misconception=entry, certainty=Certainty.SHOWN), source
+    )
     assert named.detail == "It is so.\npositions stays on the CPU while the others are on another device."
     assert (named.place, named.evidence) == (place, Evidence("output"))
 
@@ -301,7 +303,7 @@ def test_one_factor_is_claimed_for_a_named_mistake_only_if_its_line_makes_it(fac
     right = TrialNumbers(0, "chance").normal("B T D")
     trials = [trial_of(1.4 * right, right, 0)] * 2
     entry = Misconception("an-id", "the axis is another one", "It is so.", "Is it?", (), {})
-    known = replace(of_difference(CHECK, trials, evidence=True), misconception=entry)
+    known = replace(of_difference(CHECK, trials, evidence=True), misconception=entry, certainty=Certainty.SHOWN)
     place = Place("ex05_attention.py", 3)
     location = Location(place, Divergence(place, StepState.UNKNOWN, factor, (), True))
     assert evidence(finding_of(known, Source("ex05_attention.py"), location)).witness_title == title
@@ -432,3 +434,18 @@ def test_no_result_is_so_odd_that_it_has_no_finding() -> None:
         if any(trial.difference is not None for trial in trials):
             result = finding(trials)
             assert 0 < len(result.message) <= LONGEST, result
+
+
+@pytest.mark.parametrize(
+    ("kind", "begins"), [("pattern", "Your results equal those of"), ("exception", "Your code fails like")]
+)
+def test_a_name_that_only_the_results_speak_for_is_said_so(kind: FindingKind, begins: str) -> None:
+    entry = Misconception("an-id", "length is moved twice", "The next tokens are lost.", "How long is it?", (), {})
+    alike = Diagnosis(kind, DroppedTogether(), misconception=entry, certainty=Certainty.ALIKE)
+    finding = finding_of(alike, Source("ex05_attention.py"))
+    assert finding.message == f"{begins} a program in which length is moved twice."
+    assert (finding.id, finding.name, finding.claim) == ("an-id", entry.name, Certainty.ALIKE)
+    assert entry.explanation not in str(finding.detail), "what explains the mistake speaks of what was not seen"
+    proved = Location(Place("ex05_attention.py", 3), certainty=Certainty.SHOWN)
+    shown = finding_of(alike, Source("ex05_attention.py"), proved)
+    assert (shown.message, shown.claim) == ("Length is moved twice.", Certainty.SHOWN)

@@ -1,5 +1,6 @@
 """Which misconception explains a failed check, alone or beside another mistake, and when none is named."""
 
+import ast
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -7,10 +8,12 @@ import numpy as np
 import pytest
 
 from autograder.answer_key import AnswerKey, Misconception
+from autograder.answer_key.key import Condition
 from autograder.checks import Key, Same
 from autograder.comparison import Expected, sketch
 from autograder.judge.matching import RICH, Code, agreements, name
-from autograder.protocol import Array
+from autograder.protocol import Array, name_hash, words_of
+from autograder.results import Certainty, Place
 from autograder.runner import Fault, Observed, Outcome
 from tests.support import tiny
 
@@ -66,6 +69,57 @@ def named(
     found = agreements(outcomes, failing, key, CHECKS)
     names = ((id_, name(CHECKS[id_], outcomes, key, found, failing, Code({marks}))) for id_ in yours)
     return {id_: match.entry.id for id_, match in names if match is not None}
+
+
+def code(text: str = "", *marks: str) -> Code:
+    return Code(marks, words_of(ast.parse(text)), text.encode())
+
+
+def claim(yours: Mapping[str, Outcome], known: Misconception, own: Code, size: str = "many") -> Certainty | None:
+    """Return how sure the name of a misconception is for check a; None if it is not given."""
+    expected = {(id_, 0): Expected(RIGHT[size].value, RIGHT[size].value) for id_ in CHECKS}
+    sketches = {(id_, 0): sketch(outcome, JUDGE, expected[id_, 0]) for id_, outcome in yours.items()}
+    key = AnswerKey(expected, (replace(known, outcomes=sketches),))
+    outcomes: dict[Key, Outcome] = {(id_, 0): yours.get(id_, RIGHT[size]) for id_ in CHECKS}
+    failing = {(id_, 0) for id_ in yours}
+    check = replace(CHECKS["a"], of="attend")
+    match = name(check, outcomes, key, agreements(outcomes, failing, key, CHECKS), failing, own)
+    return match.certainty if match is not None else None
+
+
+TOP_P = Misconception(
+    "id", "", "", "", (), {}, ("mark",), (name_hash("attend"),), condition=Condition(frozenset([name_hash("top_p")]))
+)
+
+
+def test_a_name_is_none_if_the_code_contradicts_it() -> None:
+    assert claim(values(a=1), TOP_P, code("def attend(top_p):\n    return top_p\n")) is Certainty.SHOWN
+    assert claim(values(a=1), TOP_P, code("def attend(top_p):\n    return 1\n")) is None
+    helper = code("def cut(top_p):\n    return top_p\n\n\ndef attend(x):\n    return cut(x)\n")
+    assert claim(values(a=1), TOP_P, helper) is Certainty.SHOWN, "a function that it calls is its own code"
+
+
+def test_a_name_about_another_function_is_none() -> None:
+    elsewhere = code("def attend():\n    return 1\n\n\ndef by_hand(top_p):\n    return top_p\n")
+    of_other = replace(TOP_P, owners=(name_hash("by_hand"),))
+    assert claim(values(a=1), of_other, elsewhere) is None
+    assert claim(values(a=1), TOP_P, code("def attend(top_p):\n    return top_p\n", "mark")) is Certainty.SHOWN
+
+
+def test_equal_results_alone_show_a_name_only_if_they_are_many_and_the_whole_program() -> None:
+    own = code("def attend(top_p):\n    return top_p\n")
+    assert claim(few(a=1), TOP_P, own, "few") is Certainty.ALIKE
+    assert claim(few(a=1), replace(TOP_P, is_stated=True), own, "few") is Certainty.SHOWN
+    assert claim({"a": TYPICAL}, TOP_P, own) is Certainty.ALIKE
+    assert claim({"a": TYPICAL}, TOP_P, code("def attend(top_p):\n    return top_p\n", "mark")) is Certainty.SHOWN
+
+
+def test_a_refusal_needs_a_raise() -> None:
+    refused = replace(TOP_P, any_exception=True, condition=Condition(frozenset([name_hash("raise")])))
+    raised = replace(TYPICAL, frames=(Place("ex01.py", 3, "attend"),))
+    text = "def attend(x):\n    if not x:\n        {}\n    raise ValueError\n"
+    assert claim({"a": raised}, refused, code(text.format("raise ValueError"))) is not None
+    assert claim({"a": raised}, refused, code(text.format("x = 1 / x"))) is None
 
 
 def values(**by_check: float) -> dict[str, Outcome]:

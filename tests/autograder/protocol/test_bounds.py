@@ -261,6 +261,9 @@ def test_the_helpers_of_any_file_arrive() -> None:
         {"functions": [["f" * (bounds.MOST_NAME + 1), 1, 1, 1, 0]]},
         {"helpers": ["a.b"] * (bounds.SURVEY_HELPERS + 1)},
         {"helpers": ["a text that is no name"]},
+        {"words": {f"f{number}": [] for number in range(bounds.SURVEY_OWNERS + 1)}},
+        {"words": {"f": ["x"] * (bounds.SURVEY_WORDS + 1)}},
+        {"words": {"f": ["x" * (bounds.MOST_NAME + 1)]}},
     ],
 )
 def test_a_survey_that_is_longer_than_any_worker_sends_is_refused(more: dict[str, Any]) -> None:
@@ -271,6 +274,7 @@ def test_a_survey_that_is_longer_than_any_worker_sends_is_refused(more: dict[str
         "assignments": [],
         "functions": [],
         "helpers": [],
+        "words": {},
     }
     assert read_survey(nothing).places == {}
     with pytest.raises(ValueError, match="of the wrong type"):
