@@ -7,7 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -29,7 +29,7 @@ from autograder.course import (
 from autograder.gradebook import Out, Row, Stored, read_stored, row_of, stamp_of, state_of, with_points, write_stored
 from autograder.judge import failed_result, held_result
 from autograder.report import duration
-from autograder.results import SCHEMA, ExerciseResult, Report
+from autograder.results import SCHEMA, Certainty, ExerciseResult, Report
 from autograder.runner import Cancelled, EnvironmentProblem, Runner
 from autograder.sandbox import Isolation, IsolationError, open_isolation, process_isolation
 from autograder.submission import Caps, Entry, Submission
@@ -363,6 +363,33 @@ class Bulk:
             write_stored(self.out.report(entry.student), stored)
         return Graded(self._row(entry, stored, stamp), kept, ran)
 
+    def unproved(self, entries: Iterable[Entry]) -> dict[tuple[object, ...], tuple[str, list[Entry]]]:
+        """Return what a search may prove: exercises whose first failure has a likely place, with the submissions.
+
+        Equal programs with equal failures have one entry together.
+        """
+        groups: dict[tuple[object, ...], tuple[str, list[Entry]]] = {}
+        course = self.conditions.course
+        for entry in entries:
+            stored = read_stored(self.out.report(entry.student))
+            results = [one for one in stored.report.exercises if _is_unproved(one)] if stored is not None else []
+            sources = self.conditions.read(entry).sources if results else {}
+            for result in results:
+                files = tuple(sources.get(one.file) for one in course.with_all_needs(course.exercise(result.id)))
+                same = (result.id, files, tuple((check.status, check.mistake) for check in result.checks))
+                groups.setdefault(same, (result.id, []))[1].append(entry)
+        return groups
+
+    def put_search(self, entry: Entry, result: ExerciseResult) -> None:
+        """Write the result of a search into a report, if the same checks fail as when the submission was graded."""
+        stored = read_stored(self.out.report(entry.student))
+        if stored is None:
+            return
+        results = tuple(_with_search(old, result) if old.id == result.id else old for old in stored.report.exercises)
+        stored = replace(stored, report=replace(stored.report, exercises=results))
+        write_stored(self.out.report(entry.student), stored)
+        self.out.index.put(self._row(entry, stored, stamp_of(entry, self.conditions.intake)))
+
     def rows(self, entries: Iterable[Entry]) -> Iterator[Row]:
         """Yield the rows of the valid reports, ordered by student."""
         for entry in sorted(entries, key=lambda entry: entry.student):
@@ -471,6 +498,28 @@ class Bulk:
         """Raise `CourseChanged` if the course was changed during the run: a report could mix two versions."""
         if self.conditions.touched() and suite_digest(self.conditions.course) != self.conditions.suite:
             raise CourseChanged(f"the files of the course in {self.conditions.course.root} were changed during grading")
+
+
+def is_proved(result: ExerciseResult) -> bool:
+    """Whether a proof shows where the first failure of an exercise comes from."""
+    finding = result.first_failure.finding if result.first_failure is not None else None
+    return finding is not None and finding.certainty is Certainty.SHOWN
+
+
+def _is_unproved(result: ExerciseResult) -> bool:
+    finding = result.first_failure.finding if result.first_failure is not None else None
+    is_searchable = finding is not None and finding.kind != "forbidden" and result.status in ("fail", "error")
+    return is_searchable and not result.searched and not is_proved(result)
+
+
+def _with_search(graded: ExerciseResult, searched: ExerciseResult) -> ExerciseResult:
+    """Return what a search found, with the marks as graded; a run that ended otherwise shows nothing."""
+    statuses = [[check.status for check in result.checks] for result in (graded, searched)]
+    if statuses[0] != statuses[1]:
+        return replace(graded, searched=True)
+    pairs = zip(graded.checks, searched.checks, strict=True)
+    checks = tuple(replace(old, finding=new.finding, hints=new.hints) for old, new in pairs)
+    return replace(graded, checks=checks, searched=True)
 
 
 def _report(results: Sequence[ExerciseResult]) -> Report:

@@ -4,8 +4,10 @@ import argparse
 import importlib
 import os
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -44,10 +46,10 @@ from autograder.gradebook import (
     times_to_look_at,
     without_effect,
 )
-from autograder.judge import Grader
+from autograder.judge import SELF_CHECK, Budget, Grader
 from autograder.progress import normalize_device
 from autograder.report import Facts, plural
-from autograder.results import Report
+from autograder.results import ExerciseResult, Report
 from autograder.runner import EnvironmentProblem, GraderProblem
 from autograder.submission import Entry, Submission, handout_of, list_submissions
 
@@ -61,6 +63,7 @@ from .bulk import (
     Rate,
     conditions_of,
     give_back_large_blocks,
+    is_proved,
     open_grading_isolation,
 )
 from .shards import accepted_only, changed_ids, refuse_other_run, students_json
@@ -71,6 +74,9 @@ if TYPE_CHECKING:
 
 MOST_WAITING = 64
 """At least so many submissions are with a cluster, so that one which grows finds work."""
+
+SEARCH = Budget(SELF_CHECK.edits, 30.0)
+"""Nobody waits for one search, so a busy machine may take its time: the number of edits ends it."""
 
 JUDGED_BESIDE = 1
 """So many submissions more than `jobs` are graded at a time: they are judged while the others run."""
@@ -180,6 +186,40 @@ class ClassRun:
         ]
         return Outcome(self.counts, 0, reports, [row.facts for row in rows], finals, table)
 
+    def prove(self, entries: Sequence[Entry], minutes: float) -> str:
+        """Search for proofs of where the mistakes are, until the time is over; return a sentence about what was found.
+
+        Equal programs are searched once. Each report is written as soon as its search has ended, so a second run goes
+        on. Raises `Interrupted` and `EnvironmentProblem`.
+        """
+        bulk, suite = Bulk(self.out, self.conditions), load_suite(self.conditions.course)
+        groups = list(bulk.unproved(entries).values())
+        found: Counter[str] = Counter()
+        if not groups:
+            return _searched(found, 0)
+        exercises = tuple(exercise for exercise in suite.exercises if exercise.id in {id_ for id_, _ in groups})
+        plan = Plan((), tuple(entry for _, same in groups for entry in same[:1]), exercises)
+        end = time.monotonic() + 60 * minutes
+        jobs = self.options.jobs or os.cpu_count() or 1
+        with ending.saying(lambda: f"stopped; {_searched(found, len(groups))}"), ExitStack() as stack:
+            grade_one, jobs = self._open_grader(bulk, plan, suite, jobs, stack, SEARCH)
+
+            def search(exercise: str, entry: Entry) -> ExerciseResult | None:
+                if time.monotonic() > end:
+                    return None
+                return grade_one(self.conditions.read(entry), [suite.course.exercise(exercise)]).exercises[0]
+
+            pool = ThreadPoolExecutor(jobs, thread_name_prefix="proving")
+            stack.callback(pool.shutdown, wait=True, cancel_futures=True)
+            tasks = {pool.submit(search, exercise, same[0]): same for exercise, same in groups}
+            for task in as_completed(tasks):
+                if (result := task.result()) is not None:
+                    for entry in tasks[task]:
+                        bulk.put_search(entry, result)
+                    found["searched"] += 1
+                    found["proved"] += is_proved(result)
+        return _searched(found, len(groups))
+
     def _plan(self, bulk: Bulk, entries: Sequence[Entry], chosen: frozenset[str]) -> tuple[Plan, list[Entry]]:
         """Return what is known and open, and the open submissions of the chosen students."""
         if self.options.retry_errors:
@@ -209,10 +249,12 @@ class ClassRun:
 
             bulk.grade_all(plan.open, suite, grade_one, jobs, on_progress)
 
-    def _open_grader(self, bulk: Bulk, plan: Plan, suite: Suite, jobs: int, stack: ExitStack) -> tuple[GradeOne, int]:
+    def _open_grader(
+        self, bulk: Bulk, plan: Plan, suite: Suite, jobs: int, stack: ExitStack, budget: Budget | None = None
+    ) -> tuple[GradeOne, int]:
         """Return what grades one submission, here or on a cluster, and how many are graded at a time.
 
-        The answer keys are made here first, while the sandbox starts.
+        The answer keys are made here first, while the sandbox starts. With a `budget` it searches for proofs.
         """
         conditions, options = self.conditions, self.options
         name = "process" if options.scheduler else conditions.isolation  # for a cluster, only solutions run here
@@ -222,6 +264,7 @@ class ClassRun:
                 seed=conditions.seed,
                 device=conditions.device,
                 finders=jobs,
+                budget=budget,
                 slots=threading.Semaphore(jobs),
             )
         )
@@ -253,6 +296,13 @@ class ClassRun:
         kept = "their reports are whole, and the same command goes on from there"
         done = self.counts["graded"] + self.counts["kept"]
         return f"stopped after {done:,} of {self._total:,} submissions: {reason}; {kept}"
+
+
+def _searched(found: Counter[str], total: int) -> str:
+    """Say how many failures were searched for a proof, and how many wait for the next run."""
+    done = f"{plural(found['searched'], 'failure')} searched for a proof, {found['proved']:,} of them proved"
+    left = total - found["searched"]
+    return f"{done}; {left:,} left: run it again with --prove" if left else done
 
 
 def _prepare(grader: Grader, plan: Plan) -> None:
@@ -326,6 +376,8 @@ def grade(options: argparse.Namespace) -> int:
     course = course_of(whole, options.take or (), options.assignment)
     if course is not whole and options.scheduler:
         raise UsageError("--scheduler grades whole courses only; leave --take and --assignment out, or use --shard")
+    if options.prove and options.scheduler:
+        raise UsageError("--prove searches on this machine; leave --scheduler out, and run it when the class is graded")
     device = normalize_device(options.device)
     roster = read_roster(course, options.roster)
     entries, own, problems = _entries(options, course, roster)
@@ -345,8 +397,11 @@ def grade(options: argparse.Namespace) -> int:
     try:
         with Out(options.out) as out:
             before = marks_of(options.out / "scores.csv")
-            outcome = ClassRun(out, conditions, settings, GradingProgress()).run(entries, students, policy)
+            run = ClassRun(out, conditions, settings, GradingProgress())
+            outcome = run.run(entries, students, policy)
             _show(options, out, outcome, policy, before)
+            if options.prove and not outcome.left:
+                say(run.prove(entries, options.prove))
         doubtful = times_to_look_at(course, policy, outcome.final_scores, chosen)
         for sentence in (*without_effect(policy), *doubtful):
             warn(sentence)

@@ -40,6 +40,8 @@ def add_options(parser: CommandParser) -> None:
     add("--leave-out", action="append", dest="left_out", metavar="NAME", help=does)
     add("--force", action="store_true", help="keep no report: grade unchanged submissions again")
     add("--retry-errors", action="store_true", help="grade only submissions that the grader failed on")
+    does = "then search for proofs of the places of mistakes, for so long; a second run goes on"
+    add("--prove", type=positive, metavar="MINUTES", help=does)
     add("--scheduler", type=address, metavar="ADDRESS", help="grade on the cluster of this Dask scheduler")
     add("--shard", type=_shard, metavar="I/N", help="grade part I of N; `course merge` joins the parts")
     does = "sandbox confines each submission (default); process runs code that you trust, with your rights"

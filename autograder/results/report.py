@@ -266,6 +266,7 @@ class ExerciseResult:
     Reference parts took the place of the earlier exercises in `stood_in`, but not of the student's `helpers` there.
     `built` says in one line what a student who passed has built, `pictures` show it, and `prints` are what the code
     printed, that of the first failure first; only in self-checks. `todos` are those of the stub that are still there.
+    `searched` says that edits were tried on the first failure, to prove its place.
     """
 
     id: str
@@ -281,6 +282,7 @@ class ExerciseResult:
     prints: tuple[PrintOutput, ...] = ()
     todos: tuple[Todo, ...] = ()
     helpers: tuple[str, ...] = ()
+    searched: bool = False
 
     @property
     def in_progress(self) -> bool:

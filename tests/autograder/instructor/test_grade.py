@@ -10,6 +10,7 @@ import sys
 import time
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -349,3 +350,42 @@ def test_what_cannot_be_confined_is_not_graded(course: Path, tmp_path: Path) -> 
     assert "this machine cannot confine submissions" in done.stderr
     assert "--isolation process" in done.stderr
     assert not list((tmp_path / "out").glob("reports/*.json"))
+
+
+# The search for proofs, when all marks are written.
+
+
+def test_a_search_proves_places_once_for_equal_programs_and_changes_no_mark(tmp_path: Path) -> None:
+    last = "    return y / (count + 1)"
+    wrong = tiny.mean_with(f"y = x.cumsum(dim=-1)\n{last}")
+    tiny.copied(tmp_path / "course")
+    for student in ("ada", "bob"):
+        tiny.handed_in(tmp_path / "hand_in" / student, wrong, tiny.POWER_ALONE)
+    tiny.handed_in(tmp_path / "hand_in" / "eve")
+    plain = grade(tmp_path / "course", tmp_path / "hand_in", tmp_path / "out")
+    marks = (tmp_path / "out" / "scores.csv").read_bytes()
+
+    def finding_of(student: str) -> dict[str, Any]:
+        exercise = json.loads((tmp_path / "out" / "reports" / f"{student}.json").read_text())["exercises"][0]
+        found = next(check["finding"] for check in exercise["checks"] if check["status"] == "fail")
+        return {**found, "searched": exercise.get("searched")}
+
+    assert plain.returncode == 0
+    assert finding_of("ada")["certainty"] != "shown"
+    done = go_on(tmp_path, "--prove", "10")
+    assert done.returncode == 0, done.stderr
+    assert "3 kept from before" in done.stdout
+    assert "1 failure searched for a proof, 1 of them proved" in done.stdout
+    for student in ("ada", "bob"):
+        found = finding_of(student)
+        assert (found["certainty"], found["searched"]) == ("shown", True)
+        assert found["place"]["line"] == wrong.split("\n").index(last) + 1
+    assert (tmp_path / "out" / "scores.csv").read_bytes() == marks
+    again = go_on(tmp_path, "--prove", "10")
+    assert "0 failures searched for a proof" in again.stdout, "what was searched is kept"
+
+
+def test_a_search_needs_this_machine(again: Path) -> None:
+    refused = go_on(again, "--prove", "1", "--scheduler", "tcp://127.0.0.1:1")
+    assert refused.returncode == 2
+    assert "leave --scheduler out" in refused.stderr
