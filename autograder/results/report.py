@@ -289,7 +289,7 @@ class ExerciseResult:
 
 @dataclass(frozen=True)
 class Report:
-    """Everything about one submission. `submission` holds student and digest, and notes of the intake.
+    """Everything about one submission. `submission` holds student and digest, and notes of the intake, with those that are `ordinary`.
 
     If the submission is held, because none of its files could be read, `submission` has the names `found` in it.
 
