@@ -26,7 +26,8 @@ SIZE = int(os.environ.get("COURSE_FAULTS", "5"))
 SEED = str(tiny.COURSE.seed)
 SEEDS = (1, 2) if tiny.EVERYTHING else (1,)
 ISOLATION = os.environ.get("COURSE_ISOLATION", "process")
-FIRSTS = (tiny.MEAN, tiny.mean_with("return x.cumsum(dim=-1)"), "import os\nos._exit(0)", "while True: pass")
+HANGS = "import time\ntime.sleep(600)"
+FIRSTS = (tiny.MEAN, tiny.mean_with("return x.cumsum(dim=-1)"), "import os\nos._exit(0)", HANGS)
 LIMIT = 60 + 5 * SIZE
 """Seconds after which a run is taken to hang."""
 
