@@ -54,11 +54,11 @@ test: lint
 
 # Every promise. Each line is a proof of its own; copies of the course that they make are trusted.
 proof: export COURSE_TRUST = 1
+proof: export PROOF = all
 proof: proof-short field
 	$(BIN)/course validate --seed 2
 	$(BIN)/course validate --seed 3 --sizes tests/other_sizes.toml
 	$(BIN)/course validate --once --styles 25 --ported
-	NOTEBOOKS=all $(PYTEST) tests/autograder/notebook/test_notebook_runs.py
 	COURSE_STOPS=200 $(ALONE) $(BIN)/python -m pytest -s tests/autograder/cli/test_stopping.py
 	$(BIN)/python tests/fuzz --minutes $(MINUTES)
 	$(BIN)/python -m tests.proof.attacks

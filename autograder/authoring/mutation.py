@@ -28,12 +28,23 @@ from autograder.course import (
     versions_of,
     write_atomically,
 )
+from autograder.formats import Unreadable, read_json
 from autograder.runner import GraderProblem, Observed, Runner, Timeouts
 
 from .mutants import Equivalent, Mutant, equivalents_file, is_equivalent, mutants_of, read_equivalents, stale
 from .witness import Witness, Witnesses, edge_suite, showing_inputs
 
 # The outcomes of mutants, kept in `.course`: a run that was stopped goes on where it ended.
+
+
+@dataclass(frozen=True)
+class _Record:
+    digest: str
+    search: str
+    caught: dict[str, str | None]
+    hints: dict[str, str]
+    witnesses: dict[str, Witness | None]
+    without_gradient: list[str]
 
 
 class Outcomes:
@@ -52,39 +63,26 @@ class Outcomes:
         self.witnesses: dict[str, Witness | None] = {}
         self.without_gradient: set[str] = set()
         self.hints: dict[str, str] = {}
-        with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            self._read(json.loads(read_plain(file)), fresh=fresh)
+        with contextlib.suppress(OSError, Unreadable):
+            self._take(read_json(_Record, read_plain(file)), fresh=fresh)
 
-    def _read(self, record: dict[str, Any], *, fresh: bool) -> None:
-        caught = {str(id_): str(check) if check is not None else None for id_, check in record["caught"].items()}
-        self.hints = {str(id_): str(check) for id_, check in record["hints"].items()}
-        if record["digest"] == self.digest and not fresh:
-            self.caught = caught
-            if record["search"] == self.search:
-                found = record["witnesses"].items()
-                self.without_gradient = set(record["without_gradient"])
-                self.witnesses = {id_: _witness(data) if data else None for id_, data in found}
+    def _take(self, record: _Record, *, fresh: bool) -> None:
+        self.hints = record.hints
+        if record.digest == self.digest and not fresh:
+            self.caught = record.caught
+            if record.search == self.search:
+                self.without_gradient = set(record.without_gradient)
+                self.witnesses = record.witnesses
         else:
-            self.hints |= {id_: check for id_, check in caught.items() if check is not None}
+            self.hints |= {id_: check for id_, check in record.caught.items() if check is not None}
 
     def save(self) -> None:
         """Write the outcomes, whole or not at all. A folder that cannot be written only costs time."""
         # Copies, because other threads add outcomes meanwhile.
-        witnesses = {id_: asdict(found) if found else None for id_, found in dict(self.witnesses).items()}
-        record = {
-            "digest": self.digest,
-            "search": self.search,
-            "caught": dict(self.caught),
-            "hints": self.hints,
-            "witnesses": witnesses,
-            "without_gradient": sorted(set(self.without_gradient)),
-        }
+        caught, witnesses, without = dict(self.caught), dict(self.witnesses), sorted(set(self.without_gradient))
+        record = _Record(self.digest, self.search, caught, self.hints, witnesses, without)
         with contextlib.suppress(OSError):
-            write_atomically(self.file, json.dumps(record))
-
-
-def _witness(data: dict[str, Any]) -> Witness:
-    return Witness(**{**data, "inputs": tuple(data["inputs"])})
+            write_atomically(self.file, json.dumps(asdict(record)))
 
 
 def outcomes_of(suite: Suite, exercise: Exercise, seed: int, *, trials: int = 0, fresh: bool = False) -> Outcomes:

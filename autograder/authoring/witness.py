@@ -181,7 +181,7 @@ class Witness:
     sizes: Mapping[str, int] = field(default_factory=dict)
     detail: str = ""
     family: str = ""
-    inputs: Sequence[str] = ()
+    inputs: tuple[str, ...] = ()
 
     @property
     def sentence(self) -> str:

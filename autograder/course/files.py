@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import takewhile
 from pathlib import Path
-from typing import Any
 
+from autograder.formats import Unreadable, read_json
 from autograder.protocol import Outline, outline_of
 
 from .course import Course, Exercise, UsageError
@@ -247,9 +247,8 @@ class HuntFile:
 def read_hunts(file: Path) -> HuntFile | None:
     """Return the programs in a file; None if there is no such file, or it cannot be read."""
     try:
-        data = json.loads(read_plain(file))
-        return HuntFile(str(data["exercise"]), dict(data["right"]), tuple(map(_hunt, data["hunts"])))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return read_json(HuntFile, read_plain(file))
+    except (OSError, Unreadable):
         return None
 
 
@@ -265,11 +264,3 @@ def nothing_to_hunt(programs: HuntFile) -> str:
 def kit_hunts(course: Course, exercise: Exercise) -> Path:
     """Return the file of an exercise in a kit."""
     return course.checks_dir / HUNTS / f"{exercise.id}.json"
-
-
-def _hunt(data: Mapping[str, Any]) -> Hunt:
-    example = data["example"]
-    if example is not None:
-        paper, wrong = (tuple(map(tuple, example[key])) for key in ("paper", "wrong"))
-        example = Example(str(example["title"]), paper, wrong)
-    return Hunt(**{**data, "lines": tuple(data["lines"]), "checks": tuple(data["checks"]), "example": example})

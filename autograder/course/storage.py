@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import BinaryIO, NoReturn
 
 from autograder import ending
+from autograder.formats import Unreadable, read_json
 
 FOLDER = ".course"
 LONGEST_WAIT = 5.0
@@ -360,9 +361,8 @@ def _read_list() -> dict[str, str]:
     try:
         if file is None or not _is_own(file):
             return {}
-        folders = json.loads(read_plain(file))["folders"]
-        return {str(folder): str(owner) for folder, owner in folders.items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return read_json(dict[str, dict[str, str]], read_plain(file)).get("folders", {})
+    except (OSError, Unreadable):
         return {}
 
 

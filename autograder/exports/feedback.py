@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from functools import partial
 
 from autograder.course import Course
-from autograder.gradebook import BY_HAND, Graded, Mark, can_earn, deadline
+from autograder.gradebook import Graded, Mark, can_earn, deadline
 from autograder.report import (
     NOT_RUN,
     Command,
@@ -197,8 +197,8 @@ def _notes(mark: Mark) -> list[str]:
     """Return how the class changes the score, without what the table of its parts says already."""
     if mark.final is None:
         return []
-    said = {label for label, _ in mark.final.steps}
-    left = tuple(note for note in mark.final.notes if note not in said and not note.endswith(BY_HAND))
+    said = {*mark.final.said, *(label for label, _ in mark.final.steps)}
+    left = tuple(note for note in mark.final.notes if note not in said)
     return notes(replace(mark, final=replace(mark.final, notes=left)))
 
 

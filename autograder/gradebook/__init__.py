@@ -63,7 +63,6 @@ if TYPE_CHECKING:
         write_stored,
     )
     from .policy import (
-        BY_HAND,
         Final,
         Policy,
         can_earn,

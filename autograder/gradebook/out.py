@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from autograder.course import try_lock, write_atomically
+from autograder.formats import Unreadable, read_json
 from autograder.report import Facts, facts_of
 from autograder.results import ExerciseResult, Report, from_json
 from autograder.submission import Entry
@@ -343,10 +344,9 @@ def before(root: Path, student: str) -> Path:
 def read_run(root: Path) -> Mapping[str, Any] | None:
     """Return run.json of a folder; None if it is missing or damaged."""
     try:
-        run = json.loads((root / "run.json").read_bytes())
-    except (OSError, ValueError):
+        return read_json(dict[str, Any], (root / "run.json").read_bytes())
+    except (OSError, Unreadable):
         return None
-    return run if isinstance(run, dict) else None
 
 
 def _locked(root: Path) -> IO[str]:

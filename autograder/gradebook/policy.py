@@ -53,8 +53,8 @@ class Final:
     """The final score for the gradebook, in hundredths; None, which is not zero, if there is none.
 
     There is none if the grader failed, nothing could be read, nothing was handed in, or everything is `excused`.
-    `steps` lead from the checks to the score: what changes it, and by how much; they add up to it. `adjustments` are
-    those of the student that count.
+    `steps` lead from the checks to the score: what changes it, and by how much; they add up to it. `said` are notes
+    that repeat a step in other words. `adjustments` are those of the student that count.
     """
 
     score: int | None
@@ -64,6 +64,7 @@ class Final:
     steps: tuple[tuple[str, int], ...] = ()
     adjustments: tuple[Adjustment, ...] = ()
     excused: bool = False
+    said: tuple[str, ...] = ()
 
     @property
     def is_open(self) -> bool:
@@ -268,10 +269,11 @@ def final_score(
         notes.append("not on the roster")
     if row.points:
         steps.append((BY_HAND, row.points))
-        notes.append(f"{row.points / 100:+.2f} {BY_HAND}")
+    said = (f"{row.points / 100:+.2f} {BY_HAND}",) if row.points else ()
+    notes += said
     if score is None:
         return Final(None, handed_in, Lateness(lateness.days, 0, lateness.sentence), tuple(notes))
-    return Final(score - lateness.penalty + row.points, handed_in, lateness, tuple(notes), tuple(steps))
+    return Final(score - lateness.penalty + row.points, handed_in, lateness, tuple(notes), tuple(steps), said=said)
 
 
 def deadline(policy: Policy, student: str, days: int) -> datetime | None:

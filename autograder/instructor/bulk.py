@@ -188,7 +188,8 @@ class Conditions:
 def submission_facts(submission: Submission) -> dict[str, object]:
     """Return what the report of a submission says about it."""
     facts = {"student": submission.student, "digest": submission.digest, "notes": list(submission.notes)}
-    return {**facts, **({"found": list(submission.found)} if submission.held else {})}
+    ordinary = {"ordinary": list(submission.ordinary)} if submission.ordinary else {}
+    return {**facts, **ordinary, **({"found": list(submission.found)} if submission.held else {})}
 
 
 def conditions_of(course: Course, *, seed: int, device: str, isolation: str) -> Conditions:

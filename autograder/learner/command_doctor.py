@@ -36,7 +36,7 @@ from autograder.progress import write_json
 
 # Examine this machine: its versions, the course, the folder for progress, and the terminal.
 
-PACKAGES = {"torch": (2, 4), "numpy": (1, 26), "rich": (13, 7), "pytest": (8, 0)}
+PACKAGES = {"torch": (2, 4), "numpy": (1, 26), "rich": (13, 7), "jinja2": (3, 1), "pytest": (8, 0)}
 """The packages that the kit needs, and the lowest version of each. torch is needed by courses that declare it."""
 
 PYTHON = (3, 11)

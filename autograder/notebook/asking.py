@@ -21,6 +21,7 @@ from autograder.course import (
     resolve_exercise,
 )
 from autograder.diagnosis import line_of
+from autograder.formats import Unreadable, read_json
 from autograder.progress import (
     ExerciseRow,
     Progress,
@@ -195,10 +196,9 @@ def _answer(course: Course, request: str, errors: IO[bytes], on_progress: Callab
 
 def _read(line: str) -> Mapping[str, Any]:
     try:
-        found = json.loads(line)
-    except ValueError:
+        return read_json(dict[str, Any], line)
+    except Unreadable:
         return {}
-    return found if isinstance(found, dict) else {}
 
 
 EXPECTED = (CourseError, UsageError, SubmissionError, StubError, Problem, OSError)

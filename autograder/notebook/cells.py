@@ -313,7 +313,7 @@ def _unsaved(exercise: Exercise, live: LiveNotebook) -> str:
 
 def _relevant(own: Submission) -> tuple[str, ...]:
     """Return the notes of the reader, without those that nobody needs at every check."""
-    return tuple(note for note in own.notes if " is the code of " not in note)
+    return tuple(note for note in own.notes if note not in own.ordinary)
 
 
 # Import earlier exercises in a notebook: `from exNN_name import ...` finds the student's file or notebook.

@@ -34,6 +34,7 @@ from autograder.course import (
     state_folder,
     write_atomically,
 )
+from autograder.formats import Unreadable, decode, read_json
 from autograder.progress import check_submission
 from autograder.results import Report
 from autograder.submission import Submission, digest
@@ -132,10 +133,8 @@ def read_practice(course: Course) -> Practice:
 
 def _read_practice(course: Course) -> Practice | None:
     try:
-        data = json.loads(read_plain(course.root / FOLDER / FILE))
-        is_open = isinstance(data.get("open"), dict)
-        return Practice(data["open"] if is_open else None, dict(data.get("hunts", {})), dict(data.get("cards", {})))
-    except (OSError, ValueError, TypeError, AttributeError, RecursionError):
+        return read_json(Practice, read_plain(course.root / FOLDER / FILE))
+    except (OSError, Unreadable):
         return None
 
 
@@ -207,8 +206,8 @@ def open_hunt(course: Course) -> OpenHunt | None:
     """Return the hunt that is not finished, if there is one."""
     data = read_practice(course).open
     try:
-        return _read(data) if data is not None else None
-    except (KeyError, TypeError, ValueError):
+        return decode(OpenHunt, data) if data is not None else None
+    except Unreadable:
         return None
 
 
@@ -377,8 +376,3 @@ def _write(course: Course, hunt: OpenHunt) -> None:
         write_atomically(folder / file, text, below=course.root)
     with changing(course) as practice:
         practice.open = asdict(hunt)
-
-
-def _read(data: Mapping[str, Any]) -> OpenHunt:
-    choices = {key: Choice(**{**data[key], "answers": tuple(data[key]["answers"])}) for key in ("predict", "name")}
-    return OpenHunt(**{**data, **choices, "lines": tuple(data["lines"])})

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from autograder.course import Course, Exercise, open_plain
+from autograder.formats import Unreadable, decode, read_json
 
 Kind: TypeAlias = Literal["check", "hint", "next", "solution", "reset", "question"]
-KINDS: tuple[Kind, ...] = ("check", "hint", "next", "solution", "reset", "question")
 
 Answer: TypeAlias = Literal["right", "wrong", "skipped"]
 """How a question on a corrected mistake was answered: the `result` of its event."""
@@ -87,7 +87,7 @@ class Snapshot:
     """The standings that earlier events led to, as JSON, and the time of the last one."""
 
     exercises: dict[str, Any]
-    here: str | None
+    here: str | None = None
     at: str | None = None
 
     @property
@@ -96,26 +96,6 @@ class Snapshot:
             json.dumps({"kind": CARRIED, "exercises": self.exercises, "here": self.here, "at": self.at}).encode()
             + b"\n"
         )
-
-
-_NUMBERS = (
-    "alike",
-    "edited",
-    "passing",
-    "checks",
-    "score",
-    "max_score",
-    "hint",
-    "hints",
-    "now",
-    "in_progress",
-    "todos",
-    "written",
-)
-_TYPES: dict[str, tuple[type, ...]] = {
-    field.name: (int,) if field.name in _NUMBERS else (int, float) if field.name == "seconds" else (str,)
-    for field in fields(Event)
-}
 
 
 def now() -> str:
@@ -150,13 +130,9 @@ def _parse(line: bytes) -> Event | Snapshot | None:
     if len(line) > LONGEST_LINE and b'"carried"' not in line[:40]:
         return None
     try:
-        data = json.loads(line)
-        if data["kind"] == CARRIED:
-            return Snapshot(dict(data["exercises"]), data.get("here"), data.get("at"))
-        known = {name: data[name] for name in _TYPES if data.get(name) is not None}
-        right = all(isinstance(value, _TYPES[name]) for name, value in known.items())
-        return Event(**known) if right and known["kind"] in KINDS else None
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        data = read_json(dict[str, Any], line)
+        return decode(Snapshot, data) if data.get("kind") == CARRIED else decode(Event, data)
+    except Unreadable:
         return None
 
 
@@ -272,40 +248,25 @@ class Standing:
         return {**unknown, **data, "passes_now": self.passes_now}
 
 
-_KNOWN = {field.name: field.default for field in fields(Standing) if field.name != "unknown"}
+_KNOWN = {field.name for field in fields(Standing)} - {"unknown"}
 _DERIVED = ("passes_now", "ever_passed")
 
 
 def standing_of(data: Mapping[str, Any]) -> Standing:
-    """Return a standing from its JSON, also of an earlier version. Raises ValueError or TypeError if it is none."""
-    known = {name: data[name] for name in _KNOWN if name in data}
-    if data.get("ever_passed") is True and known.get("first_passed") is None:
+    """Return a standing from its JSON, also of an earlier version. Raises `Unreadable`."""
+    data = decode(dict[str, Any], data)
+    known = {**data, "unknown": {name: value for name, value in data.items() if name not in (*_KNOWN, *_DERIVED)}}
+    if data.get("ever_passed") is True and data.get("first_passed") is None:
         known["first_passed"] = ""
-    known["hints"] = tuple(str(hint) for hint in known.get("hints", ()))
-    for name in ("right", "newly_right"):
-        known[name] = tuple(str(check) for check in known.get(name, ()))
-    known["recent"] = tuple((float(at), int(edited)) for at, edited in known.get("recent", ()))
-    known["levels"] = {str(name): int(level) for name, level in dict(known.get("levels", {})).items()}
-    known["answers"] = {str(name): str(answer) for name, answer in dict(known.get("answers", {})).items()}
-    unknown = {str(name): value for name, value in data.items() if name not in _KNOWN and name not in _DERIVED}
-    standing = Standing(**known, unknown=unknown)
-    for name, default in _KNOWN.items():
-        value = getattr(standing, name)
-        if isinstance(default, int) and not isinstance(value, int):
-            raise ValueError(f"{name} is no number")
-        if isinstance(default, str | None) and not isinstance(value, str | None):
-            raise ValueError(f"{name} is no text")
-    return standing
+    return decode(Standing, known)
 
 
 def standings_of(data: Mapping[str, Any]) -> dict[str, Standing]:
     """Return standings from their JSON; entries that are none are skipped."""
     standings = {}
     for name, standing in data.items():
-        try:
-            standings[str(name)] = standing_of(standing)
-        except (ValueError, TypeError, AttributeError, KeyError):
-            continue
+        with contextlib.suppress(Unreadable):
+            standings[name] = standing_of(standing)
     return standings
 
 
@@ -541,6 +502,4 @@ def replay(events: Iterable[Event | Snapshot], start: Progress | None = None) ->
 
 
 def _from_snapshot(snapshot: Snapshot) -> Progress:
-    here = snapshot.here if isinstance(snapshot.here, str) else None
-    at = snapshot.at if isinstance(snapshot.at, str) else None
-    return Progress(standings_of(snapshot.exercises), here, at)
+    return Progress(standings_of(snapshot.exercises), snapshot.here, snapshot.at)

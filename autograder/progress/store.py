@@ -26,6 +26,7 @@ from autograder.course import (
     state_folder,
     write_atomically,
 )
+from autograder.formats import Unreadable, decode, read_json
 from autograder.results import ExerciseResult, from_json
 
 from .events import (
@@ -153,16 +154,15 @@ def _merged(rebuilt: Progress, view: Progress) -> Progress:
 def _read_view(folder: Path) -> View | None:
     """Return the view; None if it is missing or damaged."""
     try:
-        data = json.loads(read_plain(folder / VIEW))
-        standings = {str(name): standing_of(standing) for name, standing in data["exercises"].items()}
-        here, at = (data.get(name) if isinstance(data.get(name), str) else None for name in ("here", "at"))
-        place = data.get("events") or {}
-        unknown = {
-            name: value for name, value in data.items() if name not in ("version", "exercises", "here", "at", "events")
-        }
-        progress = Progress(standings, here, at)
-        return View(progress, max(int(place.get("read", 0)), 0), int(place.get("opening", 0)), unknown)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError):
+        data = read_json(dict[str, Any], read_plain(folder / VIEW))
+        stored = decode(Snapshot, data)
+        standings = {name: standing_of(standing) for name, standing in stored.exercises.items()}
+        place = decode(dict[str, int], data.get("events") or {})
+        known = ("version", "exercises", "here", "at", "events")
+        unknown = {name: value for name, value in data.items() if name not in known}
+        progress = Progress(standings, stored.here, stored.at)
+        return View(progress, max(place.get("read", 0), 0), place.get("opening", 0), unknown)
+    except (OSError, Unreadable):
         return None
 
 
@@ -222,7 +222,7 @@ class LastReport:
     report: Mapping[str, Any]
     at: str
     file: str | None
-    lines: Sequence[int]
+    lines: tuple[int, ...]
 
     @property
     def exercise(self) -> Mapping[str, Any]:
@@ -232,7 +232,7 @@ class LastReport:
 
     @property
     def result(self) -> ExerciseResult:
-        """The result of the exercise; raises one of `UNREADABLE` if the report is of another version."""
+        """The result of the exercise; raises ValueError if the report is of another version."""
         return from_json(self.report).exercises[0]
 
     @property
@@ -245,19 +245,15 @@ class LastReport:
 def read_last(course: Course, exercise: Exercise) -> LastReport | None:
     """Return the last report on an exercise; None if there is none, it cannot be read, or it is of another version."""
     try:
-        data = json.loads(read_plain(_file(course.root / FOLDER / "last", exercise)))
-        last = LastReport(data["report"], str(data["at"]), data["file"], [int(checksum) for checksum in data["lines"]])
-        if last.exercise["id"] != exercise.id:
-            return None
-        _ = last.failure  # raises if something is missing
-        return last
-    except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError):
+        last = read_json(LastReport, read_plain(_file(course.root / FOLDER / "last", exercise)))
+        return last if last.result.id == exercise.id else None
+    except (OSError, ValueError, IndexError):
         return None
 
 
 def save_last(course: Course, exercise: Exercise, last: LastReport) -> None:
     """Store a report as the last one on an exercise. Raises OSError."""
-    data = {"version": 1, "at": last.at, "file": last.file, "lines": list(last.lines), "report": last.report}
+    data = {"version": 1, "at": last.at, "file": last.file, "lines": last.lines, "report": last.report}
     write_atomically(_file(state_folder(course.root, "last"), exercise), json.dumps(data) + "\n")
 
 
@@ -298,9 +294,9 @@ def exercise_version(course: Course, exercise: Exercise) -> str:
     return digest_of(checks + b"\0" + json.dumps(required, sort_keys=True).encode())
 
 
-def line_digests(data: bytes) -> list[int]:
+def line_digests(data: bytes) -> tuple[int, ...]:
     """Return a checksum for each line, from which the line cannot be recovered."""
-    return [zlib.crc32(line.strip()) for line in data.split(b"\n")[:MOST_LINES]]
+    return tuple(zlib.crc32(line.strip()) for line in data.split(b"\n")[:MOST_LINES])
 
 
 def lines_edited(before: Sequence[int], after: Sequence[int]) -> int:

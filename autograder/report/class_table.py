@@ -9,7 +9,6 @@ from typing import NamedTuple
 from rich.text import Text
 
 from autograder.results import NOT_JUDGED, CheckResult, ExerciseResult, Report
-from autograder.submission import HIGHEST_COUNTS, OF_NOTEBOOK
 
 from .escaping import one_line
 from .failures import failure_view
@@ -172,7 +171,8 @@ def _looks(report: Report) -> Iterator[_Look]:
     It is held, the grader failed, or points are lost where the intake has notes, or a file is missing, unreadable or
     does unusual things.
     """
-    intake = [note for note in notes(report) if not _is_ordinary(note)]
+    ordinary = notes(report, "ordinary")
+    intake = [note for note in notes(report) if note not in ordinary]
     doubts = [note for note in intake if _is_doubt(note, report)]
     if report.is_held:
         more = f" (and {len(doubts) - 1} more like this)" if len(doubts) > 1 else ""
@@ -189,11 +189,6 @@ def _looks(report: Report) -> Iterator[_Look]:
         if cost or report.is_unread or _TIME.search(note):
             yield _Look(note, cost)
     yield from _odd_files(report, " ".join(intake))
-
-
-def _is_ordinary(note: str) -> bool:
-    """Say whether a note is about what many students do, and nothing can be lost by it."""
-    return OF_NOTEBOOK in note or note.endswith(HIGHEST_COUNTS)
 
 
 def _is_doubt(note: str, report: Report) -> bool:

@@ -246,7 +246,7 @@ def why_held(reports: Sequence[Report]) -> str:
     return "no file could be read, or another file has the work"
 
 
-def notes(report: Report) -> list[str]:
-    """Return what the intake noted about a submission."""
-    entries = report.submission.get("notes") or ()
+def notes(report: Report, which: str = "notes") -> list[str]:
+    """Return what the intake noted about a submission, or which of it is `ordinary`."""
+    entries = report.submission.get(which) or ()
     return [one_line(str(note)) for note in ([entries] if isinstance(entries, str) else entries)]

@@ -50,9 +50,9 @@ class HandInPart:
 class Entry:
     """The submission of one student that counts: its location, and when it was handed in (UTC) if that is known.
 
-    `student` names the report. `notes` are sentences about how the submission was chosen. `accepted` are single files
-    that take the place of those with their names, also of a notebook in the place of a module; `decisions` say who
-    accepted what, and why.
+    `student` names the report. `notes` are sentences about how the submission was chosen, and `ordinary` those of them
+    that nothing can be lost by. `accepted` are single files that take the place of those with their names, also of a
+    notebook in the place of a module; `decisions` say who accepted what, and why.
     """
 
     student: str
@@ -63,6 +63,7 @@ class Entry:
     handout: Handout = NO_HANDOUT
     accepted: tuple[HandInPart, ...] = ()
     decisions: tuple[str, ...] = ()
+    ordinary: tuple[str, ...] = ()
 
     def read(self, files: Sequence[str], caps: Caps) -> Submission:
         """Return the submission. If it cannot be read at all, it has no files, and a note that says why."""
@@ -81,7 +82,8 @@ class Entry:
         doubts = {file: why for file, why in submission.doubts.items() if file not in settled}
         gone = {*submission.doubts.values()} - {*doubts.values()}
         left = tuple(note for note in submission.notes if note not in gone)
-        return replace(submission, notes=(*self.decisions, *self.notes, *left), doubts=doubts)
+        notes, ordinary = (*self.decisions, *self.notes, *left), (*self.ordinary, *submission.ordinary)
+        return replace(submission, notes=notes, ordinary=ordinary, doubts=doubts)
 
     def stamp(self) -> str:
         """Return a digest of names, sizes and times of everything to read: if it is equal, nothing has changed.

@@ -442,10 +442,6 @@ _BY_CONTENT = (
 )
 
 
-HIGHEST_COUNTS = "it has the highest number"
-"""Why one of several attempts counts: what happens to everybody who hands in again."""
-
-
 @dataclass(frozen=True)
 class Submissions:
     """The submissions of a class: `entries` can be graded, `problems` name those that cannot, `notes` other files.
@@ -593,22 +589,21 @@ def _latest(
     folder: ClassFolder, student: str, candidates: Sequence[Candidate], handout: Handout, result: LayoutResult
 ) -> Entry:
     """Return the entry of the attempt that counts, the one with the highest number; notes name the others."""
-    if len(candidates) == 1:
-        chosen, why = candidates[0], ""
-    else:
-        chosen, why = _choose(candidates)
+    chosen, reason, is_ordinary = _choose(candidates)
+    notes = chosen.notes
+    if len(candidates) > 1:
         others = ", ".join(printable_name(candidate.label) for candidate in candidates if candidate is not chosen)
-        why = f"{printable_name(chosen.label)} counts, not {others}: {why}"
-        result.notes.append(f"{printable_name(student)}: {why}")
-    notes = (*chosen.notes, why) if why else chosen.notes
+        notes = (*notes, f"{printable_name(chosen.label)} counts, not {others}: {reason}")
+        result.notes.append(f"{printable_name(student)}: {notes[-1]}")
     path = chosen.parts[0].path if len(chosen.parts) == 1 else folder.path
     parts = chosen.parts or (HandInPart(folder.path, ()),)
-    return Entry(student, path, chosen.handed_in, notes, parts, handout)
+    ordinary = notes[-1:] if is_ordinary and len(candidates) > 1 else ()
+    return Entry(student, path, chosen.handed_in, notes, parts, handout, ordinary=ordinary)
 
 
-def _choose(candidates: Sequence[Candidate]) -> tuple[Candidate, str]:
-    """Return the candidate that counts, and the reason."""
+def _choose(candidates: Sequence[Candidate]) -> tuple[Candidate, str, bool]:
+    """Return the candidate that counts, the reason, and whether that is what everybody expects."""
     numbers = [candidate.number for candidate in candidates if candidate.number is not None]
     if len(numbers) == len(candidates) and numbers.count(max(numbers)) == 1:
-        return max(candidates, key=lambda candidate: candidate.number or 0), HIGHEST_COUNTS
-    return candidates[-1], "nothing shows which is later, so the last by name was taken"
+        return max(candidates, key=lambda candidate: candidate.number or 0), "it has the highest number", True
+    return candidates[-1], "nothing shows which is later, so the last by name was taken", False

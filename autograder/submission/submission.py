@@ -303,9 +303,6 @@ READERS: Mapping[str, Reader] = {".zip": open_archive}
 NOTES = 20
 """Notes of one submission: one that causes more was made to flood the report."""
 
-OF_NOTEBOOK = " is the code of "
-"""The words of a note that is about an ordinary notebook."""
-
 _REMEDY = "write it in a code cell of its own"
 _RENAMED = ("py.txt", "ipynb.txt", "ipynb.json", "txt", "py", "ipynb")
 """Endings, in any case, that a browser or an editor makes of those of a script and a notebook."""
@@ -326,7 +323,8 @@ class Submission:
     read. `unseen` is a sentence about a part of the submission that was not opened, in which the others may be. If none
     of the files could be read, `found` has the names and sizes of the files that are there. `doubts` has a sentence for
     each expected file without work, or with less, for which another file that was not read has work: a person decides.
-    `left` has sentences about work on an expected file that is in it, and that Python never sees.
+    `left` has sentences about work on an expected file that is in it, and that Python never sees. `ordinary` are the
+    notes about what many students do, and nothing can be lost by.
     """
 
     student: str
@@ -340,6 +338,7 @@ class Submission:
     found: tuple[str, ...] = ()
     doubts: Mapping[str, str] = field(default_factory=dict)
     left: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    ordinary: tuple[str, ...] = ()
 
     @property
     def held(self) -> bool:
@@ -431,6 +430,7 @@ def read_listing(student: str, listing: Listing, files: Sequence[str], caps: Cap
         () if sources else _named_files(reading.listing),
         doubts,
         reading.left,
+        tuple(reading.ordinary),
     )
 
 
@@ -445,6 +445,7 @@ class _Reading:
         self.sources: dict[str, bytes] = {}
         self.cells: dict[str, Cells] = {}
         self.notes: list[str] = []
+        self.ordinary: list[str] = []
         self.unread: dict[str, str] = {}
         self.counted: dict[str, SubmittedFile] = {}
         self.doubts: dict[str, str] = {}
@@ -471,7 +472,8 @@ class _Reading:
             return
         self.counted[file] = book[0]
         self.sources[file], self.cells[file] = book[1].source, book[1].cells
-        self.notes.append(f"{file}{OF_NOTEBOOK}{book[0].display_name}")
+        self.ordinary.append(f"{file} is the code of {book[0].display_name}")
+        self.notes.append(self.ordinary[-1])
         left = [*(f"{book[0].display_name}: {note}" for note in book[1].notes), *self._left(file, *book)]
         self.notes += left
         self.left[file] = tuple(left)

@@ -44,6 +44,9 @@ POWER = (ROOT / "solutions" / FILES[1]).read_text("utf-8")
 POWER_ALONE = (ROOT / "solutions" / "accepted" / SECOND / "on_its_own.py").read_text("utf-8")
 """The second exercise without the first, so that the first can be anything."""
 
+EVERYTHING = os.environ.get("PROOF") == "all"
+"""Whether to prove a promise with every seed and every exercise, as `make proof` does, not with some of them."""
+
 HINTS = f"tests/exercises/hints/{FIRST}.toml"
 """The file with the hints of the first exercise."""
 
@@ -105,6 +108,14 @@ def copied(folder: Path, cache: Path | None = None) -> Path:
     if cache is not None:
         shutil.copytree(cache, folder / ".course" / "cache")
     return folder
+
+
+def linked(source: str | Path, target: str | Path) -> None:
+    """Put a file of a cache into a copy of its course: nothing writes into one."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copyfile(source, target)
 
 
 def replaced(file: Path, old: str, new: str) -> None:

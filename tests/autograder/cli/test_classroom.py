@@ -1,4 +1,7 @@
-"""One class from a clean clone to the feedback: the commands of docs/classroom.md, run in their order."""
+"""One class from a clean clone to the feedback: the commands of docs/classroom.md, run in their order.
+
+The class takes part one; with PROOF=all, it takes the whole course.
+"""
 
 import base64
 import csv
@@ -22,7 +25,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from autograder.course import read_course
+from autograder.authoring.release import with_take
+from autograder.course import read_course, taking
 from autograder.exports.formats import find_formats
 from autograder.submission import notebook_of, notebook_of_text, read_submission
 from tests.support import tiny
@@ -30,7 +34,9 @@ from tests.support import tiny
 pytestmark = [pytest.mark.slow(seconds=40), pytest.mark.worker]
 
 ROOT = tiny.REPOSITORY
-COURSE = read_course(ROOT)
+TAKE = () if tiny.EVERYTHING else ("one",)
+COURSE = taking(read_course(ROOT), TAKE)
+MOST = sum(exercise.points for exercise in COURSE.exercises) // 100
 PAGE = (ROOT / "docs" / "classroom.md").read_text("utf-8")
 SECTIONS: dict[str, str] = dict(re.findall(r"^## (.+)\n((?:.|\n)*?)(?=^## |\Z)", PAGE, re.MULTILINE))
 RELEASE, STUDENT, GRADE, EXPORT, FEEDBACK = SECTIONS
@@ -41,20 +47,20 @@ UNSCALED = RIGHT[ATTENTION].replace("query @ key.transpose(-2, -1) / math.sqrt(q
 """The planted misconception."""
 
 IDS = {"123": "ada", "124": "ben", "125": "cem", "126": "dee"}
-CANVAS = """\
+CANVAS = f"""\
 Student,ID,SIS User ID,SIS Login ID,Section,Transformer (78)
-    Points Possible,,,,,200
+    Points Possible,,,,,{MOST}
 "Lovelace, Ada",123,,,A,
 "Okri, Ben",124,,,A,
 "Kaya, Cem",125,,,A,
 "Ng, Dee",126,,,A,
 """
-MOODLE = """\
+MOODLE = f"""\
 Identifier,Full name,Email address,Status,Grade,Maximum Grade,Last modified (grade),Feedback comments
-Participant 123,Ada Lovelace,ada@example.org,Submitted for grading,,200.00,-,
-Participant 124,Ben Okri,ben@example.org,Submitted for grading,,200.00,-,
-Participant 125,Cem Kaya,cem@example.org,Submitted for grading,,200.00,-,
-Participant 126,Dee Ng,dee@example.org,No submission,,200.00,-,
+Participant 123,Ada Lovelace,ada@example.org,Submitted for grading,,{MOST}.00,-,
+Participant 124,Ben Okri,ben@example.org,Submitted for grading,,{MOST}.00,-,
+Participant 125,Cem Kaya,cem@example.org,Submitted for grading,,{MOST}.00,-,
+Participant 126,Dee Ng,dee@example.org,No submission,,{MOST}.00,-,
 """
 
 
@@ -110,21 +116,15 @@ class Story:
                 self.run(command, self.clone, Path(sys.executable).parent, PYTHONPATH=str(self.clone))
 
 
-def linked(source: str, target: str) -> None:
-    """Put a file of the cache into the clone: nothing writes into one."""
-    try:
-        os.link(source, target)
-    except OSError:
-        shutil.copyfile(source, target)
-
-
 def cloned(folder: Path) -> Path:
-    """Copy the project without what is not part of it; answer keys that were made before save minutes."""
+    """Copy the project without what is not part of it, for what the class takes, with answer keys made before."""
     ignored = shutil.ignore_patterns(".git", ".venv", ".course", "__pycache__", ".*_cache", "build", ".hypothesis")
     clone = shutil.copytree(ROOT, folder / "clone", ignore=ignored)
+    text = (ROOT / "course.toml").read_text("utf-8")
+    (clone / "course.toml").write_text(with_take(text, TAKE), "utf-8")
     (clone / ".course").mkdir()
     if (ROOT / ".course" / "cache").is_dir():
-        shutil.copytree(ROOT / ".course" / "cache", clone / ".course" / "cache", copy_function=linked)
+        shutil.copytree(ROOT / ".course" / "cache", clone / ".course" / "cache", copy_function=tiny.linked)
     return clone
 
 
@@ -292,7 +292,7 @@ def test_each_gets_a_page_that_says_why(story: Story, reports: dict[str, Any]) -
     assert set(pages) == {"ada", "ben", "cem"}
     ada = pages["ada"]
     assert "Feedback for Ada Lovelace: " in ada
-    assert f"{reports['ada']['score'] / 100:g} of 200 points" in ada
+    assert f"{reports['ada']['score'] / 100:g} of {MOST} points" in ada
     assert "The scores are not divided by √K." in ada
     assert "scores = <u>query @ key.mT</u>" in ada
     for student, page in pages.items():

@@ -20,7 +20,7 @@ pytestmark = [
     pytest.mark.skipif(find_spec("distributed") is None, reason="pip install -e '.[cluster]'"),
 ]
 
-STUDENTS = 6
+STUDENTS = 4
 SEED = str(tiny.COURSE.seed)
 LIMIT = 120
 DASK = {

@@ -10,6 +10,7 @@ from types import ModuleType
 import pytest
 import yaml
 
+from autograder import __version__
 from autograder.learner import command_doctor as doctor
 from tests.support import tiny
 
@@ -55,8 +56,10 @@ def after(version: str) -> str:
 
 
 def test_the_lowest_versions_that_are_admitted_are_the_oldest_that_are_run() -> None:
-    oldest = pinned("oldest")
-    for package in ("torch", "numpy", "pytest", "rich"):
+    oldest = {name.lower(): version for name, version in pinned("oldest").items()}
+    needed = [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["torch"]]
+    assert sorted(doctor.PACKAGES) == sorted(re.split("[<>=]", requirement)[0] for requirement in needed)
+    for package in doctor.PACKAGES:
         assert minor(oldest[package]) == minor(bounds(package)[0])
         assert doctor.PACKAGES[package] == tuple(map(int, minor(oldest[package]).split(".")))
 
@@ -146,3 +149,9 @@ def test_the_hosted_workflow_runs_targets_that_exist_on_every_supported_python()
     versions = workflow["jobs"]["test"]["strategy"]["matrix"]["python"]
     after = int(versions[-1].split(".")[1]) + 1
     assert PROJECT["requires-python"] == f">={versions[0]},<3.{after}"
+
+
+def test_the_newest_release_of_the_changelog_is_this_version() -> None:
+    sections = re.findall(r"^## (.+)$", (tiny.REPOSITORY / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
+    assert sections[0] == "Unreleased"
+    assert re.fullmatch(rf"{re.escape(__version__)} — \d{{4}}-\d\d-\d\d", sections[1])

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import tiny
 from tests.support.pages import commands_of
 
 ROOT = Path(__file__).parents[3]
@@ -36,8 +37,11 @@ BY_HAND = {*LEARN, AUTHOR, CPU_BUILD, "course watch", *EXTENSION}
 """What sets the project up, goes on until somebody quits, or needs Node. So is every target of make: it calls these
 tests, downloads gigabytes, or takes half an hour."""
 
-LONG = {"authoring.md", "nbgrader.md", "practice.md", "release.md", "scale.md", "term.md"}
-"""Pages whose commands prove or grade the whole course once more: `make proof` runs them."""
+LONG = {"nbgrader.md", "practice.md", "term.md"}
+"""Pages whose commands take many seconds."""
+
+WHOLE = {"authoring.md", "release.md", "scale.md"}
+"""Pages whose commands prove, release or grade the whole course once more: only `make proof` runs them."""
 
 EXPECTED = {
     "cd examples/autodiff && course grade term/week2 --assignment week2 --out build/week2": 4,
@@ -80,7 +84,11 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.worker
 @pytest.mark.parametrize(
     ("page", "command"),
-    [pytest.param(*command, marks=[pytest.mark.slow] if command[0] in LONG else []) for command in commands()],
+    [
+        pytest.param(*command, marks=[pytest.mark.slow] if command[0] in LONG | WHOLE else [])
+        for command in commands()
+        if tiny.EVERYTHING or command[0] not in WHOLE
+    ],
 )
 def test_a_command_of_the_docs_runs(project: Path, page: str, command: str) -> None:
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])

@@ -1,17 +1,19 @@
-"""Each format has one number, and a file of another format gets a sentence with both numbers and what to do."""
+"""Each format has one number, a file of another format gets a sentence, and JSON becomes values of declared types."""
 
 import json
 import re
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
 from autograder import __version__
 from autograder.answer_key import released
 from autograder.course import MANIFEST, CourseError, read_course
-from autograder.formats import COURSE, FORMATS, KEY, REPORT, Format
-from autograder.gradebook import ExportError, Roster, read_graded
+from autograder.formats import COURSE, FORMATS, KEY, REPORT, Format, Unreadable, read_json
+from autograder.gradebook import ExportError, Roster, read_graded, read_run
 from autograder.results import UnknownFormat, from_json, read_report
 from autograder.runner import EnvironmentProblem
 from tests.support import tiny
@@ -79,3 +81,54 @@ def test_the_docs_list_every_format_with_its_number() -> None:
     page = (tiny.REPOSITORY / "docs" / "formats.md").read_text("utf-8")
     rows = re.findall(r"^\| (?!what |---)(.+?) \| (\d+) \| (.+?) \|$", page, re.MULTILINE)
     assert [(holds, int(number)) for holds, number, _ in rows] == [(entry.holds, entry.number) for entry in FORMATS]
+
+
+Colour = Literal["red", "green"]
+
+
+@dataclass(frozen=True)
+class Part:
+    name: str
+    colour: Colour = "red"
+    size: float | None = None
+
+
+@dataclass(frozen=True)
+class Whole:
+    parts: tuple[Part, ...]
+    pair: tuple[str, int] = ("", 0)
+    counts: Mapping[str, int] = field(default_factory=dict)
+    is_old: bool = False
+
+
+def test_json_becomes_values_of_the_declared_types() -> None:
+    text = '{"parts": [{"name": "a", "size": NaN, "new": 1}], "pair": ["b", 2], "counts": {"c": 3}, "is_old": true}'
+    assert read_json(Whole, text) == Whole((Part("a"),), ("b", 2), {"c": 3}, is_old=True)
+    assert read_json(Whole, '{"parts": []}') == Whole(())
+    assert read_json(dict[str, tuple[int, ...]], b'{"a": [1]}') == {"a": (1,)}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "{", "[]", "7", "null", "{}", "[" * 100_000, "\0", '{"parts": null}', '{"parts": "ab"}'),
+        *(
+            '{"parts": [7]}',
+            '{"parts": [{}]}',
+            '{"parts": [{"name": 7}]}',
+            '{"parts": [{"name": "a", "colour": "blue"}]}',
+        ),
+        *('{"parts": [{"name": "a", "colour": []}]}', '{"parts": [{"name": "a", "size": "7"}]}'),
+        f'{{"parts": [{{"name": "a", "size": 1{"0" * 400}}}]}}',
+        *('{"parts": [], "pair": ["b"]}', '{"parts": [], "pair": "b2"}', '{"parts": [], "pair": ["b", "2"]}'),
+        *('{"parts": [], "counts": []}', '{"parts": [], "counts": {"c": "3"}}', '{"parts": [], "is_old": 1}'),
+    ],
+)
+def test_json_of_another_shape_is_unreadable(text: str) -> None:
+    with pytest.raises(Unreadable):
+        read_json(Whole, text)
+
+
+def test_run_json_that_is_nested_too_deeply_is_taken_as_missing(tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text("[" * 100_000)
+    assert read_run(tmp_path) is None

@@ -83,8 +83,9 @@ def test_what_costs_nothing_is_no_row_and_the_rest_is_sorted_by_what_it_can_cost
     ordinary = ["ex01_mean.py is the code of ex01_mean.ipynb", "a.zip counts, not b.zip: it has the highest number"]
     twice = "ex01_mean.py is there 2 times; ex01_mean.py counts, not old/ex01_mean.py"
     whole = replace(exercise("pass", None), score=100)
-    assert looks(report(whole, notes=[*ordinary, twice])) == []
-    assert looks(report(exercise("fail", Finding("pattern", "x", "Wrong.")), notes=[*ordinary, twice])) == [twice]
+    intake = {"notes": [*ordinary, twice], "ordinary": ordinary}
+    assert looks(report(whole, **intake)) == []
+    assert looks(report(exercise("fail", Finding("pattern", "x", "Wrong.")), **intake)) == [twice]
     late = "Canvas marks it as late, and does not give the time"
     assert looks(report(whole, notes=[late])) == [late], "it may cost points in the end"
     small, large = (

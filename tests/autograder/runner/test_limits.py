@@ -256,7 +256,7 @@ def test_only_a_function_whose_checks_together_take_too_long_is_not_run_further(
     clock, next_event = [0.0], fuzzing.Scripted.next_event
 
     def slow(worker: fuzzing.Scripted, seconds: float) -> Mapping[str, object] | End:
-        clock[0] += 7 if worker.script.started == 1 else 0
+        clock[0] += 2 if worker.script.started == 1 else 0
         return next_event(worker, seconds)
 
     monkeypatch.setattr(fuzzing.Scripted, "next_event", slow)
@@ -270,7 +270,7 @@ def test_only_a_function_whose_checks_together_take_too_long_is_not_run_further(
     ends = {at: end for at, end in found.outcomes[tiny.FIRST].items() if isinstance(end, WorkerFailure)}
     assert ends
     assert {(end.sentence, end.ran) for end in ends.values()} == {
-        ("Not run: the checks of running_mean before it took 20 s in all, the limit.", False)
+        ("Not run: the checks of running_mean before it took 6 s in all, the limit.", False)
     }
     assert others.isdisjoint(check for check, _ in ends), "another function keeps its checks"
     assert all(isinstance(end, Observed) for end in found.outcomes[tiny.SECOND].values())

@@ -323,7 +323,11 @@ def test_the_highest_number_counts_where_the_roster_says_that_they_are_of_one_st
     found = attributed(tmp_path, {f"{name}/{ONE}": name.encode() for name in names})
     [entry] = found.entries
     assert entry.read(FILES, Caps()).sources == {ONE: b"grace1 (10)"}
-    assert entry.notes == ("grace1 (10) counts, not grace1, grace1-2, grace1_attempt3: it has the highest number",)
+    assert (
+        entry.notes
+        == entry.ordinary
+        == ("grace1 (10) counts, not grace1, grace1-2, grace1_attempt3: it has the highest number",)
+    )
 
 
 @pytest.mark.worker
