@@ -240,6 +240,18 @@ class Todo:
 
 
 @dataclass(frozen=True)
+class Flag:
+    """What a person should look at, because no honest program of the course needs it: it costs no points.
+
+    `found` is the name or the kind of call, and `why` the reason that course.toml gives, a clause about it.
+    """
+
+    place: Place
+    found: str
+    why: str
+
+
+@dataclass(frozen=True)
 class PrintOutput:
     """What a student's code printed in a trial of a check, counted from 1; with no check, while it was imported.
 
@@ -259,6 +271,7 @@ class ExerciseResult:
     Reference parts took the place of the earlier exercises in `stood_in`, but not of the student's `helpers` there.
     `built` says in one line what a student who passed has built, `pictures` show it, and `prints` are what the code
     printed, that of the first failure first; only in self-checks. `todos` are those of the stub that are still there.
+    `flags` are what a person should look at.
     """
 
     id: str
@@ -274,6 +287,7 @@ class ExerciseResult:
     prints: tuple[PrintOutput, ...] = ()
     todos: tuple[Todo, ...] = ()
     helpers: tuple[str, ...] = ()
+    flags: tuple[Flag, ...] = ()
 
     @property
     def in_progress(self) -> bool:

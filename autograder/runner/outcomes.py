@@ -23,10 +23,12 @@ from autograder.protocol import (
     OBSERVATION_TEXT,
     STATEMENT_HASH,
     SURVEY_ASSIGNMENTS,
+    SURVEY_FLAGS,
     SURVEY_FORBIDDEN,
     SURVEY_FUNCTIONS,
     SURVEY_HELPERS,
     SURVEY_PLACES,
+    SURVEY_REASON,
     SURVEY_RETURNS,
     SURVEY_STATEMENTS,
     Array,
@@ -203,6 +205,7 @@ class Survey:
     A statement is its hash and its first line; an assignment is its function or class, its name and its line. The
     `functions` say which of them are still a TODO. `helpers` are names of replaced files that are the student's own.
     `running` has the first and last line of every statement but imports and the heads of functions and classes.
+    A flag is a file, a line, what was found there, and why that is odd.
     """
 
     places: Mapping[str, tuple[int, ...]]
@@ -212,6 +215,7 @@ class Survey:
     functions: tuple[Function, ...] = ()
     helpers: tuple[str, ...] = ()
     running: tuple[tuple[int, int], ...] = ()
+    flags: tuple[tuple[str, int, str, str], ...] = ()
 
     def runs(self, line: int) -> bool:
         """Whether a call can compute something on a line: it is no import, head of a function, docstring or comment."""
@@ -278,6 +282,10 @@ def read_survey(event: Mapping[str, Any]) -> Survey:
         ),
         tuple(as_dotted(name) for name in as_list(event["helpers"], SURVEY_HELPERS)),
         tuple((as_line(first), as_line(last)) for _, first, last, runs in statements if runs is True),
+        tuple(
+            (as_text(file), as_line(line), as_text(found), as_text(why, SURVEY_REASON))
+            for file, line, found, why in as_list(event["flags"], SURVEY_FLAGS)
+        ),
     )
 
 
