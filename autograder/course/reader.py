@@ -134,10 +134,14 @@ def read_groups(top: Section, libraries: Sequence[str]) -> dict[str, Sequence[st
     return groups
 
 
+FLAG_KEYS = ("usual", "odd")
+"""The keys of the table `flags` in course.toml."""
+
+
 def read_usual(top: Section) -> Usual:
     """Return what programs of the course use, and what is odd, from the table `flags`; without it nothing is odd."""
     table = top.section("flags")
-    table.expect_keys("usual", "odd")
+    table.expect_keys(*FLAG_KEYS)
     odd = table.section("odd")
     lists = {why: odd.value(why, "a list of entries", as_texts) or () for why in odd.table}
     for why, entries in lists.items():

@@ -57,10 +57,14 @@ _CLASS, _EARLIER, _UNLISTED = "way:computed-class", "way:earlier-file", "way:unl
 
 
 class Reading(NamedTuple):
-    """What a file has for a person to look at, and which names of other files of the student it uses, with lines."""
+    """What a file has for a person to look at, and which names of other files of the student it uses, with lines.
+
+    The `readers` are methods that read computed attributes of `self`.
+    """
 
     rows: tuple[Row, ...]
     uses: tuple[tuple[int, str], ...]
+    readers: frozenset[str]
 
 
 def flags(
@@ -78,21 +82,24 @@ def flags(
     reading = read(files[f"{exercise}.py"], usual, modules, banned)
     rows = [(f"{exercise}.py", *row) for row in reading.rows]
     waiting, seen = list(reading.uses), {exercise}
-    for line, name in reading.uses:
-        other, _, rest = name.partition(".")
-        if _MODULE in why and rest.split(".")[0] in borrowed(files.get(f"{other}.py", b""), modules):
-            rows.append((f"{exercise}.py", line, name, why[_MODULE]))
     while waiting:
         other = waiting.pop()[1].partition(".")[0]
         if other in seen or f"{other}.py" not in files:
             continue
         seen.add(other)
+        source = files[f"{other}.py"]
         try:
-            waiting += read(files[f"{other}.py"], usual, modules, ()).uses
-            found = mentions(files[f"{other}.py"], banned)
+            earlier = read(source, usual, modules, ())
+            found, held = mentions(source, banned), borrowed(source, modules)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue  # its own exercise reports that
+        waiting += earlier.uses
         rows += [(f"{other}.py", line, name, why[_EARLIER]) for name, line in found if _EARLIER in why]
+        for line, name in reading.uses:
+            module, *names = name.split(".")
+            entry = _MODULE if held.intersection(names[:1]) else _COMPUTED
+            if module == other and entry in why and (entry == _MODULE or earlier.readers.intersection(names[1:])):
+                rows.append((f"{exercise}.py", line, name, why[entry]))
     return [[file, line, cut(name), reason] for file, line, name, reason in dict.fromkeys(rows)][:SURVEY_FLAGS]
 
 
@@ -105,10 +112,7 @@ def mentions(source: bytes, forbidden: tuple[str, ...]) -> tuple[tuple[str, int]
 @lru_cache(maxsize=64)
 def borrowed(source: bytes, own: frozenset[str]) -> frozenset[str]:
     """Return the names of a file that are those of a library: another file gets them from the library itself."""
-    try:
-        meanings = aliases(parsed(source), shadowed=True)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return frozenset()
+    meanings = aliases(parsed(source), shadowed=True)
     return frozenset(name for name, of in meanings.items() if any(_owner(meaning, own) is None for meaning in of))
 
 
@@ -120,7 +124,7 @@ def read(source: bytes, usual: Usual, own: frozenset[str], forbidden: tuple[str,
     for line, name, entry in reader.rows():
         if entry in reader.why:
             rows.setdefault(line, (line, name, reader.why[entry]))  # the reason that knows the name comes first
-    return Reading(tuple(rows[line] for line in sorted(rows)), tuple(reader.uses))
+    return Reading(tuple(rows[line] for line in sorted(rows)), tuple(reader.uses), frozenset(reader.readers.values()))
 
 
 def _owner(name: str, own: frozenset[str]) -> str | None:
@@ -147,10 +151,10 @@ class _Reader:
         self.inside = {id(node.value) for node in nodes if isinstance(node, ast.Attribute)}
         self.inside |= {id(node.args[0]) for node in self.calls if chain(node)}
         self.callees = {id(node.func) for node in self.calls}
-        self.in_classes = {
-            id(node): node for owner in nodes if isinstance(owner, ast.ClassDef) for node in _body(owner)
-        }
-        self.classes = {node.name for node in nodes if isinstance(node, ast.ClassDef)}
+        owners = [node for node in nodes if isinstance(node, ast.ClassDef)]
+        self.in_classes = {id(node): node for owner in owners for node in _body(owner)}
+        self.bases = {id(base) for owner in owners for base in owner.bases}
+        self.classes = {owner.name for owner in owners}
         self.readers = {id(call): name for method in self.in_classes.values() for name, call in _own_getters(method)}
         self.renamed = {
             id(node.value)
@@ -200,15 +204,17 @@ class _Reader:
                     yield line, "import", _MODULE
 
     def _unbound(self) -> Iterator[int]:
-        """Yield the lines on which a method that reads a computed attribute of `self` is taken from its class.
+        """Yield the lines on which a class, or a method of one, is handed on that reads computed attributes of `self`.
 
-        Called that way, it reads the attributes of anything.
+        Without its object, such a method reads the attributes of anything.
         """
-        names = set(self.readers.values())
-        for node in self.nodes:
-            if isinstance(node, ast.Attribute) and node.attr in names:
-                owner = chain(node.value)
-                if not owner or owner[0] in self.classes or "__class__" in owner:
+        names, plain = set(self.readers.values()), self.callees | self.types | self.bases
+        for node in self.nodes if names else ():
+            match node:
+                case ast.Attribute(value=owner, attr=name) if name in names:
+                    if not chain(owner) or chain(owner)[0] in self.classes or "__class__" in chain(owner):
+                        yield node.lineno
+                case ast.Name(id=name, ctx=ast.Load()) if name in self.classes and id(node) not in plain:
                     yield node.lineno
 
     def _of_name(self, name: str, line: int, *, is_import: bool = False) -> Iterator[Row]:
@@ -240,8 +246,8 @@ class _Reader:
         elif known and _is_module(heads[known - 1]):
             if parts[known].startswith("_") and parts[known] not in PUBLIC:
                 yield heads[known], _PRIVATE
-            elif _is_module(heads[known]):
-                yield heads[known], _UNLISTED
+            elif inner := next((head for head in heads[known:] if _is_module(head)), None):
+                yield inner, _UNLISTED
         elif not known and parts[0] not in vars(builtins):
             yield heads[1 if is_partly_usual else 0], _UNLISTED
 
@@ -329,7 +335,7 @@ def _is_module(name: str) -> bool:
         return True
     module = sys.modules.get(owner)
     if module is None:
-        return leaf in sys.stdlib_module_names  # a library that is not loaded may import any of these
+        return leaf in sys.stdlib_module_names or leaf in sys.modules  # it may import any of these
     if leaf in vars(module):
         return isinstance(vars(module)[leaf], ModuleType)
     path = vars(module).get("__path__")
