@@ -199,8 +199,8 @@ MOST_FLAGS = 3
 def flag_sentences(exercise: ExerciseResult, most: int = MOST_FLAGS) -> list[str]:
     """Return what a person will look at in an exercise, and that it costs nothing."""
     shown = [
-        f"A person will look at {place_of_flag(flag, exercise)}: `{one_line(flag.found)}` is not needed here. "
-        f"{ended(one_line(flag.why[:1].upper() + flag.why[1:]))} This costs no points."
+        f"A person will look at `{one_line(flag.found)}` on {place_of_flag(flag, exercise)}: "
+        f"{ended(one_line(flag.why))} This costs no points."
         for flag in exercise.flags[:most]
     ]
     left = len(exercise.flags) - len(shown)

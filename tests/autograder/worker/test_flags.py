@@ -26,7 +26,7 @@ MOST_HONEST = 0.01
 X = torch.arange(6.0).view(2, 3)
 
 
-def found(source: str, exercise: str = EXERCISE, files: Mapping[str, bytes] = {}) -> list[list[Any]]:
+def flags_of(source: str, exercise: str = EXERCISE, files: Mapping[str, bytes] = {}) -> list[list[Any]]:
     """Return the flags of a program for an exercise, beside other files."""
     own = {**files, f"{exercise}.py": source.encode()}
     return flags(own, exercise, COURSE.exercise(exercise).forbidden, COURSE.usual)
@@ -40,7 +40,7 @@ def test_an_evasion_gives_the_right_numbers_and_is_refused_or_flagged(way: str) 
     exec(compile(EVASIONS[way], "evasion.py", "exec"), names)
     assert torch.allclose(names["call"](X, (3,)), torch.layer_norm(X, (3,)), atol=1e-4)
     forbidden = COURSE.exercise(EXERCISE).forbidden
-    assert survey(EVASIONS[way].encode(), forbidden)["forbidden"] or found(EVASIONS[way])
+    assert survey(EVASIONS[way].encode(), forbidden)["forbidden"] or flags_of(EVASIONS[way])
 
 
 def honest() -> Iterator[tuple[str, str, dict[str, bytes]]]:
@@ -73,25 +73,23 @@ def test_honest_programs_have_no_flag() -> None:
 
 
 FLAGGED = {
-    "import gc\n": (1, "gc", "it looks into running programs"),
-    "import torch\n\nf = torch.jit.script\n": (3, "torch.jit", "it compiles, traces or exports programs"),
-    "import threading\n": (1, "threading", "it starts threads or processes"),
-    "from sys import modules\n": (1, "sys.modules", "it looks into running programs"),
-    "import transformers\n": (1, "transformers", "it belongs to no exercise of this course"),
-    "import torch\nx = torch._C\n": (2, "torch._C", "it is a private part, which may change at any time"),
-    "import torch\nclass A(torch.nn.Parameter): ...\n": (2, "class A", "tensors are used as they are"),
-    "from torch import nn\nnn.Linear.forward = None\n": (
-        2,
-        "torch.nn.Linear.forward",
-        "a library is used as it is, and not changed",
-    ),
-    "eval('1')\n": (1, "eval", "it runs text as a program"),
+    "import gc\n": (1, "gc", "gc"),
+    "import torch\n\nf = torch.jit.script\n": (3, "torch.jit", "torch.jit"),
+    "import threading\n": (1, "threading", "threading"),
+    "from sys import modules\n": (1, "sys.modules", "sys.modules"),
+    "import transformers\n": (1, "transformers", "way:unlisted"),
+    "import torch\nx = torch._C\n": (2, "torch._C", "way:private"),
+    "import torch\nclass A(torch.nn.Parameter): ...\n": (2, "class A", "class:torch.Tensor"),
+    "from torch import nn\nnn.Linear.forward = None\n": (2, "torch.nn.Linear.forward", "way:patch"),
+    "eval('1')\n": (1, "eval", "eval"),
 }
+REASONS = {entry: why for why, entries in COURSE.usual.odd for entry in entries}
 
 
 @pytest.mark.parametrize("text", FLAGGED)
 def test_a_flag_names_the_line_what_is_there_and_the_reason_of_the_course(text: str) -> None:
-    assert found(text)[0] == [f"{EXERCISE}.py", *FLAGGED[text]]
+    line, name, entry = FLAGGED[text]
+    assert flags_of(text)[0] == [f"{EXERCISE}.py", line, name, REASONS[entry]]
 
 
 @pytest.mark.parametrize(
@@ -111,20 +109,19 @@ def test_a_flag_names_the_line_what_is_there_and_the_reason_of_the_course(text: 
     ],
 )
 def test_what_programs_do_has_no_flag(text: str) -> None:
-    assert found(text, files=SOLUTIONS) == []
+    assert flags_of(text, files=SOLUTIONS) == []
 
 
 def test_a_call_that_an_earlier_file_makes_is_flagged_there_by_the_exercise_that_imports_it() -> None:
     helper = b"import torch\ndef helper(x):\n    return torch.layer_norm(x, (3,))\n"
-    rows = found("from ex02_positional_encoding import helper\n", files={"ex02_positional_encoding.py": helper})
-    reason = "it does the work of an exercise that imports this file"
-    assert rows == [["ex02_positional_encoding.py", 3, "torch.layer_norm", reason]]
+    rows = flags_of("from ex02_positional_encoding import helper\n", files={"ex02_positional_encoding.py": helper})
+    assert rows == [["ex02_positional_encoding.py", 3, "torch.layer_norm", REASONS["way:earlier-file"]]]
     assert not flags({"ex02_positional_encoding.py": helper}, "ex02_positional_encoding", (), COURSE.usual)
 
 
 @pytest.mark.parametrize("way", ["from ex01_embeddings import F", "import ex01_embeddings\nx = ex01_embeddings.F"])
 def test_a_module_that_an_earlier_file_holds_is_flagged(way: str) -> None:
-    assert found(f"{way}\n", files={"ex01_embeddings.py": b"import torch\nF = torch.nn.functional\n"})
+    assert flags_of(f"{way}\n", files={"ex01_embeddings.py": b"import torch\nF = torch.nn.functional\n"})
 
 
 def test_a_course_without_a_list_has_no_flags() -> None:
