@@ -30,7 +30,6 @@ from .syntax import (
     dotted,
     forbidden_calls,
     imported,
-    is_forbidden,
     parsed,
 )
 
@@ -78,9 +77,14 @@ def flags(
     if not usual.odd:
         return []
     why = {entry: reason for reason, entries in usual.odd for entry in entries}
-    modules, banned = frozenset(own) | {name.removesuffix(".py") for name in files}, tuple(forbidden)
-    reading = read(files[f"{exercise}.py"], usual, modules, banned)
+    modules = frozenset(own) | {name.removesuffix(".py") for name in files}
+    source = files[f"{exercise}.py"]
+    reading = read(source, usual, modules)
     rows = [(f"{exercise}.py", *row) for row in reading.rows]
+    refused = forbidden_calls(source, forbidden)
+    if _EARLIER in why and not refused:
+        hidden = forbidden_calls(source, forbidden, shadowed=True)
+        rows += [(f"{exercise}.py", int(line), str(name), why[_EARLIER]) for name, line in hidden]
     waiting, seen = list(reading.uses), {exercise}
     while waiting:
         other = waiting.pop()[1].partition(".")[0]
@@ -89,12 +93,12 @@ def flags(
         seen.add(other)
         source = files[f"{other}.py"]
         try:
-            earlier = read(source, usual, modules, ())
-            found, held = mentions(source, banned), borrowed(source, modules)
+            earlier, held = read(source, usual, modules), borrowed(source, modules)
+            found = forbidden_calls(source, forbidden) if _EARLIER in why else []
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue  # its own exercise reports that
         waiting += earlier.uses
-        rows += [(f"{other}.py", line, name, why[_EARLIER]) for name, line in found if _EARLIER in why]
+        rows += [(f"{other}.py", int(line), str(name), why[_EARLIER]) for name, line in found]
         for line, name in reading.uses:
             module, *names = name.split(".")
             entry = _MODULE if held.intersection(names[:1]) else _COMPUTED
@@ -104,22 +108,16 @@ def flags(
 
 
 @lru_cache(maxsize=64)
-def mentions(source: bytes, forbidden: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
-    """Return name and line of every forbidden call that a file mentions."""
-    return tuple((str(name), int(line)) for name, line in forbidden_calls(parsed(source), forbidden))
-
-
-@lru_cache(maxsize=64)
 def borrowed(source: bytes, own: frozenset[str]) -> frozenset[str]:
     """Return the names of a file that are those of a library: another file gets them from the library itself."""
-    meanings = aliases(parsed(source), shadowed=True)
+    meanings = aliases(source, shadowed=True)
     return frozenset(name for name, of in meanings.items() if any(_owner(meaning, own) is None for meaning in of))
 
 
 @lru_cache(maxsize=64)
-def read(source: bytes, usual: Usual, own: frozenset[str], forbidden: tuple[str, ...]) -> Reading:
+def read(source: bytes, usual: Usual, own: frozenset[str]) -> Reading:
     """Read one file; `own` are the modules of the course."""
-    reader = _Reader(parsed(source), usual, own, forbidden)
+    reader = _Reader(source, usual, own)
     rows: dict[int, Row] = {}
     for line, name, entry in reader.rows():
         if entry in reader.why:
@@ -136,15 +134,14 @@ def _owner(name: str, own: frozenset[str]) -> str | None:
 class _Reader:
     """Reads the nodes of a file, and yields line, name and entry of what is odd."""
 
-    def __init__(self, nodes: Sequence[ast.AST], usual: Usual, own: frozenset[str], forbidden: Sequence[str]) -> None:
-        self.nodes = nodes
+    def __init__(self, source: bytes, usual: Usual, own: frozenset[str]) -> None:
+        nodes = self.nodes = parsed(source)
         self.own = own
         self.names = frozenset(usual.names)
         self.usual_patterns = [name for name in usual.names if "*" in name]
         self.why = {entry: reason for reason, entries in usual.odd for entry in entries}
         self.patterns = [entry for entry in self.why if "*" in entry]
-        self.meanings = aliases(nodes, shadowed=True)
-        self.forbidden = () if forbidden_calls(nodes, forbidden) else forbidden  # those are refused
+        self.meanings = aliases(source, shadowed=True)
         self.known: dict[tuple[str, bool], list[tuple[str, str]]] = {}
         self.uses: list[tuple[int, str]] = []
         self.calls = [node for node in nodes if isinstance(node, ast.Call)]
@@ -232,8 +229,6 @@ class _Reader:
         """Yield what is odd about a name of a library, with the entry that says so."""
         parts = name.split(".")
         heads = [".".join(parts[:count]) for count in range(1, len(parts) + 1)]
-        if is_forbidden(name, self.forbidden):
-            yield name, _EARLIER
         yield from ((head, head) for head in heads)
         yield from ((name, entry) for entry in self.patterns if fnmatchcase(name, entry))
         if any(fnmatchcase(name, pattern) for pattern in self.usual_patterns):

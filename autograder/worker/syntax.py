@@ -52,24 +52,32 @@ def survey(source: bytes, forbidden: tuple[str, ...]) -> dict[str, Any]:
     own = list(_functions(tree))
     return {
         "places": places(own),
-        "forbidden": forbidden_calls(nodes, forbidden),
+        "forbidden": forbidden_calls(source, forbidden),
         "assignments": assignments(own),
         "functions": [list(function) for function in functions(tree)],
         "statements": [list(statement[:4]) for statement in statements(tree, nodes)],
     }
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=32)
 def parsed(source: bytes) -> list[ast.AST]:
     """Return the nodes of a file, the whole tree first; raises whatever `text_of` and `ast.parse` raise."""
     return nodes_of(ast.parse(text_of(source)))
 
 
 @lru_cache(maxsize=64)
+def named(source: bytes, *, shadowed: bool = False) -> frozenset[tuple[str, int]]:
+    """Return the dotted names that a file imports or uses, with their lines; `shadowed` is that of `aliases`."""
+    if shadowed and not _has_star(source):
+        return named(source)
+    nodes = parsed(source)
+    return frozenset((*_used(nodes, aliases(source, shadowed=shadowed)), *imported(nodes)))
+
+
+@lru_cache(maxsize=64)
 def dotted_names(source: bytes) -> frozenset[str]:
     """Return the dotted names that a file imports or uses, aliases resolved; raises whatever `ast.parse` raises."""
-    nodes = parsed(source)
-    return frozenset(name for name, _ in (*_used(nodes, aliases(nodes)), *imported(nodes)))
+    return frozenset(name for name, _ in named(source))
 
 
 class _Function(NamedTuple):
@@ -168,24 +176,25 @@ def outermost_loop(source: bytes, line: int) -> int | None:
     return min(around, default=None)
 
 
-def forbidden_calls(nodes: Sequence[ast.AST], forbidden: Sequence[str]) -> list[list[str | int]]:
-    """Return `[dotted name, line]` of every mention of a forbidden name, or of a name below it, in a file's nodes.
+def forbidden_calls(source: bytes, forbidden: Sequence[str], *, shadowed: bool = False) -> list[list[str | int]]:
+    """Return `[dotted name, line]` of every mention of a forbidden name, or of a name below it, in a file.
 
-    Resolves aliases, and `getattr` with a constant.
+    Resolves aliases, as `aliases` does, and `getattr` with a constant.
     """
     if not forbidden:
         return []
     forbidden = [entry.removeprefix(PACKAGE) for entry in forbidden]
     wanted = frozenset(name.split(".")[0] for name in forbidden)
-    named = {*_used(nodes, aliases(nodes)), *imported(nodes), *builtins_in(nodes[0], wanted)}
-    found = {name for name in {name for name, _ in named} if is_forbidden(name, forbidden)}
-    mentions = [(name, line) for name, line in named if name in found]
+    nodes = parsed(source)
+    mentioned = {*named(source, shadowed=shadowed), *builtins_in(nodes[0], wanted)}
+    found = {name for name in {name for name, _ in mentioned} if _is_forbidden(name, forbidden)}
+    mentions = [(name, line) for name, line in mentioned if name in found]
     mentions += uses_of_syntax(nodes, forbidden)
     in_order = sorted(mentions, key=lambda mention: (mention[1], len(mention[0])))
     return [[cut(name), line] for name, line in in_order[:SURVEY_FORBIDDEN]]
 
 
-def is_forbidden(name: str, forbidden: Sequence[str]) -> bool:
+def _is_forbidden(name: str, forbidden: Sequence[str]) -> bool:
     """Say whether a dotted name is one of these names, or below one; in them, `*` matches anything."""
     if f"{name}.".startswith(NOTEBOOK_API):
         return False
@@ -247,12 +256,16 @@ def bound_names(nodes: Iterable[ast.AST]) -> set[str]:
     return bound
 
 
-def aliases(nodes: Sequence[ast.AST], *, shadowed: bool = False) -> Aliases:
+@lru_cache(maxsize=64)
+def aliases(source: bytes, *, shadowed: bool = False) -> Aliases:
     """Return what each name of a file may mean: what it imports, and what is assigned to a name without a call.
 
     A file may give a name several meanings. After `from module import *`, every name that the file does not bind may
     come from that module; with `shadowed`, every name.
     """
+    if shadowed and not _has_star(source):
+        return aliases(source)
+    nodes = parsed(source)
     meanings: dict[str, set[str]] = {}
     for name, meaning in _bindings(nodes):
         meanings.setdefault(name, set()).add(meaning)
@@ -270,6 +283,10 @@ def aliases(nodes: Sequence[ast.AST], *, shadowed: bool = False) -> Aliases:
             if len(meanings.setdefault(name, set())) < MOST_MEANINGS and len(meaning) <= MOST_NAME:
                 meanings[name].add(meaning)
     return meanings
+
+
+def _has_star(source: bytes) -> bool:
+    return any(isinstance(node, ast.ImportFrom) and node.names[0].name == "*" for node in parsed(source))
 
 
 def _bindings(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, str]]:

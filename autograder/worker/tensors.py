@@ -455,6 +455,7 @@ def forbid_calls(names: Sequence[str]) -> Iterator[None]:
             function.__code__ = code
 
 
+@lru_cache(maxsize=1024)
 def _refusing_code(name: str, free: int) -> CodeType:
     """Return code that refuses; Python accepts only code with as many free variables as the function has."""
     cells = "".join(f"c{number}, " for number in range(free))
