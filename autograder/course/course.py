@@ -7,6 +7,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Literal
 
+from autograder.protocol import Usual
+
 from .toml import nearest, unknown
 
 Words = Mapping[str, tuple[str, ...]]
@@ -152,7 +154,7 @@ class Course:
 
     `libraries` are the modules that its programs may use, and that a worker loads before them. `exercises` are those
     that the class takes: all, or what `take` names; then `everything` has those that it does not take too.
-    `assignment` is the one of `assignments` that this is about, if it is about one.
+    `assignment` is the one of `assignments` that this is about, if it is about one. `usual` is what its programs use.
     """
 
     root: Path
@@ -171,6 +173,7 @@ class Course:
     everything: tuple[Exercise, ...] = ()
     assignments: tuple[Assignment, ...] = ()
     assignment: Assignment | None = None
+    usual: Usual = field(default_factory=Usual)
 
     @property
     def exercises_dir(self) -> Path:

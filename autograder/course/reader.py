@@ -12,7 +12,7 @@ from itertools import combinations
 from pathlib import Path
 
 from autograder.formats import COURSE
-from autograder.protocol import PACKAGE, PREFIX, SYNTAX, is_package, is_syntax
+from autograder.protocol import PACKAGE, PREFIX, SURVEY_REASON, SYNTAX, WAYS, Usual, is_package, is_syntax
 
 from .course import HINTS, Activity, Choice, Columns, Course, Exercise, Limits, Part, Value, Words
 from .grading import read_assignments, read_grading, read_take, taking
@@ -132,6 +132,27 @@ def read_groups(top: Section, libraries: Sequence[str]) -> dict[str, Sequence[st
             if problem := _problem(name, libraries, ()):
                 table.note(group, f"{group} lists {quoted(name)}, {problem}")
     return groups
+
+
+FLAG_KEYS = ("usual", "odd")
+"""The keys of the table `flags` in course.toml."""
+
+
+def read_usual(top: Section) -> Usual:
+    """Return what programs of the course use, and what is odd, from the table `flags`; without it nothing is odd."""
+    table = top.section("flags")
+    table.expect_keys(*FLAG_KEYS)
+    odd = table.section("odd")
+    lists = {why: odd.value(why, "a list of entries", as_texts) or () for why in odd.table}
+    for why, entries in lists.items():
+        if len(why) > SURVEY_REASON:
+            odd.note(why, f"the reason has {len(why)} characters, expected at most {SURVEY_REASON}")
+        for entry in entries:
+            if entry.startswith("way:") and entry not in WAYS:
+                near = suggestion(entry, WAYS, f"expected one of {', '.join(WAYS)}")
+                odd.note(why, f"{quoted(entry)} is no way to reach a name, {near}")
+    names = table.value("usual", "a list of names", as_texts, required=False) or ()
+    return Usual(tuple(names), tuple((why, tuple(entries)) for why, entries in lists.items()))
 
 
 def _problem(name: str, libraries: Sequence[str], groups: Sequence[str]) -> str:
@@ -636,7 +657,7 @@ __all__ = ["CourseError", "Problem", "find_course", "read_course"]
 
 KEYS = (
     *("format", "title", "seed", "points", "take", "libraries", "questions", "limits", "sizes", "words"),
-    *("forbidden_groups", "parts", "exercises", "grading", "play", "assignments"),
+    *("forbidden_groups", "flags", "parts", "exercises", "grading", "play", "assignments"),
 )
 """The keys of course.toml."""
 
@@ -682,6 +703,7 @@ def read_course(root: Path, *, empty: bool = False) -> Course:
         questions=top.value("questions", "true or false", as_flag, required=False) is not False,
         libraries=libraries,
         parts=parts,
+        usual=read_usual(top),
     )
     course = taking(course, read_take(top, course))
     course = replace(course, assignments=read_assignments(top, course))

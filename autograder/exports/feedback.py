@@ -17,6 +17,7 @@ from autograder.report import (
     exercise_card,
     failure_text,
     failure_view,
+    flag_sentences,
     listed,
     number,
     one_line,
@@ -55,14 +56,14 @@ def summary(exercise: ExerciseResult) -> str:
     if exercise.status == "held":
         return f"{state.word}: {check_text(exercise.checks[0]) if exercise.checks else state.meaning}"
     lines = [f"{state.word}: {points_of(exercise.score, exercise.max_score)}"]
-    if is_unwritten(exercise):
+    if is_unwritten(exercise) and not exercise.flags:
         return lines[0]
     lines += [f"{checks_pass(exercise.checks)}."] if exercise.checks else []
     for check in exercise.checks:
         if check.status != "pass":
             lines.append(f"- {check_state(check).word} {one_line(check.title)}")
             lines += [f"  {line}" for line in check_text(check).splitlines()]
-    return "\n".join(lines)
+    return "\n".join([*lines, *flag_sentences(exercise)])
 
 
 def notes(mark: Mark) -> list[str]:

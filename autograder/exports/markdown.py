@@ -3,7 +3,7 @@
 import re
 
 from autograder.gradebook import Graded, Mark
-from autograder.report import STATES, check_state, number, one_line, plural, points, points_of, state_of
+from autograder.report import STATES, check_state, flag_sentences, number, one_line, plural, points, points_of, state_of
 from autograder.results import NOT_JUDGED, CheckResult, ExerciseResult, Report
 
 from .feedback import check_text, notes, others_not_run
@@ -22,6 +22,8 @@ def markdown(graded: Graded, mark: Mark) -> str:
     if mark.score is None:
         lines += [why_no_score(mark), ""]
     lines += ["| exercise | result | points |", "|---|---|--:|", *map(_row, report.exercises)]
+    flags = [(exercise, flag) for exercise in report.exercises for flag in flag_sentences(exercise)]
+    lines += [f"\n{number(exercise.id)} {_plain(exercise.title)}: {_plain(flag)}" for exercise, flag in flags]
     size, failures = sum(map(len, lines)), failing(report)
     sections = [_section(exercise, check) for exercise, check in failures]
     while sections and size + sum(map(len, sections)) > LONGEST:

@@ -39,6 +39,7 @@ from autograder.results import (
     CheckResult,
     ExerciseResult,
     Finding,
+    Flag,
     Place,
     PrintOutput,
     Status,
@@ -136,6 +137,10 @@ def result_of(
             replace(todo, place=place_in(cells or {}, todo.place)) for todo in (trials.todos if trials else ())
         ),
         helpers=survey.helpers if survey is not None else (),
+        flags=tuple(
+            Flag(place_in(cells or {}, Place(file, line)), found, why)
+            for file, line, found, why in (survey.flags if survey is not None else ())
+        ),
     )
 
 

@@ -167,6 +167,25 @@ SYNTAX: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
 """What each entry refuses: in words, and whether a node of a syntax tree is one."""
 
 
+class Usual(NamedTuple):
+    """What programs of a course use: dotted names, and with each reason the entries that are odd all the same."""
+
+    names: tuple[str, ...] = ()
+    odd: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+
+WAYS = {
+    "way:unlisted": "a module, or a name of one, that is not usual",
+    "way:private": "a private name that the file does not define",
+    "way:computed-name": "`getattr` with a name that is computed",
+    "way:module-as-value": "a module that is handed on, stored, or taken from another file",
+    "way:patch": "a value that is put into a module or a class of a library",
+    "way:computed-class": "a class that is made by a call, or of a class that is computed",
+    "way:earlier-file": "a call in an earlier file of the student that the exercise forbids",
+}
+"""Ways to reach a name that a course may call odd, in words."""
+
+
 def is_syntax(entry: str) -> bool:
     """Say whether an entry of `forbidden` is a kind of syntax."""
     return entry.startswith(PREFIX)

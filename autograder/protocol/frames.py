@@ -239,6 +239,9 @@ SURVEY_RETURNS = 20
 """Lines of one function: its definition, then its returns. The reports use at most two."""
 
 SURVEY_FORBIDDEN = 100
+SURVEY_FLAGS = 20
+SURVEY_REASON = 200
+"""Characters of the reason for a flag, which course.toml writes."""
 SURVEY_STATEMENTS = 2_000
 SURVEY_ASSIGNMENTS = 500
 SURVEY_HELPERS = 20

@@ -66,6 +66,7 @@ if TYPE_CHECKING:
         check_state,
         checks_pass,
         duration,
+        flag_sentences,
         held_sentence,
         kilobytes,
         listed,

@@ -23,6 +23,7 @@ from .states import (
     message_of,
     notes,
     number,
+    place_of_flag,
     plural,
     points,
     state_of,
@@ -49,7 +50,7 @@ FILES = (
 UNUSUAL = frozenset((*UNREADABLE, *FILES, "SystemExit"))
 """Exceptions of files that Python cannot read, and of code that uses files, the network, processes, or ends them."""
 
-_HELD, _FAILED = 1 << 31, 1 << 30
+_FLAGGED, _HELD, _FAILED = 1 << 32, 1 << 31, 1 << 30
 """More than any points: these come first."""
 
 _TIME = re.compile(r"\b(?:late|handed in|timestamp)\b")
@@ -168,9 +169,14 @@ class _Look(NamedTuple):
 def _looks(report: Report) -> Iterator[_Look]:
     """Yield why a person should look at a submission, each reason once; ordinary things are none.
 
-    It is held, the grader failed, or points are lost where the intake has notes, or a file is missing, unreadable or
-    does unusual things.
+    A file has flags, which come first: they cost nothing, so nobody else would look. It is held, the grader failed, or
+    points are lost where the intake has notes, or a file is missing, unreadable or does unusual things.
     """
+    for exercise in report.exercises:
+        for flag in exercise.flags[:1]:
+            more = f" (and {len(exercise.flags) - 1} more like this)" if len(exercise.flags) > 1 else ""
+            what = f"{place_of_flag(flag, exercise)} uses {one_line(flag.found)}: {one_line(flag.why)}{more}"
+            yield _Look(f"{number(exercise.id)} {exercise.title}: {what}", _FLAGGED)
     ordinary = notes(report, "ordinary")
     intake = [note for note in notes(report) if note not in ordinary]
     doubts = [note for note in intake if _is_doubt(note, report)]

@@ -29,6 +29,7 @@ from .states import (
     achieved,
     bonus_left,
     checks_pass,
+    flag_sentences,
     listed,
     notes,
     number,
@@ -82,6 +83,8 @@ def report_sentences(report: Report, next_commands: Sequence[Command]) -> list[s
     lines += [_summary(exercise) for exercise in report.exercises]
     lines += _failing(first, ()) if first else []
     lines += [f"Total: {points_of(report.score, report.max_score)}."]
+    others = [exercise for exercise in report.exercises if exercise is not first]
+    lines += [f"Exercise {number(one.id)}: {flag}" for one in others for flag in flag_sentences(one)]
     return lines + [f"Note: {ended(note)}" for note in notes(report)] + next_sentences(next_commands)
 
 
@@ -163,7 +166,7 @@ def _passing(exercise: ExerciseResult, attempt: int | None) -> list[str]:
     built = fact("Built", one_line(exercise.built)) if exercise.built else ""
     pictures = (in_words(picture) for picture in exercise.pictures[:MOST_PICTURES])
     left = (f"Still open: {check}" for check in bonus_left(exercise))
-    facts = filter(None, (reference_parts(exercise), built, *left, *pictures))
+    facts = filter(None, (reference_parts(exercise), *flag_sentences(exercise), built, *left, *pictures))
     return [f"{_title(exercise)} {achieved(exercise, attempt)}.", *facts]
 
 
@@ -181,7 +184,7 @@ def _failing(exercise: ExerciseResult, next_commands: Sequence[Command], hint: i
     return [
         " ".join(top),
         *_todo_sentences(todos),
-        *filter(None, [reference_parts(exercise)]),
+        *filter(None, [reference_parts(exercise), *flag_sentences(exercise)]),
         *failure_sentences(view),
     ]
 

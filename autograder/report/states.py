@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from autograder.results import NOT_JUDGED, CheckResult, ExerciseResult, Finding, Report, Status
+from autograder.results import NOT_JUDGED, CheckResult, ExerciseResult, Finding, Flag, Report, Status
 
-from .escaping import one_line
+from .escaping import ended, one_line
 
 Mark = Literal["passed", "failed", "waiting", "problem"]
 
@@ -190,6 +190,28 @@ def reference_parts(exercise: ExerciseResult) -> str:
         helpers = listed([f"{helper} of {module}.py" for module, _, helper in parted])
         return f"{begin}. {'It does' if one else 'They do'} not replace {helpers}, which your code also uses."
     return f"{begin}, so {'its' if one else 'their'} mistakes cost nothing here."
+
+
+MOST_FLAGS = 3
+"""Flags of an exercise that its student sees: the others are like them."""
+
+
+def flag_sentences(exercise: ExerciseResult, most: int = MOST_FLAGS) -> list[str]:
+    """Return what a person will look at in an exercise, and that it costs nothing."""
+    shown = [
+        f"A person will look at `{one_line(flag.found)}` on {place_of_flag(flag, exercise)}: "
+        f"{ended(one_line(flag.why))} This costs no points."
+        for flag in exercise.flags[:most]
+    ]
+    left = len(exercise.flags) - len(shown)
+    return [*shown, *([f"They will look at {plural(left, 'other place')} too."] if left else [])]
+
+
+def place_of_flag(flag: Flag, exercise: ExerciseResult) -> str:
+    """Return the line of a flag, with its cell or its file where that is needed."""
+    cell = f"cell {flag.place.cell}, " if flag.place.cell is not None else ""
+    file = "" if flag.place.file == f"{exercise.id}.py" else f" of {one_line(flag.place.file)}"
+    return f"{cell}line {flag.place.line}{file}"
 
 
 def achieved(exercise: ExerciseResult, attempt: int | None = None) -> str:

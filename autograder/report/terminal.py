@@ -21,6 +21,7 @@ from .states import (
     State,
     achieved,
     check_state,
+    flag_sentences,
     notes,
     number,
     passing,
@@ -85,9 +86,9 @@ def _todo_lines(page: Page, exercise: ExerciseResult) -> list[Text]:
 
 
 def part_lines(page: Page, exercise: ExerciseResult) -> list[Text]:
-    """Return which of the student's parts were replaced by reference parts."""
-    sentence = reference_parts(exercise)
-    return page.wrap(page.text(sentence, SECONDARY)) if sentence else []
+    """Return which of the student's parts were replaced by reference parts, and what a person will look at."""
+    sentences = [*filter(None, [reference_parts(exercise)]), *flag_sentences(exercise)]
+    return [line for sentence in sentences for line in page.wrap(page.text(sentence, SECONDARY))]
 
 
 def _marks(page: Page, exercise: ExerciseResult) -> list[Text]:
@@ -270,7 +271,11 @@ def _total_lines(page: Page, report: Report) -> list[Text]:
     total = Text.assemble(
         page.text("Total", "bold"), f"  {points_of(report.score, report.max_score)}  ", page.text(count, SECONDARY)
     )
-    return page.wrap(total) + _note_lines(page, report)
+    first = shown_first(report)
+    others = [exercise for exercise in report.exercises if exercise is not first]
+    flags = [f"{number(exercise.id)}  {flag}" for exercise in others for flag in flag_sentences(exercise)]
+    looks = [line for flag in flags for line in page.wrap(page.text(flag, SECONDARY))]
+    return page.wrap(total) + looks + _note_lines(page, report)
 
 
 def _note_lines(page: Page, report: Report) -> list[Text]:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         ExerciseResult,
         Finding,
         FindingKind,
+        Flag,
         Maps,
         Picture,
         Place,

@@ -245,6 +245,18 @@ class Todo:
 
 
 @dataclass(frozen=True)
+class Flag:
+    """What a person should look at, because no honest program of the course needs it: it costs no points.
+
+    `found` is the name or the kind of call, and `why` the reason that course.toml gives, a clause about it.
+    """
+
+    place: Place
+    found: str
+    why: str
+
+
+@dataclass(frozen=True)
 class PrintOutput:
     """What a student's code printed in a trial of a check, counted from 1; with no check, while it was imported.
 
@@ -265,6 +277,7 @@ class ExerciseResult:
     `built` says in one line what a student who passed has built, `pictures` show it, and `prints` are what the code
     printed, that of the first failure first; only in self-checks. `todos` are those of the stub that are still there.
     `searched` says that edits were tried on the first failure, to prove its place.
+    `flags` are what a person should look at.
     """
 
     id: str
@@ -281,6 +294,7 @@ class ExerciseResult:
     todos: tuple[Todo, ...] = ()
     helpers: tuple[str, ...] = ()
     searched: bool = False
+    flags: tuple[Flag, ...] = ()
 
     @property
     def in_progress(self) -> bool:

@@ -23,11 +23,13 @@ from autograder.protocol import (
     OBSERVATION_TEXT,
     STATEMENT_HASH,
     SURVEY_ASSIGNMENTS,
+    SURVEY_FLAGS,
     SURVEY_FORBIDDEN,
     SURVEY_FUNCTIONS,
     SURVEY_HELPERS,
     SURVEY_OWNERS,
     SURVEY_PLACES,
+    SURVEY_REASON,
     SURVEY_RETURNS,
     SURVEY_STATEMENTS,
     SURVEY_WORDS,
@@ -206,6 +208,7 @@ class Survey:
     `functions` say which of them are still a TODO. `helpers` are names of replaced files that are the student's own.
     `running` has the first and last line of every statement but imports and the heads of functions and classes.
     `words` has the words that each function and class at the top level uses.
+    A flag is a file, a line, what was found there, and why that is odd.
     """
 
     places: Mapping[str, tuple[int, ...]]
@@ -216,6 +219,7 @@ class Survey:
     helpers: tuple[str, ...] = ()
     running: tuple[tuple[int, int], ...] = ()
     words: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    flags: tuple[tuple[str, int, str, str], ...] = ()
 
     def runs(self, line: int) -> bool:
         """Whether a call can compute something on a line: it is no import, head of a function, docstring or comment."""
@@ -286,6 +290,10 @@ def read_survey(event: Mapping[str, Any]) -> Survey:
             as_text(owner): frozenset(as_text(word) for word in as_list(found, SURVEY_WORDS))
             for owner, found in as_dict(event["words"], SURVEY_OWNERS).items()
         },
+        tuple(
+            (as_text(file), as_line(line), as_text(found), as_text(why, SURVEY_REASON))
+            for file, line, found, why in as_list(event["flags"], SURVEY_FLAGS)
+        ),
     )
 
 

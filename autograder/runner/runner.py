@@ -799,10 +799,10 @@ class Runner:
     def _survey(self, sources: Mapping[str, bytes], exercise: str, event: Mapping[str, Any]) -> Survey:
         """Return the first survey of a file, from a worker that had run none of the program; else read the event.
 
-        The helpers depend on the reference parts of the run. No verdict depends on them.
+        The helpers and the flags depend on the other files of the run. No verdict depends on them.
         """
         survey, key = read_survey(event), (exercise, sources.get(f"{exercise}.py", b""))
-        return replace(self._surveys.setdefault(key, survey), helpers=survey.helpers)
+        return replace(self._surveys.setdefault(key, survey), helpers=survey.helpers, flags=survey.flags)
 
     def warm_up(self) -> dict[str, Any]:
         """Return a job that warms up a zygote: all checks on the course's reference parts, with its public seed."""
@@ -842,6 +842,7 @@ class Runner:
             "exact": exact,
             "trace": trace,
             "forbidden": {exercise.id: list(exercise.forbidden) for exercise in course.exercises},
+            "usual": [list(course.usual.names), [[why, list(entries)] for why, entries in course.usual.odd]],
             "limits": asdict(self.limits),
         }
 

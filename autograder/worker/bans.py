@@ -6,7 +6,7 @@
 - A function of Python or C, and a method like `list.sort`, raises where the student's files call it, whatever its name.
 
 Library code, and the checks, may call everything. This keeps honest programs honest and gives clear messages. It is
-no security boundary: a program can undo it. One that undoes it and does not restore it is noticed after the trial.
+no security boundary: a program can undo it, in ways that `flags` shows to a person.
 """
 
 import builtins
@@ -16,45 +16,16 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from types import CodeType, FrameType, FunctionType, ModuleType
-from typing import Any, Protocol
+from typing import Any
 
 from autograder.protocol import PACKAGE, is_package, is_syntax
-
-UNDONE = "code that restores a forbidden call"
-"""Takes the place of a name in the report of a program that undid a ban."""
 
 
 class ForbiddenCallError(Exception):
     """A program made a call that the exercise forbids; the message is its name."""
 
 
-class Ban(Protocol):
-    """What an exercise forbids, while it runs."""
-
-    def check(self) -> None:
-        """Raise `ForbiddenCallError` if a program undid it."""
-        ...
-
-    def builtins(self) -> Mapping[str, Any] | None:
-        """Return the builtins of the student's files; None for those of Python."""
-        ...
-
-
-class Bans:
-    """Several bans as one."""
-
-    def __init__(self, bans: Sequence[Ban]) -> None:
-        self._bans = bans
-
-    def check(self) -> None:
-        for ban in self._bans:
-            ban.check()
-
-    def builtins(self) -> Mapping[str, Any] | None:
-        return next((found for ban in self._bans if (found := ban.builtins()) is not None), None)
-
-
-class FileBan:
+class Ban:
     """Refuses names in the student's files."""
 
     def __init__(self, names: Sequence[str], files: Collection[str]) -> None:
@@ -114,15 +85,15 @@ class FileBan:
             sys.setprofile(None)
 
     def check(self) -> None:
-        if self._violated is not None:  # the program caught the error
+        """Raise `ForbiddenCallError` if a program made a call and caught the error."""
+        if self._violated is not None:
             raise ForbiddenCallError(self._violated)
-        if self._watching and sys.getprofile() != self._on_event:
-            raise ForbiddenCallError(UNDONE)
 
     def builtins(self) -> Mapping[str, Any] | None:
+        """Return the builtins of the student's files; None for those of Python."""
         if not self.names:
             return None
-        refused = {name: _refusing(name) for name in self.names if name in vars(builtins)}
+        refused = {name: refusing(name) for name in self.names if name in vars(builtins)}
         return {**vars(builtins), **refused, "__import__": self._importing(vars(builtins)["__import__"])}
 
     def _importing(self, original: Callable[..., Any]) -> Callable[..., Any]:
@@ -167,7 +138,9 @@ def _is_defined_in(value: Any, module: ModuleType) -> bool:
     return callable(value) and home.split(".")[0].lstrip("_") == module.__name__.split(".")[0].lstrip("_")
 
 
-def _refusing(name: str) -> Callable[..., None]:
+def refusing(name: str) -> Callable[..., None]:
+    """Return a function that refuses a call of this name."""
+
     def refuse(*_: Any, **__: Any) -> None:
         raise ForbiddenCallError(name)
 
@@ -175,9 +148,9 @@ def _refusing(name: str) -> Callable[..., None]:
 
 
 @contextmanager
-def forbid(names: Sequence[str], files: Collection[str]) -> Iterator[FileBan]:
+def forbid(names: Sequence[str], files: Collection[str]) -> Iterator[Ban]:
     """Make what these names stand for raise `ForbiddenCallError` in the student's files, within the block."""
-    ban = FileBan(names, files)
+    ban = Ban(names, files)
     try:
         ban.begin()
         yield ban

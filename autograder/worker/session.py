@@ -4,9 +4,9 @@ A job is a dict with `sources`, `reference_parts` and `checks` (file name to byt
 trials, each a check, its number, its own seed and the column of its sizes), `probes` (what the plan names: checks,
 pictures or steps), `sizes` (exercise to its columns), `device`, `exact`, `trace`, `careful` (whether to announce each
 check before it begins), `interrupt_seconds` (after which a trial is interrupted, or None), `forbidden` (exercise to
-what it forbids), `libraries`, `prints` (whether the log says which trial printed what), `surveys` (whether to report
-the syntax of the files) and `limits`. A job may have `repairs` instead: a program, its suspected lines, a number of
-edits, and what is known of the mistake (`Clues`).
+what it forbids), `usual` (what programs of the course use, and what is odd), `libraries`, `prints` (whether the log
+says which trial printed what), `surveys` (whether to report the syntax of the files) and `limits`. A job may have
+`repairs` instead: a program, its suspected lines, a number of edits, and what is known of the mistake (`Clues`).
 
 Every answer is a dict with an `event`.
 """
@@ -37,6 +37,7 @@ from autograder.protocol import (
     OBSERVATION_TEXT,
     FrameLimits,
     Opaque,
+    Usual,
     Value,
     cut,
     label,
@@ -353,6 +354,7 @@ class Job:
         self.job = job
         self.emit = emit
         self.sources = Sources(job["sources"], job["reference_parts"])
+        self.usual = Usual(tuple(job["usual"][0]), tuple((why, tuple(entries)) for why, entries in job["usual"][1]))
         self.limits = ResourceLimits(job["limits"], self._stuck)
         self.log = LabelledLog(STDOUT) if job["prints"] else None
 
@@ -362,7 +364,6 @@ class Job:
         prefix, _ = PROBES[self.job["probes"]]
         for exercise, _ in self.job["plan"]:
             loaded().prepare(self.job["checks"].get(f"{prefix}{exercise}.py", b""))
-        loaded().withhold(sorted({name for names in self.job["forbidden"].values() for name in names}))
         self.limits.confine(device=self.job["device"])
         try:
             for exercise, _ in self.job["plan"] if self.job["surveys"] else ():
@@ -381,7 +382,7 @@ class Job:
         self.emit({"event": "read", "exercise": exercise})
         self.limits.start()
         try:
-            survey = self.sources.survey(exercise, self.job["forbidden"].get(exercise, []))
+            survey = self.sources.survey(exercise, self.job["forbidden"].get(exercise, []), self.usual)
         except Exception:
             return  # a file that cannot be parsed cannot be imported either, and the import reports why
         self.emit({"event": "surveyed", "exercise": exercise, **survey})

@@ -32,9 +32,11 @@ from autograder.protocol import (
     SURVEY_HELPERS,
     TUPLE,
     UNLESS,
+    Usual,
     code_of,
 )
 
+from .flags import flags
 from .syntax import dotted_names, outermost_loop, survey
 
 # Build reference parts, which replace a student's wrong exercise, from tables of numbers.
@@ -304,6 +306,10 @@ ENGINE = "autograder"
 """The grader's own package, which is no library for students: every exercise refuses a file that uses it."""
 
 
+UNREAD = "the reader of flags failed on it"
+"""Why a file has a flag whose other flags are not known."""
+
+
 @lru_cache(maxsize=128)
 def compiled(source: bytes, file: str) -> CodeType:
     """Compile a file, once for all jobs; raises whatever `compile` raises."""
@@ -396,7 +402,14 @@ class Sources(importlib.abc.MetaPathFinder, importlib.abc.Loader):
                 return {**frame, "line": line}
         return frames[-1]
 
-    def survey(self, exercise: str, forbidden: Sequence[str]) -> dict[str, Any]:
-        """Return the survey of an exercise's file (see `autograder.worker.syntax`), with the student's own helpers."""
+    def survey(self, exercise: str, forbidden: Sequence[str], usual: Usual) -> dict[str, Any]:
+        """Return the survey of an exercise's file (see `autograder.worker.syntax`), with helpers and flags."""
+        banned = (*forbidden, ENGINE)
+        found = survey(self.files[f"{exercise}.py"], banned)
         helpers = own_helpers(self.files, self.parts, exercise) if self.parts else []
-        return {**survey(self.files[f"{exercise}.py"], (*forbidden, ENGINE)), "helpers": helpers}
+        own = [name.removesuffix(".py") for name in self.names]
+        try:
+            odd = flags(self.files, exercise, banned, usual, own)
+        except Exception as error:  # a program loses nothing by a flag, so it must not lose its survey by one
+            odd = [[f"{exercise}.py", 1, type(error).__name__, UNREAD]]
+        return {**found, "helpers": helpers, "flags": odd}

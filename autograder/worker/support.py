@@ -72,9 +72,6 @@ class PlainSupport:
     def prepare(self, checks: bytes) -> None:
         """Load what the checks of this text use and a program should not wait for."""
 
-    def withhold(self, names: Collection[str]) -> None:
-        """From now on, keep what these entries name out of reach, where a program could store it for later."""
-
     def fault_kind(self, error: BaseException) -> str | None:
         """Return the kind of an exception that the libraries' support raises; None for every other one."""
         del error
@@ -94,9 +91,6 @@ class PlainSupport:
 
     def warm_up(self, checks: Mapping[str, bytes]) -> None:
         """Run what is slow at its first use, in a process that others are forked from."""
-
-    def guard(self) -> None:
-        """Prepare for exercises that forbid something, in a process that others are forked from."""
 
 
 _loaded = PlainSupport()

@@ -6,13 +6,17 @@ import itertools
 import math
 import re
 import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from types import CodeType, FrameType
+import warnings
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch._ops import HigherOrderOperator
 from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
@@ -44,8 +48,7 @@ from autograder.protocol import (
 )
 
 from .arrays import fill_unset_arrays, number_of
-from .bans import Ban, Bans, forbid
-from .forbidden_calls import forbid_calls, guard_loaded, watch_imports, withhold_kernels
+from .bans import Ban, forbid, refusing, resolve
 from .support import PlainSupport, Trace
 
 # Trace a program: record every tensor that torch makes while a probe runs, and the student's line that made it.
@@ -272,7 +275,6 @@ class TensorSupport(PlainSupport):
     """Support for a course with torch."""
 
     def start(self) -> None:
-        watch_imports()
         torch.set_num_threads(1)
         fill_unset_arrays()
 
@@ -317,16 +319,13 @@ class TensorSupport(PlainSupport):
         """Forbid the names of torch everywhere, and the others in the student's files."""
         own = [name for name in names if _is_own(name)]
         others = [name for name in names if not _is_own(name)]
-        with forbid_calls(own) as ban, forbid(others, files) as other:
-            yield Bans((ban, other))
+        with forbid_calls(own), forbid(others, files) as ban:
+            yield ban
 
     def prepare(self, checks: bytes) -> None:
         if OPTIMIZERS in checks:
             # The first optimizer imports it. That takes a second or two, which no check should be charged for.
             importlib.import_module("torch._dynamo")
-
-    def withhold(self, names: Collection[str]) -> None:
-        withhold_kernels([name for name in names if _is_own(name)])
 
     def fault_kind(self, error: BaseException) -> str | None:
         return "device" if type(error) is DeviceMixError else None
@@ -351,11 +350,7 @@ class TensorSupport(PlainSupport):
             ]
 
     def warm_up(self, checks: Mapping[str, bytes]) -> None:
-
         warm(checks)
-
-    def guard(self) -> None:
-        guard_loaded()
 
 
 def _fill_unset_tensors(device: str) -> None:
@@ -416,6 +411,131 @@ def _meant(frame: FrameType, name: str) -> Iterator[tuple[str, object]]:
     for own, part in _attributes(value):
         if attribute in (own, own.rpartition(".")[0]):
             yield f"{owner}.{own}", part
+
+
+# Forbid the calls of torch that an exercise names, for as long as it runs.
+#
+# `syntax` refuses the calls that a file mentions, and `flags` shows a person every odd way to one. In between is what a
+# program does plainly and no text shows: a layer of torch that calls a forbidden function, or one that an earlier file
+# of the student calls. So an operator is removed from torch's dispatcher, and a Python function gets code that refuses.
+
+_ALL_KEYS = (
+    *("CompositeImplicitAutograd", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional"),
+    *("CPU", "CUDA", "MPS", "XPU", "AutocastCPU", "AutocastCUDA", "AutocastMPS", "FuncTorchBatched"),
+    *("FuncTorchVmapMode", "FuncTorchBatchedDecomposition", "QuantizedCPU", "NestedTensorCPU"),
+    *("MkldnnCPU", "SparseCPU"),
+)
+KEYS = tuple(key for key in _ALL_KEYS if torch._C._parse_dispatch_key(key) is not None)  # 2.4 has no AutocastMPS
+"""The dispatch keys under which torch may have a kernel that computes an operator's result."""
+
+
+@contextlib.contextmanager
+def forbid_calls(names: Sequence[str]) -> Iterator[None]:
+    """Make the functions and operators of these names raise `ForbiddenCallError` within the block.
+
+    A name with `*` matches operators only: `torch.*layer_norm` matches `torch.ops.aten.native_layer_norm`, among
+    others.
+    """
+    functions, libraries = _functions(names), dict[str, Any]()
+    original = {function: function.__code__ for function in functions}
+    try:
+        for function, name in functions.items():
+            function.__code__ = _refusing_code(name, len(function.__code__.co_freevars))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # torch warns of a kernel that replaces another
+            for (space, operator, key), name in _operators(tuple(names)).items():
+                if space not in libraries:
+                    libraries[space] = torch._C._dispatch_library("IMPL", space, "")
+                libraries[space].impl(operator, key, refusing(name))
+        yield
+    finally:
+        for library in libraries.values():
+            library.reset()
+        for function, code in original.items():
+            function.__code__ = code
+
+
+@lru_cache(maxsize=1024)
+def _refusing_code(name: str, free: int) -> CodeType:
+    """Return code that refuses; Python accepts only code with as many free variables as the function has."""
+    cells = "".join(f"c{number}, " for number in range(free))
+    text = f"def outer({cells}):\n def call(*_, **__):\n  refuse = 'refuse'\n  refuse()\n  ({cells})\n return call"
+    names: dict[str, Any] = {}
+    exec(text, names)
+    code: CodeType = names["outer"](*range(free)).__code__
+    return code.replace(co_consts=tuple(refusing(name) if const == "refuse" else const for const in code.co_consts))
+
+
+def _functions(names: Iterable[str]) -> dict[FunctionType, str]:
+    """Return the Python functions of these names; for a class or a module, all functions defined in it.
+
+    A function that calls the operator of its name is not included, since the operator itself is disabled.
+    """
+    functions: dict[FunctionType, str] = {}
+    for name in names:
+        for owner in () if "*" in name or _operators((name,)) else (resolve(name), sys.modules.get(name)):
+            for function in _functions_of(owner):
+                functions.setdefault(function, name)
+    return functions
+
+
+def _functions_of(owner: object) -> Iterator[FunctionType]:
+    match owner:
+        case FunctionType():
+            yield owner
+        case type():
+            yield from (value for value in vars(owner).values() if isinstance(value, FunctionType))
+        case HigherOrderOperator():
+            yield from _functions_of(type(owner))
+        case ModuleType():
+            yield from _defined_in(owner)
+
+
+@lru_cache(maxsize=256)
+def _defined_in(module: ModuleType) -> Sequence[FunctionType]:
+    """Return the functions that a module of torch defines; cached, since they never change."""
+    own = [value for value in vars(module).values() if isinstance(value, FunctionType | type)]
+    return [function for owner in own if owner.__module__ == module.__name__ for function in _functions_of(owner)]
+
+
+@lru_cache(maxsize=256)
+def _operators(names: tuple[str, ...]) -> Mapping[tuple[str, str, str], str]:
+    """Return the kernels of the operators of these names, each with the dotted name that its refusal shows."""
+    kernels: dict[tuple[str, str, str], str] = {}
+    for name in names:
+        for space, operator in _operators_of(name):
+            for full in _overloads()[space, operator]:
+                for key in KEYS:
+                    if torch._C._dispatch_has_kernel_for_dispatch_key(f"{space}::{full}", key):
+                        kernels.setdefault((space, full, key), _public(space, operator) if "*" in name else name)
+    return kernels
+
+
+def _operators_of(name: str) -> Iterable[tuple[str, str]]:
+    """Return namespace and name of the operators that a dotted name, or a pattern with `*`, matches."""
+    if "*" in name:
+        return [operator for operator in _overloads() if fnmatchcase(f"torch.ops.{'.'.join(operator)}", name)]
+    *_, owner, leaf = name.split(".")
+    # torch.linalg.norm, for one, is the operator aten::linalg_norm
+    return [operator for operator in (("aten", leaf), ("aten", f"{owner}_{leaf}")) if operator in _overloads()]
+
+
+@lru_cache(maxsize=1)
+def _overloads() -> Mapping[tuple[str, str], Sequence[str]]:
+    """Return the overloads of every operator of every namespace."""
+    overloads: dict[tuple[str, str], list[str]] = {}
+    for qualified in torch._C._dispatch_get_all_op_names():
+        space, full = qualified.split("::")
+        overloads.setdefault((space, full.split(".")[0]), []).append(full)
+    return overloads
+
+
+def _public(space: str, operator: str) -> str:
+    """Return the shortest dotted Python name of an operator."""
+    for owner in ("torch", "torch.nn.functional") if space == "aten" else ():
+        if not operator.startswith("_") and hasattr(resolve(owner), operator):
+            return f"{owner}.{operator}"
+    return f"torch.ops.{space}.{operator}"
 
 
 # Warm up torch: the first step of an optimiser loads 800 modules, and each operator's first use is slow.

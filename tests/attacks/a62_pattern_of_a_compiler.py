@@ -3,6 +3,8 @@
 # title = "calls the pattern by which a compiler of torch's knows attention"
 # hope = "a pattern is a program, too"
 # parts = ["calling"]
+# flagged = true
+# raises = ["RuntimeError"]
 # ///
 import importlib
 def builtin(q, k, v, attn_mask=None):

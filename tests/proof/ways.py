@@ -1,8 +1,8 @@
 """Try every way around the forbidden calls as a submission: `python -m tests.proof.ways [FOUND]`.
 
 `tests.proof.callables` looks for the ways; FOUND is a file with what it printed before. Each of them is handed in for
-the exercise whose work it does, reached by names that are put together while it runs. It must earn no points. What the
-same submission earns where nothing is forbidden shows that the refusal alone is the reason.
+the exercise whose work it does, reached by names that are put together while it runs. It must earn no points, or have
+a flag. What the same submission earns where nothing is forbidden shows that it does the work.
 """
 
 import inspect
@@ -105,8 +105,8 @@ def read_ways(lines: Sequence[str]) -> tuple[list[Way], int]:
     return [Way(kind, module, tuple(path), number) for kind, module, path, number in ways], summary["callables"]
 
 
-def points(ways: Sequence[Way], course: Course) -> list[tuple[int, bool]]:
-    """Return for each way the points it earns in its exercise, in hundredths, and whether it was called forbidden."""
+def points(ways: Sequence[Way], course: Course) -> list[tuple[int, bool, bool]]:
+    """Return the points that each way earns in its exercise, in hundredths, and whether it is refused and flagged."""
     wanted = [exercise for exercise in course.exercises if exercise.id in EXERCISES.values()]
     suite: Suite = load_suite(course, wanted)
     solutions = {exercise.file: (course.solutions_dir / exercise.file).read_bytes() for exercise in course.exercises}
@@ -117,7 +117,8 @@ def points(ways: Sequence[Way], course: Course) -> list[tuple[int, bool]]:
         programs.append((Submission(way.name, course.files, sources, digest(sources), ()), [exercise]))
     results = [report.exercises[-1] for report in _graded(suite, programs)]
     kinds = [{check.finding.kind for check in result.checks if check.finding} for result in results]
-    return [(result.score, "forbidden" in kind) for result, kind in zip(results, kinds, strict=True)]
+    pairs = zip(results, kinds, strict=True)
+    return [(result.score, "forbidden" in kind, bool(result.flags)) for result, kind in pairs]
 
 
 def _graded(suite: Suite, programs: Sequence[tuple[Submission, list[Exercise]]]) -> list[Report]:
@@ -126,7 +127,7 @@ def _graded(suite: Suite, programs: Sequence[tuple[Submission, list[Exercise]]])
 
 
 def main() -> int:
-    """Print each way with its points; return 1 if any way earned points."""
+    """Print each way with its points; return 1 if any way earned points without a flag."""
     if len(sys.argv) > 1:
         lines = Path(sys.argv[1]).read_text().splitlines()
     else:
@@ -136,14 +137,14 @@ def main() -> int:
     course = read_course(REPOSITORY)
     free = replace(course, exercises=tuple(replace(exercise, forbidden=()) for exercise in course.exercises))
     allowed, refused = points(ways, free), points(ways, course)
-    for way, (before, _), (after, forbidden) in zip(ways, allowed, refused, strict=True):
-        verdict = "forbidden" if forbidden else "failed"
+    for way, (before, *_), (after, forbidden, flagged) in zip(ways, allowed, refused, strict=True):
+        verdict = "forbidden" if forbidden else "flagged" if flagged else "failed"
         print(f"{verdict:9}  {before / 100:5.2f} -> {after / 100:5.2f}  {way.kind}  {way.name}")
-    earned = sum(after > 0 for after, _ in refused)
-    useful = sum(before > 0 for before, _ in allowed)
-    called = sum(forbidden for _, forbidden in refused)
+    earned = sum(after > 0 and not flagged for after, _, flagged in refused)
+    useful = sum(before > 0 for before, *_ in allowed)
+    called = sum(forbidden for _, forbidden, _ in refused)
     print(f"{tried} callables tried, {len(ways)} ways found, {useful} of them earn points where nothing is forbidden")
-    print(f"{called} are called forbidden, {earned} earn points")
+    print(f"{called} are called forbidden, {earned} earn points without a flag")
     return 1 if earned or not useful else 0
 
 

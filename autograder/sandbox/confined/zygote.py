@@ -56,8 +56,6 @@ def _run_job(descriptor: int) -> None:
     own.warm_up(job.get("checks", {}))
     if job["plan"]:
         Job({**job, "limits": None}, lambda _: None).run()
-    if any(job.get("forbidden", {}).values()):
-        own.guard()
 
 
 # The zygote: a process that has libraries loaded and warm, and forks a confined worker process for each request.

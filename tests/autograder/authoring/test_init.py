@@ -27,6 +27,17 @@ def test_a_new_course_has_texts_for_everything_and_no_mark_is_left(tmp_path: Pat
     assert f"{DISTRIBUTION}[{extras}]=={__version__}" in (course.root / "requirements.txt").read_text("utf-8")
 
 
+@pytest.mark.parametrize("tensors", [True, False])
+def test_a_new_course_has_a_list_of_what_gets_a_flag(tmp_path: Path, tensors: bool) -> None:
+    new_course(tmp_path / "course", tensors=tensors)
+    usual = read_course(tmp_path / "course").usual
+    own = {entry: why for why, entries in read_course(tiny.REPOSITORY).usual.odd for entry in entries}
+    odd = {entry: why for why, entries in usual.odd for entry in entries}
+    assert odd.items() <= own.items()
+    assert ("torch.jit" in odd) == ("torch.nn" in usual.names) == tensors
+    assert {"way:unlisted", "way:computed-name", "exec", "gc"} <= set(odd)
+
+
 def test_what_practice_writes_is_not_committed(tmp_path: Path) -> None:
     new_course(tmp_path / "course", tensors=False)
     assert {"/hunt/", "/arrange/"} <= {*(tmp_path / "course" / ".gitignore").read_text("utf-8").split()}

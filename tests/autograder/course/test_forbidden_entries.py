@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from autograder.course import CourseError, read_course
+from autograder.protocol import Usual
 
 COURSE = """
 title = "A course"
@@ -77,6 +78,33 @@ def test_a_wrong_library_is_a_sentence(tmp_path: Path, line: str) -> None:
     with pytest.raises(CourseError) as error:
         read_course(tmp_path)
     assert LIBRARIES[line] in str(error.value)
+
+
+def usual(folder: Path, table: str) -> Usual:
+    """Return what the programs of a course with this table use."""
+    (folder / "course.toml").write_text(COURSE.format(entry="sorted", libraries="") + table, "utf-8")
+    return read_course(folder).usual
+
+
+def test_a_course_lists_what_its_programs_use(tmp_path: Path) -> None:
+    table = '[flags]\nusual = ["math"]\n[flags.odd]\n"it is odd" = ["way:unlisted", "gc"]\n'
+    assert usual(tmp_path, table) == Usual(("math",), (("it is odd", ("way:unlisted", "gc")),))
+    assert usual(tmp_path, "") == Usual()
+
+
+TABLES = {
+    '[flags.odd]\n"it is odd" = ["way:unlited"]': '"way:unlited" is no way to reach a name, did you mean way:unlisted?',
+    "[flags.odd]\na = 1": "a is 1, expected a list of entries",
+    f'[flags.odd]\n{"a" * 201} = ["gc"]': "the reason has 201 characters, expected at most 200",
+    "[flags]\nusuall = []": "usuall is not a known key",
+}
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_wrong_list_is_a_sentence_with_its_line(tmp_path: Path, table: str) -> None:
+    with pytest.raises(CourseError, match=r"course\.toml:\d+: ") as error:
+        usual(tmp_path, table)
+    assert TABLES[table] in str(error.value)
 
 
 def test_a_course_needs_no_sizes(tmp_path: Path) -> None:

@@ -10,15 +10,28 @@ from autograder.course import Limits, read_course
 from autograder.course.grading import ASSIGNMENT_KEYS as ASSIGNMENTS
 from autograder.course.grading import GRADING_KEYS as GRADING
 from autograder.course.reader import EXERCISE_KEYS as EXERCISE
+from autograder.course.reader import FLAG_KEYS as FLAGS
 from autograder.course.reader import HINT_KEYS as HINTS
 from autograder.course.reader import KEYS as TOP
 from autograder.course.reader import PART_KEYS as PARTS
 from autograder.course.reader import PLAY_KEYS as PLAY
+from autograder.protocol import WAYS
 
 PAGE = (Path(__file__).parents[3] / "docs" / "course-toml.md").read_text("utf-8")
 SECTIONS = dict(zip(*[iter(re.split(r"^## (.+)\n", PAGE, flags=re.MULTILINE)[1:])] * 2, strict=True))
 ROW = re.compile(r"^\| `(\w+)` \| .+ \| (.+) \|$", re.MULTILINE)
-TABLES = {"limits", "sizes", "words", "forbidden_groups", "grading", "parts", "exercises", "play", "assignments"}
+TABLES = {
+    "limits",
+    "sizes",
+    "words",
+    "forbidden_groups",
+    "flags",
+    "grading",
+    "parts",
+    "exercises",
+    "play",
+    "assignments",
+}
 
 
 @pytest.mark.parametrize(
@@ -29,6 +42,7 @@ TABLES = {"limits", "sizes", "words", "forbidden_groups", "grading", "parts", "e
         ("Hints", set(HINTS)),
         ("`[[parts]]`", set(PARTS)),
         ("`[limits]`", {field.name for field in fields(Limits)}),
+        ("`[flags]`", set(FLAGS)),
         ("`[grading]`", set(GRADING)),
         ("`[[assignments]]`", set(ASSIGNMENTS) - set(GRADING)),
         ("`[[play]]`", set(PLAY)),
@@ -36,6 +50,10 @@ TABLES = {"limits", "sizes", "words", "forbidden_groups", "grading", "parts", "e
 )
 def test_every_key_is_listed(heading: str, keys: set[str]) -> None:
     assert {key for key, _ in ROW.findall(SECTIONS[heading])} == keys
+
+
+def test_every_way_is_listed() -> None:
+    assert dict(re.findall(r"^\| `(way:[a-z-]+)` \| (.+) \|$", SECTIONS["`[flags]`"], re.MULTILINE)) == WAYS
 
 
 def test_every_table_is_named() -> None:

@@ -232,14 +232,14 @@ def test_the_syntax_of_any_file_arrives_as_a_survey() -> None:
     longest = f"class {'C' * 300}:\n    def {'m' * 300}(self):\n        self.{'a' * 300} = 1\n"
     uses = "import torch\n" + "torch.nn.functional.softmax\n" * 3000
     for source in (functions, longest, uses, "def f():\n" + "    x = 1\n" * 3000):
-        read_survey(transmitted({**survey(source.encode(), ("torch.nn",)), "helpers": []}))
+        read_survey(transmitted({**survey(source.encode(), ("torch.nn",)), "helpers": [], "flags": []}))
 
 
 def test_the_helpers_of_any_file_arrive() -> None:
     names = ", ".join([f"name_{number}" for number in range(300)] + ["x" * 300, "größe"])
     source = f"import ex05_one as one\nfrom ex05_one import *\nfrom ex05_one import {names}\none.a.b, one['c']\n"
     helpers = own_helpers({"ex06_two.py": source.encode()}, {"ex05_one.py": []}, "ex06_two")
-    survey_of_it = {**survey(source.encode(), ()), "helpers": helpers}
+    survey_of_it = {**survey(source.encode(), ()), "helpers": helpers, "flags": []}
     assert read_survey(transmitted(survey_of_it)).helpers == tuple(helpers)
     assert len(helpers) == bounds.SURVEY_HELPERS
 
@@ -264,6 +264,9 @@ def test_the_helpers_of_any_file_arrive() -> None:
         {"words": {f"f{number}": [] for number in range(bounds.SURVEY_OWNERS + 1)}},
         {"words": {"f": ["x"] * (bounds.SURVEY_WORDS + 1)}},
         {"words": {"f": ["x" * (bounds.MOST_NAME + 1)]}},
+        {"flags": [["ex01_a.py", 1, "gc", "it is odd"]] * (bounds.SURVEY_FLAGS + 1)},
+        {"flags": [["ex01_a.py", 1, "gc", "x" * (bounds.SURVEY_REASON + 1)]]},
+        {"flags": [["ex01_a.py", -1, "gc", "it is odd"]]},
     ],
 )
 def test_a_survey_that_is_longer_than_any_worker_sends_is_refused(more: dict[str, Any]) -> None:
@@ -275,6 +278,7 @@ def test_a_survey_that_is_longer_than_any_worker_sends_is_refused(more: dict[str
         "functions": [],
         "helpers": [],
         "words": {},
+        "flags": [],
     }
     assert read_survey(nothing).places == {}
     with pytest.raises(ValueError, match="of the wrong type"):

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as some
 
+from autograder.course import read_course
 from autograder.diagnosis.exceptions import in_characters
 from autograder.diagnosis.findings import excerpt
 from autograder.judge import Grader
@@ -16,13 +17,14 @@ from autograder.results import Place
 from autograder.runner import Runner
 from autograder.runner.outcomes import read_survey
 from autograder.worker import Sources
-from autograder.worker.sources import compiled
+from autograder.worker.sources import UNREAD, compiled
 from autograder.worker.syntax import outermost_loop
 from tests.support import fuzzing, tiny
 from tests.support.fuzzing import bounded, seeds
 
 FORBIDDEN = ("torch.cumsum", "torch.nn.functional", "os")
 NAME = "ex01_running_mean"
+USUAL = read_course(tiny.REPOSITORY).usual
 
 SOURCES = tuple(
     file.read_bytes()
@@ -91,9 +93,10 @@ def survey(source: bytes) -> None:
     except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError):
         return
     event = fuzzing.transmitted(
-        {"event": "surveyed", **Sources({f"{NAME}.py": source}, {}).survey(NAME, FORBIDDEN)}, fuzzing.NO_LIMITS
+        {"event": "surveyed", **Sources({f"{NAME}.py": source}, {}).survey(NAME, FORBIDDEN, USUAL)}, fuzzing.NO_LIMITS
     )
     read = read_survey(event)
+    assert UNREAD not in {why for *_, why in read.flags}
     lines = {line for numbers in read.places.values() for line in numbers} | {line for _, line in read.statements}
     for line in sorted(lines)[:: max(1, len(lines) // 3)]:
         outermost_loop(source, line)
@@ -188,7 +191,7 @@ def test_a_statement_keeps_its_hash_under_other_names_types_and_bodies(one: str,
 
 def test_a_file_that_cannot_be_compiled_ends_in_the_error_python_has_for_it() -> None:
     with pytest.raises(SyntaxError):
-        Sources({f"{NAME}.py": b"def f(:"}, {}).survey(NAME, FORBIDDEN)
+        Sources({f"{NAME}.py": b"def f(:"}, {}).survey(NAME, FORBIDDEN, USUAL)
 
 
 RIGHT_IN_OTHER_WAYS: Mapping[str, bytes] = {

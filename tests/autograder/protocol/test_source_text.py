@@ -14,7 +14,7 @@ from autograder.diagnosis.exceptions import in_characters
 from autograder.diagnosis.findings import excerpt
 from autograder.judge import Grader
 from autograder.progress.session import syntax_fault
-from autograder.protocol import lines_of, text_of
+from autograder.protocol import Usual, lines_of, text_of
 from autograder.results import Place
 from autograder.runner import Runner
 from autograder.worker import Sources
@@ -68,7 +68,7 @@ def test_a_file_is_read_where_python_runs_it(tmp_path: Path, name: str) -> None:
         assert python_runs(tmp_path / "file.py") == (name in READ)
     if name in READ:
         compiled(source, FILE)
-        assert Sources({FILE: source}, {}).survey(tiny.FIRST, ())["forbidden"] == []
+        assert Sources({FILE: source}, {}).survey(tiny.FIRST, (), Usual())["forbidden"] == []
         assert syntax_fault(source, FILE) is None
 
 
@@ -79,7 +79,7 @@ def test_a_file_that_python_refuses_is_a_syntax_error_with_its_line_for_every_re
         compiled(source, FILE)
     assert (caught.value.filename, caught.value.lineno) == (FILE, line)
     with pytest.raises(SyntaxError, match=message):
-        Sources({FILE: source}, {}).survey(tiny.FIRST, ())
+        Sources({FILE: source}, {}).survey(tiny.FIRST, (), Usual())
     fault = syntax_fault(source, FILE)
     assert fault is not None
     assert fault.frames == (Place(FILE, line),)

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from autograder.report import ASCII, facts_of, render_class, summary_of
 from autograder.report.class_table import ClassSummary, summarize
-from autograder.results import CheckResult, ExerciseResult, Finding, Place, Report, Status
+from autograder.results import CheckResult, ExerciseResult, Finding, Flag, Place, Report, Status
 
 PLACE = Place("ex01_mean.py", 3, "<module>")
 NOTHING = Finding("structure", "structure", "ex01_mean.py defines no mean; it defines nothing at all.")
@@ -49,6 +49,16 @@ def looks(*reports: Report) -> list[str]:
 )
 def test_a_file_that_is_unusual_needs_a_look_once(status: Status, finding: Finding, why: str) -> None:
     assert looks(report(exercise(status, finding, finding))) == [f"01 the mean: {why}"]
+
+
+def test_a_flag_comes_first_with_its_line_though_it_costs_nothing() -> None:
+    flags = (Flag(Place("ex01_mean.py", 12), "torch.jit", "it compiles"), Flag(Place("ex01_mean.py", 14), "gc", "x"))
+    odd = report(replace(exercise("pass"), flags=flags), student="bob")
+    other = replace(exercise("pass"), flags=(Flag(Place("ex00_first.py", 3, cell=2), "eval", "it runs text"),))
+    lost = report(exercise("held", Finding("structure", "held", "Nothing was read.")), student="eve", found=["a.rar"])
+    assert [student for student, _ in summarize([lost, odd]).need_a_look] == ["bob", "eve"]
+    assert looks(odd) == ["01 the mean: line 12 uses torch.jit: it compiles (and 1 more like this)"]
+    assert looks(report(other)) == ["01 the mean: cell 2, line 3 of ex00_first.py uses eval: it runs text"]
 
 
 def test_ordinary_mistakes_need_no_look() -> None:

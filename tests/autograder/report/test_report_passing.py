@@ -1,6 +1,8 @@
 """What is shown of a pass: what was achieved, what it does, and nothing louder than that."""
 
+import html
 import io
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,10 +12,12 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.style import Style
 
-from autograder.report import ASCII, UNICODE, Glyphs, Page, render_exercise
+from autograder.exports.feedback import summary
+from autograder.report import ASCII, UNICODE, Glyphs, Page, exercise_card, render_exercise, render_report
 from autograder.report.pictures import TALLEST_PICTURE, in_words, one_picture, picture_lines
+from autograder.report.plain import report_sentences
 from autograder.report.states import ordinal
-from autograder.results import ExerciseResult, Picture
+from autograder.results import ExerciseResult, Flag, Picture, Place, from_json
 from tests.support import report_examples as examples
 from tests.support.screens import on_terminal
 
@@ -187,3 +191,38 @@ def test_a_student_cannot_write_to_the_terminal_with_a_picture() -> None:
         lines = rendered(exercise, unused=(EVIL,), plain=plain)
         assert all(line.isprintable() for line in lines)
         assert plain or all(cell_len(line) <= 80 for line in lines)
+
+
+FLAGS = tuple(
+    Flag(Place(file, line), found, "it compiles programs")
+    for file, line, found in (
+        ("ex05_attention.py", 12, "torch.jit"),
+        ("ex04_masks.py", 3, EVIL),
+        *[("a.py", 1, "a")] * 3,
+    )
+)
+SENTENCE = "A person will look at `torch.jit` on line 12: it compiles programs. This costs no points."
+
+
+@pytest.mark.parametrize("plain", [True, False])
+@pytest.mark.parametrize("shown", [examples.PASS, examples.FAIL])
+def test_a_flag_says_where_a_person_will_look_and_that_it_costs_nothing(shown: ExerciseResult, plain: bool) -> None:
+    text = " ".join(" ".join(rendered(replace(shown, flags=FLAGS), plain=plain)).split())
+    assert SENTENCE in text
+    assert "line 3 of ex04_masks.py" in text
+    assert "They will look at 2 other places too." in text
+    assert "\x1b" not in text
+    assert SENTENCE not in " ".join(" ".join(rendered(shown, plain=plain)).split())
+
+
+def test_a_flag_is_in_a_report_a_card_and_the_text_of_a_mark() -> None:
+    odd = replace(examples.PASS, flags=FLAGS[:1])
+    report = examples.report("ada", odd, examples.NORM)
+    assert SENTENCE in html.unescape(exercise_card(odd))
+    assert SENTENCE in summary(odd)
+    assert f"Exercise 05: {SENTENCE}" in report_sentences(report, ())
+    console = Console(file=io.StringIO(), width=80)
+    render_report(console, report, file_paths={}, next_commands=(), glyphs=UNICODE)
+    assert isinstance(console.file, io.StringIO)
+    assert f"05 {SENTENCE}" in " ".join(console.file.getvalue().split())
+    assert from_json(json.loads(json.dumps(report.to_json()))) == report

@@ -34,6 +34,7 @@ KEYS = {
     "parts",
     "seconds",
     "raises",
+    "flagged",
 }
 
 SHARED = """
@@ -61,7 +62,8 @@ class Attack:
 
     `title` says what it does, `hope` how that might pay, `why` what cannot be helped where it is contained late or
     never. `classes` are those of the catalogue it belongs to, `seconds` is how long grading may take at most. `raises`
-    are the exceptions that its own code may end with: any other one is a mistake in the attack.
+    are the exceptions that its own code may end with: any other one is a mistake in the attack. One that is `flagged`
+    may earn points, but a person looks at it.
     """
 
     name: str
@@ -78,6 +80,7 @@ class Attack:
     why: str = ""
     seconds: float = 90.0
     raises: tuple[str, ...] = ()
+    flagged: bool = False
 
     def claims(self, level: Level) -> bool:
         """Whether the attack gets nothing at that isolation level, according to its file."""
@@ -161,6 +164,7 @@ def _attack(file: Path, honest: Mapping[str, str]) -> Attack:
         why=data.get("why", ""),
         seconds=float(data.get("seconds", 90)),
         raises=tuple(data.get("raises", ())),
+        flagged=data.get("flagged", False) is True,
     )
 
 

@@ -39,6 +39,7 @@ class Trial:
     seconds: float
     tried: bool = True
     raised: frozenset[str] = frozenset()
+    flags: int = 0
 
     @property
     def faults(self) -> list[str]:
@@ -53,7 +54,7 @@ class Trial:
     @property
     def got(self) -> bool:
         """Whether the attack got anything that a level contains."""
-        return bool(self.gained or self.leaks or self.left)
+        return bool((self.gained and not self.attack.flagged) or self.leaks or self.left)
 
     @property
     def harmed(self) -> bool:
@@ -62,7 +63,8 @@ class Trial:
 
     def fails(self, level: Level) -> bool:
         """Whether the outcome contradicts the catalogue at that level."""
-        return self.harmed or self.is_stale or (self.got and self.attack.claims(level))
+        is_unseen = self.attack.flagged and not self.flags
+        return self.harmed or self.is_stale or is_unseen or (self.got and self.attack.claims(level))
 
     def verdict(self, level: Level) -> str:
         """Return the outcome in a word; empty if it is as promised."""
@@ -78,7 +80,8 @@ class Trial:
         stale = [] if self.tried else ["it did not get to try: is the attack out of date?"]
         stale += [f"it raised {name}, which its note does not name: is the attack out of date?" for name in self.faults]
         changed = [f"{file} changed" for file in self.changed]
-        return [*gained, *stale, *self.leaks, *changed, *self.lost, *self.left]
+        unseen = ["it has no flag"] if self.attack.flagged and not self.flags else []
+        return [*gained, *unseen, *stale, *self.leaks, *changed, *self.lost, *self.left]
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON-ready data."""
@@ -87,6 +90,7 @@ class Trial:
             "attack": self.attack.name,
             "tried": self.tried,
             "gained": self.gained,
+            "flags": self.flags,
             "raised": sorted(self.raised),
             **seen,
             "seconds": round(self.seconds, 2),
@@ -184,6 +188,7 @@ class Trials:
             seconds=seconds,
             tried=attack.where == "intake" or self.traps.tried in beside.printed.get("attack", ""),
             raised=exceptions_of(own, attack.exercise),
+            flags=sum(len(exercise.flags) for report in own for exercise in report.exercises),
         )
         for folder in folders.values():
             shutil.rmtree(folder, ignore_errors=True)
