@@ -19,8 +19,8 @@ if TYPE_CHECKING:
         of_death,
         of_fault,
     )
-    from .findings import Source, claim_of, finding_of
-    from .judgement import UNEXPLAINED, Diagnosis, Judgement, Location, Trials, Verdict, overall
+    from .findings import Source, finding_of
+    from .judgement import UNEXPLAINED, Diagnosis, Judgement, Location, Trials, Verdict, claim_of, overall
     from .locations import EXERCISE_SECONDS, SUBMISSION_SECONDS, Deadline, decides, place_in
     from .locator import FindTraces, find_locations
     from .named_sizes import Axes

@@ -10,7 +10,7 @@ from autograder.results import LARGEST, Certainty, Fact, Finding, FindingKind, P
 from autograder.submission import Cells
 
 from .exceptions import ExitCalled, Raised, StructureWrong, SyntaxInvalid
-from .judgement import BESIDE_A_NAME, UNEXPLAINED, Diagnosis, Location
+from .judgement import BESIDE_A_NAME, UNEXPLAINED, Diagnosis, Location, claim_of
 from .locations import Decides, Diverges, Line, StepState, label, line_in, name_of, origin_label, place_in, within
 from .named_sizes import question, reason
 from .statuses import MORE, EarlierUnwritten, alike, explained, more, named
@@ -44,20 +44,6 @@ def finding_of(diagnosis: Diagnosis, source: Source, location: Location | None =
     else:
         finding = _unnamed(diagnosis, source, location)
     return _placed(finding, diagnosis, source, location)
-
-
-def claim_of(diagnosis: Diagnosis | None, location: Location | None) -> Certainty:
-    """Return how sure the name of a misconception is.
-
-    It is shown if the code has what the name says, or if an edit that mends the line proves the place. Equal results
-    alone show that the program is like one with this mistake.
-    """
-    if location is not None and location.first_mistake is not None:
-        return Certainty.SHOWN
-    if diagnosis is None or diagnosis.misconception is None:
-        return Certainty.DESCRIBED
-    is_shown = Certainty.SHOWN in (diagnosis.certainty, location.certainty if location is not None else None)
-    return Certainty.SHOWN if is_shown else Certainty.ALIKE
 
 
 def _alike(known: Misconception, unnamed: Finding) -> Finding:

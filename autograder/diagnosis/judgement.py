@@ -170,3 +170,17 @@ class Location:
     first_mistake: Misconception | None = None
     certainty: Certainty = Certainty.LIKELY
     is_one_of_several: bool = False
+
+
+def claim_of(diagnosis: Diagnosis | None, location: Location | None) -> Certainty:
+    """Return how sure the name of a misconception is.
+
+    It is shown if the code has what the name says, or if an edit that mends the line proves the place. Equal results
+    alone show that the program is like one with this mistake.
+    """
+    if location is not None and location.first_mistake is not None:
+        return Certainty.SHOWN
+    if diagnosis is None or diagnosis.misconception is None:
+        return Certainty.DESCRIBED
+    is_shown = Certainty.SHOWN in (diagnosis.certainty, location.certainty if location is not None else None)
+    return Certainty.SHOWN if is_shown else Certainty.ALIKE

@@ -30,6 +30,7 @@ from autograder.diagnosis import (
     Trials,
     Verdict,
     WorkElsewhere,
+    claim_of,
     overall,
     place_in,
 )
@@ -194,8 +195,6 @@ def _hints(judgement: Judgement, verdict: Verdict, location: "Location | None") 
     hints = judgement.exercise.hints.get(verdict.check.id, verdict.check.hints)
     known = diagnosis.misconception if diagnosis is not None else None
     known = known or (location.first_mistake if location is not None else None)
-    from autograder.diagnosis import claim_of  # only for a failure
-
     if known is not None and claim_of(diagnosis, location) is Certainty.SHOWN:
         return (known.hint, *hints[1:])
     return hints if verdict.status == "fail" and not _is_complete(diagnosis) else ()
