@@ -16,7 +16,7 @@ TEXTS = {"name": 80, "explanation": 240, "hint": 200}
 MORE_TEXTS = {"tempting": 240, "experiment": 400}
 """Texts a misconception may have, for its page: why it tempts, and how to see it."""
 
-KEYS = (*TEXTS, *MORE_TEXTS, "convention", "any_exception", "find", "replace", "patches", "same_as")
+KEYS = (*TEXTS, *MORE_TEXTS, "convention", "any_exception", "without_idea", "find", "replace", "patches", "same_as")
 """The keys of a misconception."""
 
 LONGEST_CONVENTION = 60
@@ -32,6 +32,7 @@ class WrongProgram:
 
     With `convention` it is no mistake, but the convention of those that it names, where the course has another one.
     With `any_exception` its name is true of every program that raises in the same checks, whatever the exception is.
+    With `without_idea` it does everything but what the exercise is about, so it must earn little.
     """
 
     id: str
@@ -42,6 +43,7 @@ class WrongProgram:
     same_as: tuple[str, ...] = ()
     convention: str = ""
     any_exception: bool = False
+    without_idea: bool = False
 
 
 class CatalogueError(Exception):
@@ -68,6 +70,7 @@ def read_catalogue(file: Path, solution: str, *, parse: bool = True) -> tuple[Wr
             _same_as(entry),
             entry.get("convention", ""),
             entry.get("any_exception", False),
+            entry.get("without_idea", False),
         )
         for id_, entry in entries.items()
     )
@@ -179,8 +182,9 @@ def _problems(entry: Any, solution: str, parse: bool) -> Iterable[str]:
         if key in entry and not (isinstance(entry[key], str) and 0 < len(entry[key]) <= longest):
             yield f"its {key} is no text of 1 to {longest} characters"
     yield from _convention_problems(entry)
-    if not isinstance(entry.get("any_exception", False), bool):
-        yield "its any_exception is neither true nor false"
+    for key in ("any_exception", "without_idea"):
+        if not isinstance(entry.get(key, False), bool):
+            yield f"its {key} is neither true nor false"
     otherwise = f"expected {', '.join(KEYS)}"
     for key in sorted(slips):
         yield f"has {key}, which means nothing here; {suggestion(key, KEYS, otherwise)}"
