@@ -378,9 +378,9 @@ def _exercise_problems(
     if survivors and not catalogue.exists():
         missing = f"{catalogue.relative_to(suite.course.root)} is missing; write a misconception there for each check"
         problems = [f"{exercise.id}: {missing}"]
-    if any(check.idea for check in suite.checks[exercise.id]):
-        if not any(entry.without_idea for entry in catalogue_of(suite, exercise)):
-            problems.append(f"{exercise.id}: a check is its idea, and no misconception has without_idea = true")
+    has_idea = any(check.idea for check in suite.checks[exercise.id])
+    if has_idea and not any(entry.without_idea for entry in catalogue_of(suite, exercise)):
+        problems.append(f"{exercise.id}: a check is its idea, and no misconception has without_idea = true")
     sentences = (*hint_problems(suite, exercise), *starts_without_todo(suite, exercise))
     sentences += (*names_without_definition(suite, exercise), *problems_of(suite, exercise, families))
     sentences += tuple(leaking_texts(suite.course, exercise))
