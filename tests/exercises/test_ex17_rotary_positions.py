@@ -42,7 +42,10 @@ ROPE = standard_checks(of=CLASS, make=rope_and_input)
 @check("pair i of neighbouring features turns by p · theta^(-2i/K)", points=5, of=CLASS)
 def test_rotated(impl, given):
     B, T, K, N = given.sizes("B T K N")
-    return {"output": rope(impl, given, K, N)(given.normal(B, 2, T, K))}
+    return {
+        "output": rope(impl, given, K, N)(given.normal(B, 2, T, K)),
+        "output with two more features": rope(impl, given, K + 2, N)(given.normal(T, K + 2)),
+    }
 
 
 @check("the base is the argument theta, and each vector turns alone", points=2, of=CLASS)

@@ -124,12 +124,14 @@ def causal_in_one_block(impl, given, T, S):
     return {"output, compared with the keys up to each query": [output_of(impl, tensors, S, causal=True), alone]}
 
 
-@check("causal: a query sees the keys up to its own position", points=3, of=FUNCTION, judge=AGREEING)
+@check(
+    "causal: a query sees the keys up to its own position", points=3, of=FUNCTION, judge=AGREEING, requires_any=COMPUTED
+)
 def test_causal(impl, given):
     return causal_in_one_block(impl, given, given.size("S"), given.size("S"))
 
 
-@check("causal: positions count over all blocks", points=2, of=FUNCTION, judge=AGREEING)
+@check("causal: positions count over all blocks", points=2, of=FUNCTION, judge=AGREEING, requires_any=COMPUTED)
 def test_causal_blocks(impl, given):
     query, key, value = in_threes(given, scale=MILD)
     first = (query.size(-2) - key.size(-2) - 1) % 3
@@ -144,6 +146,7 @@ def test_causal_blocks(impl, given):
     points=2,
     of=FUNCTION,
     judge=AGREEING,
+    requires_any=COMPUTED,
 )
 def test_causal_short(impl, given):
     T, S = given.sizes("T S")
@@ -158,6 +161,7 @@ CLOSED = "output of the queries before the first key"
     points=1,
     of=FUNCTION,
     judge=Like(tolerance=1e-4, free=(CLOSED,)),
+    requires_any=COMPUTED,
 )
 def test_causal_long(impl, given):
     T, S = given.sizes("S T")  # more queries than keys
