@@ -19,7 +19,12 @@ TEXTS = {"name": 80, "explanation": 240, "hint": 200}
 MORE_TEXTS = {"tempting": 240, "experiment": 400}
 """Texts a misconception may have, for its page: why it tempts, and how to see it."""
 
-KEYS = (*TEXTS, *MORE_TEXTS, "convention", "any_exception", "when", "find", "replace", "patches", "same_as")
+KEYS = (
+    *TEXTS,
+    *MORE_TEXTS,
+    *("convention", "any_exception", "when", "without_idea"),
+    *("find", "replace", "patches", "same_as"),
+)
 """The keys of a misconception."""
 
 LONGEST_CONVENTION = 60
@@ -36,6 +41,7 @@ class WrongProgram:
     With `convention` it is no mistake, but the convention of those that it names, where the course has another one.
     With `any_exception` its name is true of every program that raises in the same checks, whatever the exception is.
     `when` has words that the code must use for the name to be true of it, and words that it must not use after `not`.
+    With `without_idea` it does everything but what the exercise is about, so it must earn little.
     """
 
     id: str
@@ -47,6 +53,7 @@ class WrongProgram:
     convention: str = ""
     any_exception: bool = False
     when: tuple[str, ...] = ()
+    without_idea: bool = False
 
 
 class CatalogueError(Exception):
@@ -74,6 +81,7 @@ def read_catalogue(file: Path, solution: str, *, parse: bool = True) -> tuple[Wr
             entry.get("convention", ""),
             entry.get("any_exception", False),
             tuple(entry.get("when", ())),
+            entry.get("without_idea", False),
         )
         for id_, entry in entries.items()
     )
@@ -243,8 +251,9 @@ def _problems(entry: Any, solution: str, parse: bool) -> Iterable[str]:
         if key in entry and not (isinstance(entry[key], str) and 0 < len(entry[key]) <= longest):
             yield f"its {key} is no text of 1 to {longest} characters"
     yield from _convention_problems(entry)
-    if not isinstance(entry.get("any_exception", False), bool):
-        yield "its any_exception is neither true nor false"
+    for key in ("any_exception", "without_idea"):
+        if not isinstance(entry.get(key, False), bool):
+            yield f"its {key} is neither true nor false"
     when = entry.get("when", [])
     if not (isinstance(when, list) and all(isinstance(word, str) and word.strip() for word in when)):
         yield 'its when is no list of words; write when = ["word", "not word"]'

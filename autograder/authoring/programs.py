@@ -141,6 +141,7 @@ class Program:
     name: str
     sources: Mapping[str, bytes]
     same_as: tuple[str, ...] = ()
+    without_idea: bool = False
     reference_parts: Mapping[str, bytes] = field(default_factory=dict)
 
 
@@ -154,7 +155,8 @@ def programs_of(suite: Suite, exercise: Exercise) -> Iterable[Program]:
     yield Program("stub", exercise.id, exercise.id, {**base, exercise.file: make_stub(solution, exercise).encode()})
     for misconception in catalogue_of(suite, exercise):
         wrong = {**base, exercise.file: patched(solution, misconception).encode()}
-        yield Program("misconception", exercise.id, misconception.id, wrong, misconception.same_as)
+        same_as, without_idea = misconception.same_as, misconception.without_idea
+        yield Program("misconception", exercise.id, misconception.id, wrong, same_as, without_idea)
     for file in sorted((course.solutions_dir / "accepted" / exercise.id).glob("*.py")):
         yield Program("accepted", exercise.id, file.stem, {**base, exercise.file: file.read_bytes()})
     for folder in sorted((course.solutions_dir / "accepted" / "whole").glob("*/")):

@@ -60,6 +60,9 @@ from .programs import (
 MOST_ROWS = 3
 """More rows of a worked example that differ have one cause, mostly."""
 
+MOST_WITHOUT_IDEA = 0.25
+"""The largest share of an exercise's points for a program that does everything but what the exercise is about."""
+
 RIGHT = {"solution": "the solution", "accepted": "the accepted variant {}"}
 
 
@@ -130,6 +133,11 @@ def unexpected(
         if not failed:
             hint = "make one stricter, or remove the misconception"
             yield f"the misconception {program.name} passes every check; {hint}"
+        if program.without_idea and result.score > MOST_WITHOUT_IDEA * result.max_score:
+            most = (
+                f"{result.score / 100:g} of {result.max_score / 100:g} points, expected at most {MOST_WITHOUT_IDEA:.0%}"
+            )
+            yield f"the misconception {program.name} is without the idea and earns {most}: mark a check with idea=True"
         for check in failed:
             named = check.finding.id if check.finding and check.finding.known_as else None
             if named is None and not may_be_unknown:
@@ -370,6 +378,9 @@ def _exercise_problems(
     if survivors and not catalogue.exists():
         missing = f"{catalogue.relative_to(suite.course.root)} is missing; write a misconception there for each check"
         problems = [f"{exercise.id}: {missing}"]
+    has_idea = any(check.idea for check in suite.checks[exercise.id])
+    if has_idea and not any(entry.without_idea for entry in catalogue_of(suite, exercise)):
+        problems.append(f"{exercise.id}: a check is its idea, and no misconception has without_idea = true")
     sentences = (*hint_problems(suite, exercise), *starts_without_todo(suite, exercise))
     sentences += (*names_without_definition(suite, exercise), *problems_of(suite, exercise, families))
     sentences += tuple(leaking_texts(suite.course, exercise))

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         counted_checks,
         declaration_problems,
         derived_seed,
+        missing_ideas,
         names_any,
         nearest_name,
         picture,

@@ -154,6 +154,7 @@ class Check:
     the score and is not needed for full marks. With `requires_any` it counts only if at least one of these checks
     passes, so that a program that computes nothing earns nothing. `empty` states why an empty program may pass it.
     `hints` are used where the exercise has none. `kind` is that of a standard check. `line` is where it is declared.
+    An `idea` check measures what the exercise is about: the other checks of its `of` count only if it passes.
     """
 
     id: str
@@ -168,6 +169,7 @@ class Check:
     empty: str = ""
     hints: tuple[str, ...] = ()
     kind: str = ""
+    idea: bool = False
     line: int = field(default=0, compare=False)
 
 
@@ -212,6 +214,7 @@ def check(
     bonus: bool = False,
     requires_any: Sequence[str] = (),
     empty: str = "",
+    idea: bool = False,
 ) -> Callable[[Probe], Probe]:
     """Declare the function `test_ID(impl, given)` as the probe of a check; `title` states what passes."""
     if points <= 0 or trials < 1:
@@ -220,6 +223,8 @@ def check(
         raise DeclarationError(
             f"check {title!r}: requires_any is the text {requires_any!r}, expected a tuple of checks"
         )
+    if bonus and idea:
+        raise DeclarationError(f"check {title!r} is an idea and a bonus; full marks must not need bonus points")
     if problem := _judge_problem(judge):
         raise DeclarationError(f"check {title!r}: {problem}")
 
@@ -229,7 +234,9 @@ def check(
             raise DeclarationError(f"the probe {name} must be named {PREFIX}{name}, so that pytest finds it")
         id_, needed = name.removeprefix(PREFIX), tuple(requires_any)
         line = probe.__code__.co_firstlineno
-        declared = Check(id_, title, probe, points, judge or Same(), of, trials, bonus, needed, empty, line=line)
+        declared = Check(
+            *(id_, title, probe, points, judge or Same(), of, trials, bonus, needed, empty), idea=idea, line=line
+        )
         probe.__check__ = declared  # type: ignore[attr-defined]
         _announce(probe)
         return probe
@@ -326,17 +333,16 @@ def checks_in(module: ModuleType) -> list[Check]:
     return [check for check in marks if isinstance(check, Check)]
 
 
+def missing_ideas(check: Check, checks: Sequence[Check], passing: Collection[str]) -> list[Check]:
+    """Return the ideas that must pass before a check counts, and do not."""
+    return [other for other in checks if other.idea and other.of == check.of and other.id not in passing]
+
+
 def counted_checks(checks: Sequence[Check], passing: Collection[str]) -> frozenset[str]:
-    """Return which of the passing checks count: those that require nothing, or a check that counts itself."""
+    """Return which of the passing checks count: their idea passes, and they require nothing or a check that counts."""
+    left = [check for check in checks if check.id in passing and not missing_ideas(check, checks, passing)]
     counted: set[str] = set()
-    while (
-        more := {
-            check.id
-            for check in checks
-            if check.id in passing and (not check.requires_any or counted & set(check.requires_any))
-        }
-        - counted
-    ):
+    while more := {check.id for check in left if not check.requires_any or counted & set(check.requires_any)} - counted:
         counted |= more
     return frozenset(counted)
 

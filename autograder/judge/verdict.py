@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from autograder.answer_key import AnswerKey
-from autograder.checks import Check, Key, counted_checks, sizes_of
+from autograder.checks import Check, Key, counted_checks, missing_ideas, sizes_of
 from autograder.comparison import Difference, judge_observation
 from autograder.course import Exercise, Suite
 from autograder.diagnosis import (
@@ -274,7 +274,9 @@ class Verdicts:
             verdicts = [self._verdict(check, trials, differences, known) for check in self.checks.values()]
         passing = {verdict.check.id for verdict in verdicts if verdict.status == "pass"}
         counted = counted_checks(list(self.checks.values()), passing)
-        waiting = tuple(verdict if verdict.check.id in counted else self._waiting(verdict) for verdict in verdicts)
+        waiting = tuple(
+            verdict if verdict.check.id in counted else self._waiting(verdict, passing) for verdict in verdicts
+        )
         return Judgement(self.exercise, waiting, trials)
 
     def _early(self, check: Check, trials: Trials) -> Status:
@@ -285,12 +287,12 @@ class Verdicts:
         is_todo = any(isinstance(outcome, Fault) and outcome.kind == "todo" for outcome in found)
         return "not_started" if is_todo or is_unwritten(check, trials.todos, found) else "fail"
 
-    def _waiting(self, verdict: Verdict) -> Verdict:
-        """Return a verdict that waits where the check passes and none of those that it requires does."""
+    def _waiting(self, verdict: Verdict, passing: Collection[str]) -> Verdict:
+        """Return a verdict that waits where the check passes, and not its idea or none of those that it requires."""
         if verdict.status != "pass":
             return verdict
-        required = [self.checks[id_] for id_ in verdict.check.requires_any]
-
+        ideas = missing_ideas(verdict.check, list(self.checks.values()), passing)
+        required = ideas or [self.checks[id_] for id_ in verdict.check.requires_any]
         fact = CheckRequired(tuple((check.id, check.title) for check in required))
         return replace(verdict, status="waits", score=0, diagnosis=_of_structure(fact))
 

@@ -3,10 +3,17 @@
 from autograder.checks import Like, Same, check, picture, standard_checks
 
 CLASS = "RMSNorm"
-ALIKE = Like(spread=2.4)  # uneven inputs vary more than the output, so returning the input fails
-ZEROS = Like(spread=2.4, exact_zeros=True, free=("gradient of the zeros",))  # which depends on eps
-COMPUTED = ("normalized", "weight", "device")  # one of them passes unless nothing is computed
-AS_ON_CPU = Like(tolerance=1e-4, spread=2.4, free=("slope along the parameters",))
+COMPUTED = ("normalized", "direction")  # one of them passes unless nothing is computed
+TWO_WAYS = "output, compared with a second way to it"
+FEWER = "output for fewer axes, compared with a second way to it"
+ALONE = "output for one vector, compared with a second way to it"
+SMALL = "output for small numbers, compared with a second way to it"
+DTYPES = ("float64", "bfloat16", "float16")
+PAIRS = Like(tolerance=1e-3, free=(TWO_WAYS, FEWER, ALONE, SMALL, *DTYPES, "output"))
+"""A layer is compared with itself: whether its numbers are right is the claim of other checks."""
+
+AS_ON_CPU = Like(tolerance=1e-4, free=("output", "slope along the parameters"))
+HALVES = Like(tolerance=0.04, free=(TWO_WAYS, SMALL))
 ROUGHLY = Same(tolerance=0.04)  # a mean over D - 1 passes, because another check judges it
 
 
@@ -43,54 +50,69 @@ def test_normalized(impl, given):
     return {"output": fresh(impl, given, x)(x)}
 
 
-@check("weight scales each feature", points=3, of=CLASS, judge=ROUGHLY)
+@check("every vector keeps its direction, and all become alike in size", points=2, of=CLASS, judge=Like(likeness=0.8))
+def test_direction(impl, given):
+    D = given.size("D")
+    module = given.fill(impl.RMSNorm(D), {"weight": given.tensor([1.0] * D)})
+    vectors = [given.normal(1, 1, D, scale=10.0 ** -(number % 3)) for number in range(9)]  # none resembles its output
+    return {"output of one vector after the other": given.torch.cat([module(vector) for vector in vectors])}
+
+
+@check("weight scales each feature", points=3, of=CLASS, judge=PAIRS, requires_any=COMPUTED)
 def test_weight(impl, given):
-    module, inputs = loaded_and_input(impl, given, "float32")
-    return {"output": module(inputs["input"])}
+    B, T, D = given.sizes("B T D")
+    x, weight = uneven(given, B, T, D), given.normal(D, scale=0.7)
+    loaded = given.fill(impl.RMSNorm(D), {"weight": weight})
+    return {TWO_WAYS: [loaded(x.clone()), weight * fresh(impl, given, x)(x.clone())]}
 
 
-@check("the sum of squares is divided by D, not by D - 1", points=2, of=CLASS)
+@check("the sum of squares is divided by D, not by D - 1", points=1, of=CLASS)
 def test_divisor(impl, given):
     B, T, K = given.sizes("B T K")
     x = given.normal(B, T, K, scale=2.0, shift=1.0)
     return {"output": fresh(impl, given, x)(x)}
 
 
-@check("eps is added to the mean square, under the square root", points=3, of=CLASS, judge=ROUGHLY)
+@check("eps is added to the mean square, under the square root", points=3, of=CLASS, judge=PAIRS, requires_any=COMPUTED)
 def test_eps(impl, given):
     B, T, D = given.sizes("B T D")
-    x = given.normal(B, T, D, scale=0.2)
+    x, factor = given.normal(B, T, D, scale=0.2), given.real(3.0, 5.0)
     small = x / 64  # of a mean square near 1e-5, which is the default of eps
+    few, many = (fresh(impl, given, x, eps=eps)(x.clone()) for eps in (1e-9, 0.05))
     return {
-        "output with eps = 0.05": fresh(impl, given, x, eps=0.05)(x),
-        "output with the default eps": fresh(impl, given, small)(small),
+        # Numbers c times as large have a mean square c² times as large, and so has the eps that does the same.
+        TWO_WAYS: [fresh(impl, given, x, eps=0.05 * factor**2)(factor * x), many],
+        SMALL: [fresh(impl, given, small)(small.clone()), fresh(impl, given, small, eps=1e-5)(small.clone())],
+        "vectors that a larger eps makes smaller": int((many.norm(dim=-1) < 0.9 * few.norm(dim=-1)).sum()),
     }
 
 
-@check("a vector of zeros stays zeros, and its gradient is finite", points=1, of=CLASS, judge=ZEROS)
+@check("a vector of zeros stays zeros, and its gradient is finite", points=1, of=CLASS, requires_any=COMPUTED)
 def test_zeros(impl, given):
     B, T, D = given.sizes("B T D")
     x = uneven(given, B, T, D)
     x[:, 1:3] = 0.0
     x.requires_grad_()
     output = fresh(impl, given, x)(x.clone())
-    return {"output": output, "gradient of the zeros": given.gradients(output, x)[0][:, 1:3]}
+    (gradient,) = given.gradients(output, x)
+    finite = 0 if gradient is None else int(gradient[:, 1:3].isfinite().sum())
+    return {"output of the zeros": output[:, 1:3], "finite numbers in their gradient": finite}
 
 
-@check("the input may have any number of axes before the last", points=1, of=CLASS, judge=ALIKE)
+@check("the input may have any number of axes before the last", points=1, of=CLASS, judge=PAIRS, requires_any=COMPUTED)
 def test_any_axes(impl, given):
     B, H, T, D = given.sizes("B H T D")
     x = uneven(given, B, H, T, D)
     module = fresh(impl, given, x)
     three = module(x.flatten(0, 1)).reshape(x.shape)
     return {
-        "input of four axes, compared with three": [module(x)[..., :8], three[..., :8]],
-        "input of two axes, compared with three": [module(x[0, 0])[..., :8], three[0, 0, ..., :8]],
-        "input of one axis, compared with three": [module(x[0, 0, 0]), three[0, 0, 0]],
+        TWO_WAYS: [module(x.clone()), three],
+        FEWER: [module(x[0, 0].clone()), three[0, 0]],
+        ALONE: [module(x[0, 0, 0].clone()), three[0, 0, 0]],
     }
 
 
-@check("the gradient flows through the root mean square", points=2, of=CLASS, judge=ROUGHLY)
+@check("the gradient flows through the root mean square", points=1, of=CLASS, judge=ROUGHLY)
 def test_gradient(impl, given):
     B, T, D = given.sizes("B T D")
     x = given.normal(B, T, D, scale=2.0).requires_grad_()
@@ -106,23 +128,24 @@ def test_trained(impl, given):
     return {**given.trainable(module), "numbers that get a gradient": sum(int((one != 0).sum()) for one in found)}
 
 
-@check("half precision: squares are neither infinite nor zero", points=3, of=CLASS, judge=ROUGHLY)
+@check("half precision: squares are neither infinite nor zero", points=3, of=CLASS, judge=HALVES, requires_any=COMPUTED)
 def test_half(impl, given):
     T, D = given.sizes("T D")
     x = given.normal(T, D, dtype="float16")
     x = given.torch.where(x < 0, x - 1, x + 1)  # no number near 0, where float16 has few digits
-    large, small = x * 300, x * 3e-4
-    same = given.torch.full_like(large[:2], 300.0)
-    return {
-        "output for a float16 input of 300 everywhere": fresh(impl, given, same)(same),
-        "output for float16 numbers above 300": fresh(impl, given, large)(large),
-        "output for float16 numbers below 0.002, eps = 1e-9": fresh(impl, given, small, eps=1e-9)(small),
-    }
+    seen = {}
+    for name, numbers, eps in ((TWO_WAYS, x * 300, 1e-5), (SMALL, x * 3e-4, 1e-9)):
+        half, wide = numbers.clone(), numbers.float()
+        outputs = [fresh(impl, given, one, eps=eps)(one) for one in (half, wide)]
+        seen[name] = [output.float() for output in outputs]
+    return seen
 
 
 test_input_kept = NEW.inputs_kept(id="input_kept", title="the input is not modified", requires_any=COMPUTED)
-test_dtype = LOADED.dtypes(id="dtype", title="the output has the dtype of the input", judge=ALIKE, features=8)
-test_device = LOADED.device(judge=AS_ON_CPU, features=6)
+test_dtype = LOADED.dtypes(
+    id="dtype", title="the output has the dtype of the input", judge=PAIRS, requires_any=COMPUTED
+)
+test_device = LOADED.device(judge=AS_ON_CPU, requires_any=COMPUTED)
 
 
 @picture("vectors of different size; normalized (below), only their shift is left", columns="feature")

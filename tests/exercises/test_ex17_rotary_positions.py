@@ -1,12 +1,21 @@
-"""ex17: rotary positions. The first checks judge the angles, the others judge which vector gets which angle."""
+"""ex17: rotary positions. `rotated` judges the angles, and other checks compare a module with itself."""
 
-from autograder.checks import Like, Raises, Same, check, picture, standard_checks
+from autograder.checks import Like, Raises, check, picture, standard_checks
 
 CLASS = "RotaryPositionalEmbedding"
-COMPUTED = ("rotated", "theta", "long")  # one of them passes unless nothing is computed
-PAIRS = Like(tolerance=1e-4)
-FAR = Same(tolerance=1e-3)  # float32 angles are off by about 1e-4 at position 2000
-HALF = Same(tolerance=0.04)
+COMPUTED = ("rotated", "theta")  # one of them passes unless nothing is computed
+OUTPUT = "output, compared with a second way to it"
+LATER = "output without heads, compared with a second way to it"
+SHARED = "output for positions (1, T), compared with a second way to it"
+DTYPES = ("float64", "bfloat16", "float16")
+
+
+def agreeing(tolerance=1e-4):
+    """Return the judge of two ways to the same numbers, which other checks judge."""
+    return Like(tolerance=tolerance, free=(OUTPUT, LATER, SHARED, *DTYPES))
+
+
+PAIRS = agreeing()
 LONGEST = 2048
 
 
@@ -33,44 +42,86 @@ ROPE = standard_checks(of=CLASS, make=rope_and_input)
 @check("pair i of neighbouring features turns by p · theta^(-2i/K)", points=5, of=CLASS)
 def test_rotated(impl, given):
     B, T, K, N = given.sizes("B T K N")
-    return {"output": rope(impl, given, K, N)(given.normal(B, 2, T, K))}
-
-
-@check("the base is the argument theta", points=2, of=CLASS)
-def test_theta(impl, given):
-    T, K, N = given.sizes("T K N")
-    theta = given.real(20.0, 60.0)
-    return {"output": rope(impl, given, K, N, theta)(given.normal(2, T, K))}
-
-
-@check("each vector turns by its own position in token_positions", points=3, of=CLASS)
-def test_positions(impl, given):
-    B, T, K, N = given.sizes("B T K N")
-    module = rope(impl, given, K, N, 100.0)
-    return {"output": module(given.normal(B, 2, T, K), token_positions=mixed(given, N, T))}
-
-
-@check("positions (B, T) differ by sentence, and all heads share them", points=3, of=CLASS)
-def test_batch_positions(impl, given):
-    B, H, T, K, N = given.sizes("B H T K N")
-    module, x = rope(impl, given, K, N, 100.0), given.normal(B, H, T, K)
-    own, shared = mixed(given, N, B, T), mixed(given, N, 1, T)
     return {
-        "output for positions (B, T), with heads": module(x, token_positions=own)[:, :2],
-        "output for positions (B, T), without heads": module(x[:, 0], token_positions=own),
-        "output for positions (1, T), with heads": module(x, token_positions=shared)[:, :2],
+        "output": rope(impl, given, K, N)(given.normal(B, 2, T, K)),
+        "output with two more features": rope(impl, given, K + 2, N)(given.normal(T, K + 2)),
     }
 
 
-@check("the input may have any number of axes before the last two", points=1, of=CLASS, judge=PAIRS)
+@check("the base is the argument theta, and each vector turns alone", points=2, of=CLASS)
+def test_theta(impl, given):
+    T, K, N = given.sizes("T K N")
+    x, place, theta = given.normal(2, T, K), given.number(0, T), given.real(20.0, 60.0)
+    changed = x.clone()
+    changed[:, place] += 1
+    one, other = rope(impl, given, K, N), rope(impl, given, K, N, theta)
+    slow = given.torch.stack([rope(impl, given, K, N, base)(x.clone()) - x for base in (1e12, 1e-12)])
+    turned = (slow.abs() > 1e-3).flatten(1, 2).sum(dim=1)
+    before, after, again = one(x.clone()), one(changed), one(x.clone())
+    far = ((before - other(x.clone())).abs() > 1e-4).flatten(0, 1).any(dim=0)
+    return {
+        "some features turn otherwise with another base": bool(far.any()),
+        f"vectors that a change of vector {place} changes": ((after - before).abs() > 1e-4).any(dim=-1),
+        "tokens whose slowest feature turns, with the base 1e12 or 1e-12": int(turned.min()),
+        "numbers that differ in a second call": int((again != before).sum()),
+    }
+
+
+def at_once(given, module, x, positions, N):
+    """Return what vectors (T, K) become at their positions, if each is repeated at all positions in order."""
+    every = given.torch.arange(N, device=given.device)
+    turned = module(x.unsqueeze(-2).expand(-1, N, -1).contiguous(), token_positions=every)  # (T, N, K)
+    return turned[given.torch.arange(len(x), device=given.device), positions]
+
+
+@check(
+    "each vector turns by its own position in token_positions",
+    points=3,
+    of=CLASS,
+    judge=PAIRS,
+    requires_any=COMPUTED,
+)
+def test_positions(impl, given):
+    T, K, N = given.sizes("T K N")
+    module, x, positions = rope(impl, given, K, N, 100.0), given.normal(T, K), mixed(given, N, T)
+    return {OUTPUT: [module(x, token_positions=positions), at_once(given, module, x, positions, N)]}
+
+
+@check(
+    "positions (B, T) differ by sentence, and all heads share them",
+    points=3,
+    of=CLASS,
+    judge=PAIRS,
+    requires_any=COMPUTED,
+)
+def test_batch_positions(impl, given):
+    stack, (B, H, T, K, N) = given.torch.stack, given.sizes("B H T K N")
+    module, x = rope(impl, given, K, N, 100.0), given.normal(B, H, T, K)
+    own, shared = mixed(given, N, B, T), mixed(given, N, 1, T)
+    alone = stack([stack([at_once(given, module, x[b, h], own[b], N) for h in range(2)]) for b in range(B)])
+    together = stack([module(x[b], token_positions=shared[0]) for b in range(B)])
+    return {
+        OUTPUT: [module(x, token_positions=own)[:, :2], alone],
+        LATER: [module(x[:, 0], token_positions=own), alone[:, 0]],
+        SHARED: [module(x, token_positions=shared)[:, :2], together[:, :2]],
+    }
+
+
+@check(
+    "the input may have any number of axes before the last two",
+    points=1,
+    of=CLASS,
+    judge=PAIRS,
+    requires_any=COMPUTED,
+)
 def test_any_axes(impl, given):
     B, H, T, K, N = given.sizes("B H T K N")
     module, x = rope(impl, given, K, N, 2.0), given.normal(B, H, T, K)
     three = module(x.flatten(0, 1)).reshape(x.shape)
     return {
-        "input of four axes, compared with three": [module(x), three],
-        "input of two axes, compared with three": [module(x[0, 0]), three[0, 0]],
-        "input of five axes, compared with three": [module(x[:1, None]), three[:1, None]],
+        OUTPUT: [module(x.clone()), three],
+        LATER: [module(x[0, 0].clone()), three[0, 0]],
+        SHARED: [module(x[:1, None].clone()), three[:1, None]],
     }
 
 
@@ -81,35 +132,40 @@ def test_distance(impl, given):
     at, moved = given.torch.arange(T, device=given.device), given.number(N, 2 * N)
 
     def scores(by):
-        return module(query, token_positions=at + by) @ module(key, token_positions=at + by).mT
+        return module(query.clone(), token_positions=at + by) @ module(key.clone(), token_positions=at + by).mT
 
-    return {"scores with all positions moved, compared with none moved": [scores(moved), scores(0)]}
+    return {OUTPUT: [scores(moved), scores(0)]}
 
 
-@check("the angles are exact up to position 2000", points=1, of=CLASS, judge=FAR)
+@check("the angles are exact up to position 2000", points=1, of=CLASS, judge=agreeing(1e-3), requires_any=COMPUTED)
 def test_long(impl, given):
+    # To turn by one position and then by another is to turn by their sum; float32 angles are off by about 1e-4 there.
     T, K = given.sizes("T K")
-    positions = given.integers(1900, 2000, T)
-    return {"output": rope(impl, given, K, LONGEST)(given.normal(T, K), token_positions=positions)}
+    module, x, positions = rope(impl, given, K, LONGEST), given.normal(T, K), given.integers(1900, 2000, T)
+    first = given.integers(0, 900, T)
+    twice = module(module(x.clone(), token_positions=first), token_positions=positions - first)
+    return {OUTPUT: [module(x.clone(), token_positions=positions), twice]}
 
 
-@check("half precision: the angles are made in float32", points=2, of=CLASS, judge=HALF)
+@check(
+    "half precision: the angles are made in float32", points=2, of=CLASS, judge=agreeing(0.04), requires_any=COMPUTED
+)
 def test_half(impl, given):
     T, K = given.sizes("T K")
     x, positions = given.normal(T, K, dtype="bfloat16"), given.integers(1900, 2000, T)
-    cast = rope(impl, given, K, LONGEST, 100.0).bfloat16()
-    return {"output after .bfloat16()": cast(x, token_positions=positions)}
+    module, cast = rope(impl, given, K, LONGEST, 100.0), rope(impl, given, K, LONGEST, 100.0).bfloat16()
+    half = cast(x.clone(), token_positions=positions)
+    return {OUTPUT: [half.float(), module(x.float(), token_positions=positions)]}
 
 
-@check("every text up to max_seq_len fits, whatever came before", points=1, of=CLASS, judge=PAIRS)
+@check(
+    "every text up to max_seq_len fits, whatever came before", points=1, of=CLASS, judge=PAIRS, requires_any=COMPUTED
+)
 def test_longest(impl, given):
     T, K, N = given.sizes("T K N")
     module, x = rope(impl, given, K, N, 2.0), given.normal(N, K)
-    first = module(x[:T])
-    return {
-        "output of a longer text, compared with a shorter one": [module(x)[:T], first],
-        "output of a longer text": module(x),
-    }
+    first = module(x[:T].clone())
+    return {OUTPUT: [module(x.clone())[:T], first]}
 
 
 def refused(impl, given, past):
@@ -162,11 +218,17 @@ def test_nothing_saved(impl, given):
 
 
 test_input_kept = ROPE.inputs_kept(id="input_kept", title="the input is not modified", requires_any=COMPUTED)
-test_gradient = ROPE.gradients(id="gradient", title="the gradient of the input is right", requires_any=COMPUTED)
-test_dtype = ROPE.dtypes(id="dtype", title="the output has the dtype of the input")
+test_dtype = ROPE.dtypes(id="dtype", title="the output has the dtype of the input", judge=PAIRS, requires_any=COMPUTED)
 
 
-@check("new tensors are on the device of the input", points=1, of=CLASS, trials=1, judge=PAIRS)
+@check("the gradient of the input is right", points=1, of=CLASS, judge=agreeing(1e-3), requires_any=COMPUTED)
+def test_gradient(impl, given):
+    module, inputs = rope_and_input(impl, given, "float64")
+    (both,) = given.slopes(lambda x: module(x.clone()), inputs["input"])
+    return {OUTPUT: both}
+
+
+@check("new tensors are on the device of the input", points=1, of=CLASS, trials=1, judge=PAIRS, requires_any=COMPUTED)
 def test_device(impl, given):
     module, inputs = rope_and_input(impl, given, "float32")
     T, N, x = given.size("T"), given.size("N"), inputs["input"]
@@ -174,11 +236,11 @@ def test_device(impl, given):
 
     def run(device):
         there = module.to(device)
-        return there(x.to(device)) + there(x.to(device), token_positions=positions.to(device))
+        return there(x.clone().to(device)) + there(x.clone().to(device), token_positions=positions.to(device))
 
     here = run("cpu")  # a tensor kept from this call must not be used on the other device
     with given.another_device() as device:
-        return {"output": [run(device), here]}
+        return {OUTPUT: [run(device), here]}
 
 
 PLACES, WIDTH = 26, 24

@@ -1,20 +1,36 @@
 """ex18: the gated network that processes each token separately."""
 
-from autograder.checks import Like, Same, check, picture, standard_checks
+from autograder.checks import Like, check, picture, standard_checks
 
 CLASS = "SwiGLU"
 COMPUTED = ("output", "dtypes", "device")  # one of them passes unless nothing is computed
-AS_ON_CPU = Like(tolerance=1e-4, likeness=0.6, free=("slope along the parameters",))
+AS_ON_CPU = Like(tolerance=1e-4, likeness=0.1, free=("slope along the parameters",))
+
+
+USED = 16
+"""Hidden features with weights; all others have none, so that the hidden width is the claim of one check."""
 
 
 def network(impl, given, D, F, **options):
-    """Return the module with known weights, as the contract names them."""
-    return given.load(impl.SwiGLU(D, F), {"w1.weight": (F, D), "w2.weight": (D, F), "w3.weight": (F, D)}, **options)
+    """Return the module with known weights, as the contract names them, for the hidden width that it has."""
+    module = impl.SwiGLU(D, F)
+    shapes = {"w1": (USED, D), "w2": (D, USED), "w3": (USED, D)}
+    state = {name: given.normal(*shape, scale=1.2 / shape[-1] ** 0.5) for name, shape in shapes.items()}
+    return filled(given, module, F, state, **options)
+
+
+def filled(given, module, F, state, **options):
+    """Load weights of a few hidden features into a module, and zeros for the others that it has."""
+    few = state["w1"].size(0)
+    width = getattr(getattr(module, "w1", None), "out_features", F)
+    missing = {"w1": (0, 0, 0, width - few), "w2": (0, width - few), "w3": (0, 0, 0, width - few)}
+    pad = given.torch.nn.functional.pad
+    return given.fill(module, {f"{name}.weight": pad(state[name], missing[name]) for name in state}, **options)
 
 
 def network_and_input(impl, given, dtype):
-    B, T, D, F = given.sizes("B T D F")
-    return network(impl, given, D, F, dtype=dtype), {"input": given.normal(B, T, D, dtype=dtype)}
+    B, T, D = given.sizes("B T D")
+    return network(impl, given, D, 256, dtype=dtype), {"input": given.normal(B, T, D, dtype=dtype)}
 
 
 NETWORK = standard_checks(of=CLASS, make=network_and_input)
@@ -22,61 +38,112 @@ NETWORK = standard_checks(of=CLASS, make=network_and_input)
 
 @check("the output is w2 of silu(w1(x)) times w3(x)", points=6, of=CLASS)
 def test_output(impl, given):
-    B, T, D, F = given.sizes("B T D F")
-    return {"output": network(impl, given, D, F)(given.normal(B, T, D))}
+    module, inputs = network_and_input(impl, given, "float32")
+    return {"output": module(inputs["input"])}
+
+
+@check("w1 and w3 both change the output", points=1, of=CLASS, requires_any=COMPUTED, idea=True)
+def test_gated(impl, given):
+    B, T, D = given.sizes("B T D")
+    x, outputs = given.normal(B, T, D), []
+    state = {name: given.normal(*shape, scale=0.3) for name, shape in (("w1", (8, D)), ("w2", (D, 8)), ("w3", (8, D)))}
+    for name in (None, "w1", "w3"):
+        weights = {key: weight.flip(0) if key == name else weight for key, weight in state.items()}
+        outputs.append(filled(given, impl.SwiGLU(D, 256), 256, weights)(x.clone()))
+    changes = [((output - outputs[0]).abs().amax(dim=-1) > 1e-4).sum() for output in outputs[1:]]
+    return {"tokens": B * T, "tokens that other weights w1 change": changes[0], "the same for w3": changes[1]}
+
+
+GATES = "output for {} gates of {}, compared with twice that for half of it"
+LARGE = {
+    GATES.format(dtype, size): (size, dtype) for size, dtype in ((1e4, "float32"), (1e3, "float16"), (1e3, "bfloat16"))
+}
 
 
 def with_gates(impl, given, size, dtype):
-    """Return the result for gates of plus and minus `size`, each multiplied by a value near 1."""
-    gates = given.tensor([size, -size, size / 2, -size / 2, 100.0, -100.0])
-    F = len(gates)
-    state = {
-        "w1.weight": given.torch.stack((gates, gates * 0), dim=1),
-        "w3.weight": given.torch.stack((gates * 0, given.normal(F, scale=0.1, shift=1.0)), dim=1),
-        "w2.weight": given.normal(2, F),
-    }
-    module = given.fill(impl.SwiGLU(2, F), state, dtype=dtype)
-    return module(given.tensor([[1.0, 1.0], [-1.0, 1.0], [0.5, -1.0]], dtype=dtype))
+    """Return the result for gates of `size`, each multiplied by a value near 1, and twice that for half of it."""
+    torch = given.torch
+    signs = given.tensor([1.0, -1.0, 0.5, -0.5, 0.1, -0.1])
+    values, mixed = given.normal(len(signs), scale=0.1, shift=1.0), given.normal(2, len(signs))
+    results = []
+    for gate in (size, size / 2):
+        state = {
+            "w1": torch.stack((gate * signs, signs * 0), dim=1),
+            "w3": torch.stack((signs * 0, values), dim=1),
+            "w2": mixed,
+        }
+        module = filled(given, impl.SwiGLU(2, 256), 256, state, dtype=dtype)
+        results.append(module(given.tensor([[1.0, 1.0], [-1.0, 1.0], [0.5, -1.0]], dtype=dtype)))
+    return [results[0], 2 * results[1]]
 
 
-@check("gates of 10000, and of 1000 in half precision, stay finite", points=2, of=CLASS, judge=Same(tolerance=0.05))
+@check(
+    "gates of 10000, and of 1000 in half precision, stay finite",
+    points=2,
+    of=CLASS,
+    judge=Like(tolerance=0.05, free=tuple(LARGE)),
+    requires_any=COMPUTED,
+)
 def test_large(impl, given):
-    return {
-        "output for gates of 10000": with_gates(impl, given, 1e4, "float32"),
-        "output for float16 gates of 1000": with_gates(impl, given, 1e3, "float16"),
-        "output for bfloat16 gates of 1000": with_gates(impl, given, 1e3, "bfloat16"),
-    }
+    return {name: with_gates(impl, given, *case) for name, case in LARGE.items()}
 
 
-@check("there is no dropout: training and evaluation agree", points=1, of=CLASS, judge=Like(), requires_any=COMPUTED)
+MODES = "output in train mode, compared with eval mode"
+
+
+@check(
+    "there is no dropout: training and evaluation agree",
+    points=1,
+    of=CLASS,
+    judge=Like(free=(MODES,)),
+    requires_any=COMPUTED,
+)
 def test_training(impl, given):
     module, inputs = network_and_input(impl, given, "float32")
-    return {
-        "output in train mode, compared with eval mode": [
-            module.train()(inputs["input"]),
-            module.eval()(inputs["input"]),
-        ]
-    }
+    return {MODES: [module.train()(inputs["input"].clone()), module.eval()(inputs["input"].clone())]}
 
 
-@check("the input may have any number of axes before the last", points=1, of=CLASS, judge=Like(), requires_any=COMPUTED)
+AXES = tuple(f"input of {number}, compared with three" for number in ("four axes", "two axes", "one axis"))
+
+
+@check(
+    "the input may have any number of axes before the last",
+    points=1,
+    of=CLASS,
+    judge=Like(tolerance=1e-4, free=AXES),
+    requires_any=COMPUTED,
+)
 def test_any_axes(impl, given):
-    B, H, T, D, F = given.sizes("B H T D F")
-    module, x = network(impl, given, D, F), given.normal(B, H, T, D)
+    B, H, T, D = given.sizes("B H T D")
+    module, x = network(impl, given, D, 256), given.normal(B, H, T, D)
     three = module(x.flatten(0, 1)).reshape(x.shape)
-    return {
-        "input of four axes, compared with three": [module(x)[..., :8], three[..., :8]],
-        "input of two axes, compared with three": [module(x[0, 0])[..., :8], three[0, 0, ..., :8]],
-        "input of one axis, compared with three": [module(x[0, 0, 0]), three[0, 0, 0]],
-    }
+    pairs = [
+        [module(x.clone()), three],
+        [module(x[0, 0].clone()), three[0, 0]],
+        [module(x[0, 0, 0].clone()), three[0, 0, 0]],
+    ]
+    return dict(zip(AXES, pairs, strict=True))
 
 
-test_gradient = NETWORK.gradients(id="gradient", title="the gradient of the input is right", points=2)
+SLOPES = "gradient of the input, compared with small steps"
 
 
-@check("three weights of d_ff · d_model numbers are trained and used", points=2, of=CLASS, requires_any=COMPUTED)
+@check(
+    "the gradient of the input is right",
+    points=2,
+    of=CLASS,
+    judge=Like(tolerance=1e-3, free=(SLOPES,)),
+    requires_any=COMPUTED,
+)
+def test_gradient(impl, given):
+    module, inputs = network_and_input(impl, given, "float64")
+    (both,) = given.slopes(lambda x: module(x.clone()), inputs["input"])
+    return {SLOPES: both}
+
+
+@check("three weights of d_ff · d_model numbers are trained and used", points=3, of=CLASS, requires_any=COMPUTED)
 def test_trained(impl, given):
-    (B, T, D), F = given.sizes("B T D"), given.number(9, 999)
+    (B, T, D), F = given.sizes("B T D"), given.number(260, 380)  # where the two ways to round differ
     module = network(impl, given, D, F)
     trained = [weight for weight in module.parameters() if weight.requires_grad]
     gradients = given.gradients(module(given.normal(B, T, D)), *trained)
@@ -84,9 +151,27 @@ def test_trained(impl, given):
     return {**given.trainable(module), "numbers that a gradient reaches": reached}
 
 
+@check("the weights of a new layer have initial values", points=1, of=CLASS, requires_any=COMPUTED)
+def test_initial(impl, given):
+    torch, D, F = given.torch, given.size("D"), given.number(USED, 99)
+    was = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
+    torch.use_deterministic_algorithms(True, warn_only=True)  # new memory is then filled with NaN
+    try:
+        weights = list(impl.SwiGLU(D, F).parameters())
+    finally:
+        torch.use_deterministic_algorithms(was[0], warn_only=was[1])
+    return {
+        "numbers in the weights without a value": sum(int((~weight.isfinite()).sum()) for weight in weights),
+        "weights whose numbers are all the same": sum(
+            bool((weight == weight.flatten()[0]).all()) for weight in weights
+        ),
+        "d_ff": F,
+    }
+
+
 test_input_kept = NETWORK.inputs_kept(id="input_kept", title="the input is not modified", requires_any=COMPUTED)
-test_dtypes = NETWORK.dtypes(features=6)
-test_device = NETWORK.device(judge=AS_ON_CPU, features=6)
+test_dtypes = NETWORK.dtypes(judge=Like(likeness=0.1))
+test_device = NETWORK.device(judge=AS_ON_CPU)
 
 
 @picture("one gate and one value: the sign of the gate decides what passes", rows="value", columns="gate")

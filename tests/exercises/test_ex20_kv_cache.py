@@ -19,9 +19,9 @@ PRIME = 997
 
 
 def new_tokens(given, T, dtype="float32"):
-    """Return key (B, G, T, K) and value (B, G, T, F) of T tokens; the sizes of keys and values differ."""
-    B, G, K, F = given.sizes("B G K F")
-    return given.normal(B, G, T, K, dtype=dtype), given.normal(B, G, T, F, dtype=dtype)
+    """Return key and value (B, G, T, K) of T tokens."""
+    B, G, K = given.sizes("B G K")
+    return given.normal(B, G, T, K, dtype=dtype), given.normal(B, G, T, K, dtype=dtype)
 
 
 def counts_of(cache, when):
@@ -45,13 +45,23 @@ def test_first_update(impl, given):
     return few(impl.KVCache(max_len=T + 2).update(key, value=value))
 
 
-@check("update returns all keys and values so far, the new ones last", points=4, of=CACHE)
+@check("update returns all keys and values so far, the new ones last", points=3, of=CACHE)
 def test_appended(impl, given):
     S = given.size("S")
     cache, seen = impl.KVCache(max_len=S + 3), {}
     for T in (S - 3, 1, 2):
         key, value = new_tokens(given, T)
         seen[f"after {T} more tokens"] = few(cache.update(key, value=value))
+    return seen
+
+
+@check("values may be wider than keys", points=1, of=CACHE)
+def test_value_width(impl, given):
+    (B, G), K, T = given.sizes("B G"), given.size("K"), given.size("T")
+    cache, seen = impl.KVCache(max_len=T + 2), {}
+    for name, length in (("first", T), ("second", 2)):
+        key, value = given.normal(B, G, length, K), given.normal(B, G, length, given.size("F"))
+        seen[f"{name} update"] = few(cache.update(key, value=value))
     return seen
 
 
@@ -92,13 +102,13 @@ def overfilled(impl, given):
     return cache, lambda: cache.update(more, value=values)
 
 
-@check("a token too many raises an error with max_len", points=2, of=CACHE, judge=Raises(), requires_any=STORED)
+@check("a token too many raises an error with max_len", points=1, of=CACHE, judge=Raises(), requires_any=STORED)
 def test_refused(impl, given):
     cache, call = overfilled(impl, given)
     return given.raises(call, cache.max_len)
 
 
-@check("after this error, the cache is as before", points=2, of=CACHE)
+@check("after this error, the cache is as before", points=1, of=CACHE)
 def test_refused_unchanged(impl, given):
     cache, call = overfilled(impl, given)
     given.raises(call)
@@ -107,7 +117,7 @@ def test_refused_unchanged(impl, given):
     return {**counts, "the next update": few(cache.update(key, value=value))}
 
 
-@check("truncate removes the last tokens", points=3, of=CACHE)
+@check("truncate removes the last tokens", points=2, of=CACHE)
 def test_truncated(impl, given):
     T = given.size("T")
     cache, counts, fillers, seen = impl.KVCache(max_len=T + 2), {}, [], {}
@@ -325,6 +335,24 @@ def test_continued(impl, given):
     }
 
 
+@check(
+    "a step does not show the whole text again",
+    points=4,
+    of=GENERATE,
+    requires_any=GENERATED,
+    idea=True,
+)
+def test_few_positions(impl, given):
+    T, steps = given.size("T"), 9
+    model, diary = language_model(given)
+    impl.generate_cached(model, prompt_of(given, 1), max_new_tokens=steps)
+    shown = sum(ids.size(1) for ids in diary.shown)
+    return {
+        "tokens of the prompt": T,
+        f"positions shown beyond twice the {T + steps} of the text": max(0, shown - 2 * (T + steps)),
+    }
+
+
 @check("the model is shown the prompt once, then every new token once", points=4, of=GENERATE, requires_any=GENERATED)
 def test_shown(impl, given):
     T = given.size("T")
@@ -379,6 +407,9 @@ def test_ended_rows(impl, given):
         "ids with eos_idx = 2, pad_idx = 0": impl.generate_cached(usual, prompt, max_new_tokens=longest, eos_idx=2),
         "ids with eos_idx = 0, pad_idx = V - 1": impl.generate_cached(
             other, prompt, max_new_tokens=longest, eos_idx=0, pad_idx=V - 1
+        ),
+        "ids with eos_idx = 2, without a cache": impl.generate_cached(
+            usual, prompt, max_new_tokens=longest, eos_idx=2, use_cache=False
         ),
         "ids with eos_idx = V - 2": impl.generate_cached(high, prompt, max_new_tokens=longest, eos_idx=V - 2),
     }

@@ -8,7 +8,7 @@ from autograder.checks import Like, Raises, SameInputs, check, picture
 
 MASK, CACHE = "sliding_window_mask", "RollingKVCache"
 MASKED = ("window", "causal", "sinks")  # one of them passes unless nothing is computed
-STORED = ("first_update", "window_kept", "chunks")
+STORED = ("first_update", "value_width", "window_kept", "own_store", "chunks")
 FEW = 2  # features are enough if all features are stored in the same way
 
 
@@ -21,7 +21,7 @@ def lengths(given):
     return T, S + given.number(0, 20), M
 
 
-@check("without a window, the mask is causal from the end of the keys", points=3, of=MASK)
+@check("without a window, the mask is causal from the end of the keys", points=2, of=MASK)
 def test_causal(impl, given):
     T, S, _ = lengths(given)
     return {
@@ -31,7 +31,7 @@ def test_causal(impl, given):
     }
 
 
-@check("a query sees the last `window` keys, its own included", points=4, of=MASK)
+@check("a query sees the last `window` keys, its own included", points=3, of=MASK)
 def test_window(impl, given):
     T, S, M = lengths(given)
     return {
@@ -53,7 +53,7 @@ def test_extremes(impl, given):
     }
 
 
-@check("the first `sinks` keys stay visible, but never before they come", points=4, of=MASK)
+@check("the first `sinks` keys stay visible, but never before they come", points=3, of=MASK)
 def test_sinks(impl, given):
     T, S, M = lengths(given)
     return {
@@ -89,8 +89,9 @@ def test_mask_device(impl, given):
     S = given.size("S")
     with given.another_device() as device:
         scores = given.normal(S, S).to(device)
-        sizes = {"query_len": S, "key_len": S, "sinks": 4, "device": device}
-        masks = [impl.sliding_window_mask(window=window, **sizes) for window in (2, None)]
+        sizes = {"query_len": S, "key_len": S, "device": device}
+        options = ({}, {"window": S + 1}, {"window": S + 1, "sinks": 1})
+        masks = [impl.sliding_window_mask(**sizes, **more) for more in options]
         return {"scores under the masks": [scores.masked_fill(~mask, 0.0) for mask in masks]}
 
 
@@ -98,9 +99,9 @@ def test_mask_device(impl, given):
 
 
 def new_tokens(given, T, dtype="float32"):
-    """Return key (B, G, T, K) and value (B, G, T, F) of T tokens; the sizes of keys and values differ."""
-    B, G, K, F = given.sizes("B G K F")
-    return given.normal(B, G, T, K, dtype=dtype), given.normal(B, G, T, F, dtype=dtype)
+    """Return key and value (B, G, T, K) of T tokens."""
+    B, G, K = given.sizes("B G K")
+    return given.normal(B, G, T, K, dtype=dtype), given.normal(B, G, T, K, dtype=dtype)
 
 
 def ends_of(both, sinks, last):
@@ -132,7 +133,7 @@ def test_first_update(impl, given):
     return seen
 
 
-@check("the window of the next token is complete, the new tokens come last", points=4, of=CACHE)
+@check("the window of the next token is complete, the new tokens come last", points=3, of=CACHE)
 def test_window_kept(impl, given):
     T, M = given.sizes("T M")
     window = M + 1
@@ -171,18 +172,33 @@ def test_length(impl, given):
     return seen
 
 
-@check("held is what comes before the new tokens, at most window + sinks", points=3, of=CACHE, requires_any=STORED)
+def text_of(given):
+    """Yield the keys and values of each update of a text, and how many tokens come before it."""
+    T, past = given.size("T"), 0
+    for length in (1, 1, 1, 1, 1, T, 1, 3, 2 * T, 1):
+        yield *new_tokens(given, length), past
+        past += length
+
+
+@check("the cache holds few tokens, however long the text is", points=3, of=CACHE, requires_any=STORED, idea=True)
+def test_few_held(impl, given):
+    M, beyond = given.size("M"), []
+    cache = impl.RollingKVCache(window=M, sinks=2)
+    for key, value, _ in text_of(given):
+        keys, _ = cache.update(key, value=value)
+        beyond.append(max(0, keys.size(2) - key.size(2) - 2 * (M + 2)))
+    return {"earlier keys in each update beyond twice window + sinks": beyond, "window": M}
+
+
+@check("held is what comes before the new tokens, at most window + sinks", points=2, of=CACHE, requires_any=STORED)
 def test_held(impl, given):
-    T, M = given.sizes("T M")
-    seen = {}
+    M, seen = given.size("M"), {}
     for sinks in (0, 2):
-        cache, text = impl.RollingKVCache(window=M, sinks=sinks), 0
+        cache = impl.RollingKVCache(window=M, sinks=sinks)
         beyond, lacks, counts = 0, 0, {"keys held by a new cache": cache.held}
-        for number, length in enumerate((1, 1, 1, 1, 1, T, 1, 3, 2 * T, 1), 1):
-            held = cache.held
-            key, value = new_tokens(given, length)
-            key[..., 0] = given.torch.arange(text, text + length, device=given.device)
-            text += length
+        for number, (key, value, past) in enumerate(text_of(given), 1):
+            held, length = cache.held, key.size(2)
+            key[..., 0] = given.torch.arange(past, past + length, device=given.device)
             keys, _ = cache.update(key, value=value)
             counts[f"keys returned by update {number} beyond held and new ones"] = keys.size(2) - held - length
             counts[f"keys of update {number} that are not later than the one before"] = int(
@@ -198,16 +214,26 @@ def test_held(impl, given):
     return seen
 
 
+@check("values may be wider than keys", points=1, of=CACHE)
+def test_value_width(impl, given):
+    B, G, K, F = given.sizes("B G K F")
+    cache = impl.RollingKVCache(window=given.size("M"))
+    for length in (1, 1):
+        key, value = given.normal(B, G, length, K), given.normal(B, G, length, F)
+        both = cache.update(key, value=value)
+    return ends_of(both, 0, 2)
+
+
 @check("every cache has its own store", points=1, of=CACHE)
 def test_own_store(impl, given):
     M, T = given.sizes("M T")
-    caches, seen = [impl.RollingKVCache(window=M, sinks=1), impl.RollingKVCache(window=M, sinks=1)], {}
+    caches, seen = [impl.RollingKVCache(window=M), impl.RollingKVCache(window=M)], {}
     for cache in caches:
         key, value = new_tokens(given, T)
         cache.update(key, value=value)
     for name, cache in zip(("first", "second"), caches, strict=True):
         key, value = new_tokens(given, 1)
-        seen[f"{name} cache"] = ends_of(cache.update(key, value=value), 1, M)
+        seen[f"{name} cache"] = ends_of(cache.update(key, value=value), 0, M)
     return seen
 
 
@@ -227,12 +253,12 @@ def test_dtypes(impl, given):
     T, M = given.sizes("T M")
     seen = {}
     for dtype in ("float64", "bfloat16", "float16"):
-        cache = impl.RollingKVCache(window=M, sinks=1)
+        cache = impl.RollingKVCache(window=M)
         for number, length in enumerate((1, 1, T, 1)):  # with and without rows to drop
             key, value = new_tokens(given, length, dtype)
             both = cache.update(key, value=value)
             if number % 2:
-                seen[f"{dtype}, update {number + 1}"] = ends_of(both, 1, min(M, number + 1))
+                seen[f"{dtype}, update {number + 1}"] = ends_of(both, 0, min(M, number + 1))
     return seen
 
 
@@ -241,7 +267,7 @@ def test_device(impl, given):
     T, M = given.sizes("T M")
     pieces = [new_tokens(given, length) for length in (1, 1, T, 1)]  # with and without rows to drop
     with given.another_device() as device:
-        cache = impl.RollingKVCache(window=M, sinks=1)
+        cache = impl.RollingKVCache(window=M)
         for key, value in pieces:
             keys, values = cache.update(key.to(device), value=value.to(device))
         last = key.to(device)
@@ -265,7 +291,7 @@ def banded(given, T, S, window, sinks):
     return (distance >= 0) & ((distance < window) | sunk)
 
 
-@check("two layers of attention give the same in chunks and at once", points=4, of=CACHE, judge=Like(tolerance=1e-3))
+@check("two layers of attention give the same in chunks and at once", points=3, of=CACHE, judge=Like(tolerance=1e-3))
 def test_chunks(impl, given):
     B, S, K, F, M = given.sizes("B S K F M")
     text = given.normal(B, S + 3, F)

@@ -1,4 +1,8 @@
-"""ex22: pre-norm blocks and the model made of them, with and without a cache."""
+"""ex22: pre-norm blocks and the model made of them, with and without a cache.
+
+The order of norms and sums is judged by `block`, the head by `no_layers`. Other checks compare a model with its own
+blocks, or with itself, so that a mistake in one part costs nothing there.
+"""
 
 import math
 
@@ -6,9 +10,16 @@ from autograder.checks import Like, Raises, Same, check, picture
 
 BLOCK = "ModernBlock"
 CLASS = "ModernModel"
-COMPUTED = ("no_layers", "text", "block")  # one of them passes unless nothing is computed
+COMPUTED = ("no_layers", "theta", "block")  # one of them passes unless nothing is computed
+TWO_WAYS = "logits, compared with a second way to them"
+WITH_SINKS = "logits with sinks, compared with a second way to them"
+WITHOUT_LAYERS = "logits without a layer, compared with a second way to them"
+SHORTER = "logits of a shorter text, compared with a second way to them"
+AGREEING = Like(tolerance=1e-3, free=(TWO_WAYS, WITH_SINKS, WITHOUT_LAYERS, SHORTER))
+"""A program is compared with itself: whether these logits are right is the claim of other checks."""
+
 FEW = 8  # logits are enough if all logits are computed in the same way
-AS_ON_CPU = Like(tolerance=1e-4, free=("slope along the parameters",))
+AS_ON_CPU = Like(tolerance=1e-4, free=("slope along the parameters", "logits", "logits in chunks"))
 
 
 def within(prefix, shapes):
@@ -23,7 +34,7 @@ def block_shapes(D, F, kv_features):
     return shapes | {"ffn.w1.weight": (F, D), "ffn.w3.weight": (F, D), "ffn.w2.weight": (D, F)}
 
 
-def model_shapes(given, layers, *, grouped=True, tied=False):
+def model_shapes(given, layers, *, grouped=False, tied=False):
     """Return the parameters of a model of V tokens, by name."""
     V, D, F, H, G = given.sizes("V D F H G")
     shapes = {"token_embeddings.weight": (V, D)}
@@ -33,7 +44,7 @@ def model_shapes(given, layers, *, grouped=True, tied=False):
     return shapes if tied else {**shapes, "lm_head.weight": (V, D)}
 
 
-def new_model(impl, given, layers, *, grouped=True, tied=False, **options):
+def new_model(impl, given, layers, *, grouped=False, tied=False, **options):
     """Return a model of V tokens and N positions as it is made."""
     V, N, D, H, G, F = given.sizes("V N D H G F")
     options = {**options, "num_kv_heads": G} if grouped else options
@@ -41,13 +52,13 @@ def new_model(impl, given, layers, *, grouped=True, tied=False, **options):
     return impl.ModernModel(V, N, D, layers, H, F, **options)
 
 
-def modern(impl, given, layers=1, *, dtype="float32", grouped=True, tied=False, **options):
+def modern(impl, given, layers=1, *, dtype="float32", grouped=False, tied=False, **options):
     """Return a model of V tokens and N positions with known weights, as the contract names them, in eval mode."""
     model = new_model(impl, given, layers, grouped=grouped, tied=tied, **options)
     return given.load(model, model_shapes(given, layers, grouped=grouped, tied=tied), dtype=dtype)
 
 
-def modern_block(impl, given, *, grouped=True, **options):
+def modern_block(impl, given, *, grouped=False, **options):
     """Return a block with known weights, in eval mode."""
     D, H, G, F = given.sizes("D H G F")
     options = {**options, "num_kv_heads": G} if grouped else options
@@ -103,20 +114,35 @@ def test_block(impl, given):
     return modern_block(impl, given)(given.normal(B, 1, D))
 
 
-@check("a block hands mask, positions, rope and cache to its attention", points=4, of=BLOCK)
+MASKED = "output with the first tokens masked, and without them at later positions"
+CONTINUED = "output of later tokens with a cache, and of the whole text"
+
+
+@check(
+    "a block hands num_kv_heads, mask, positions, rope and cache to its attention",
+    points=4,
+    of=BLOCK,
+    judge=Like(tolerance=1e-3, free=(MASKED, CONTINUED)),
+    requires_any=COMPUTED,
+)
 def test_handed_on(impl, given):
-    T, D = given.sizes("T D")
-    x, later = given.normal(2, T, D), given.tensor([2 * place + 1 for place in range(T)], "int64")
-    mask = given.mask(T, T) | given.torch.eye(T, dtype=given.torch.bool, device=given.device)
-    block = modern_block(impl, given, rope=scaled_by_position(given))
-    cache = Kept(given.torch)
-    with given.torch.no_grad():
+    torch, (T, D) = given.torch, given.sizes("T D")
+    x, hidden = given.normal(2, T, D), given.number(1, 3)
+    block = modern_block(impl, given, grouped=True, rope=scaled_by_position(given))
+    mask = torch.ones(T, T, dtype=torch.bool, device=given.device)
+    mask[:, :hidden] = False
+    later = torch.arange(hidden, T, device=given.device)
+    cache = Kept(torch)
+    with torch.no_grad():
         block(x[:, :2], cache=cache)
-        continued = block(x[:, 2:], cache=cache)
+        continued, whole = block(x[:, 2:], cache=cache), block(x)
+        rest = block(x[:, hidden:], token_positions=later)
+        moved = (rest - block(x[:, hidden:])).abs().amax(dim=-1) > 1e-3
     return {
-        "output with a mask": block(x, mask)[..., :FEW],
-        "output with positions 1, 3, 5 ...": block(x, token_positions=later)[..., :FEW],
-        "output of later tokens with a cache": continued[..., :FEW],
+        MASKED: [block(x, mask)[:, hidden:], rest],
+        CONTINUED: [continued, whole[:, 2:]],
+        "tokens that other positions change": moved[:, 1:].sum(),
+        "tokens in all": moved[:, 1:].numel(),
     }
 
 
@@ -129,48 +155,97 @@ def test_no_layers(impl, given):
     return modern(impl, given, 0)(text(given))
 
 
-@check("every position returns logits from the tokens up to itself", points=5, of=CLASS)
+def composed(given, model, ids, mask=None):
+    """Return the logits of a model's own parts, one after the other."""
+    T = ids.size(1)
+    x, positions = model.token_embeddings(ids), given.torch.arange(T, device=ids.device)
+    if mask is None:
+        mask = given.torch.ones(T, T, dtype=given.torch.bool, device=ids.device).tril()
+    for layer in model.layers:
+        x = layer(x, mask, positions)
+    return model.lm_head(model.ln_final(x))
+
+
+@check("a prediction depends on all earlier tokens", points=3, of=CLASS, requires_any=COMPUTED, idea=True)
+def test_depends(impl, given):
+    T, V = given.sizes("T V")
+    model, ids = new_model(impl, given, 2).double().eval().to(given.device), text(given, rows=1)
+    with given.torch.no_grad():
+        for weight in model.parameters():
+            weight.copy_(given.normal(*weight.shape, scale=0.5, shift=0.1, dtype="float64"))
+        others = ids.repeat(T, 1)
+        places = given.torch.arange(T, device=given.device)
+        others[places, places] = (others[places, places] + given.number(1, V)) % V  # row i changes token i
+        changed = (model(others) - model(ids))[:, -1].abs().amax(dim=-1) > 1e-9
+    return {"earlier tokens that the last prediction depends on": int(changed[:-1].sum()), "tokens": T}
+
+
+@check(
+    "embedding, blocks, final norm and head follow one another",
+    points=5,
+    of=CLASS,
+    judge=AGREEING,
+    requires_any=COMPUTED,
+)
 def test_text(impl, given):
-    return modern(impl, given)(text(given))
+    model, ids = modern(impl, given), text(given)
+    return {TWO_WAYS: [model(ids), composed(given, model, ids)]}
 
 
-@check("later tokens do not change earlier logits", points=2, of=CLASS, judge=Like(tolerance=1e-3, likeness=0.3))
+@check("later tokens do not change earlier logits", points=2, of=CLASS, judge=AGREEING, requires_any=COMPUTED)
 def test_future(impl, given):
     T, V = given.sizes("T V")
     model, ids = modern(impl, given, 2), text(given)
     changed = given.number(1, T - 1)
     other = ids.clone()
     other[:, changed] = (ids[:, changed] + 1) % V
-    before, after = model(ids), model(other)
-    return {
-        "logits before a changed token, compared with no change": [after[:, :changed], before[:, :changed]],
-        "change of the rows from the changed token on": (after - before)[:, changed:],
-    }
+    return {TWO_WAYS: [model(other)[:, :changed], model(ids)[:, :changed]]}
 
 
-@check("the blocks follow one another, each with its own weights", points=3, of=CLASS)
+@check(
+    "the blocks follow one another, each with its own weights",
+    points=3,
+    of=CLASS,
+    judge=AGREEING,
+    requires_any=COMPUTED,
+)
 def test_layers(impl, given):
-    model = modern(impl, given, 3)
-    return {"logits": model(text(given, 4))[..., :FEW], **given.trainable(model)}
+    model, ids = modern(impl, given, 3), text(given, 4)
+    return {TWO_WAYS: [model(ids)[..., :FEW], composed(given, model, ids)[..., :FEW]], **given.trainable(model)}
 
 
-@check("num_kv_heads reaches every block, and without it each head has its own", points=2, of=CLASS)
+@check(
+    "num_kv_heads reaches every block, and without it each head has its own",
+    points=2,
+    of=CLASS,
+    judge=AGREEING,
+    requires_any=COMPUTED,
+)
 def test_kv_heads(impl, given):
-    grouped, ungrouped = modern(impl, given, 2), modern(impl, given, 2, grouped=False)
-    ids = text(given, 4)
+    D, H, G = given.sizes("D H G")
+    ids, state = text(given, 4), {}
+    grouped, ungrouped = (new_model(impl, given, 2, grouped=grouped) for grouped in (True, False))
+    for name, shape in model_shapes(given, 2, grouped=True).items():
+        state[name] = given.normal(*shape, scale=1.2 / shape[-1] ** 0.5)
+    shared = {
+        name: weight.unflatten(0, (G, D // H)).repeat_interleave(H // G, dim=0).flatten(0, 1)
+        if name.endswith(("k_proj.weight", "v_proj.weight"))
+        else weight
+        for name, weight in state.items()
+    }
+    logits = [given.fill(grouped, state)(ids)[..., :FEW], given.fill(ungrouped, shared)(ids)[..., :FEW]]
     return {
-        "logits with num_kv_heads": grouped(ids)[..., :FEW],
-        "logits without num_kv_heads": ungrouped(ids)[..., :FEW],
+        TWO_WAYS: logits,
         "with num_kv_heads": given.trainable(grouped),
         "without num_kv_heads": given.trainable(ungrouped),
     }
 
 
-@check("rope_theta is the base of the positions of each head", points=2, of=CLASS)
+@check("rope_theta is the base of the positions of each head", points=3, of=CLASS)
 def test_theta(impl, given):
     ids = text(given)
     return {
-        "logits with another base": modern(impl, given, rope_theta=given.real(3.0, 30.0))(ids)[..., :FEW],
+        "logits with another base": modern(impl, given, 2, rope_theta=given.real(3.0, 30.0))(ids)[..., :FEW],
         "logits with the base 10,000": modern(impl, given, rope_theta=10000.0)(ids)[..., :FEW],
     }
 
@@ -186,15 +261,28 @@ def test_eps(impl, given):
     }
 
 
-@check("with a window, each layer sees the latest tokens and the sinks", points=3, of=CLASS)
+def band(given, T, window, sinks):
+    """Return the mask of the contract for a text without a cache."""
+    places = given.torch.arange(T, device=given.device)
+    distance = places.unsqueeze(1) - places
+    return (distance >= 0) & ((distance < window) | (places < sinks))
+
+
+@check(
+    "with a window, each layer sees the latest tokens and the sinks",
+    points=3,
+    of=CLASS,
+    judge=AGREEING,
+    requires_any=COMPUTED,
+)
 def test_window(impl, given):
-    T = given.size("T")
-    ids = text(given)
-    window = given.number(2, T - 2)
-    return {
-        "logits with a window": modern(impl, given, 2, window=window)(ids)[..., :FEW],
-        "logits with a window and sinks": modern(impl, given, window=window, sinks=given.number(1, 3))(ids)[..., :FEW],
-    }
+    T, seen = given.size("T"), {}
+    ids, window, sinks = text(given), given.number(2, T - 2), given.number(1, 3)
+    for name, layers, options in ((TWO_WAYS, 2, {}), (WITH_SINKS, 1, {"sinks": sinks})):
+        model = modern(impl, given, layers, window=window, **options)
+        own = composed(given, model, ids, band(given, T, window, options.get("sinks", 0)))
+        seen[name] = [model(ids), own]
+    return {name: [logits[..., :FEW] for logits in both] for name, both in seen.items()}
 
 
 @check("there is one empty cache per layer, as long as asked", points=2, of=CLASS, requires_any=("cache", *COMPUTED))
@@ -215,7 +303,13 @@ def test_make_cache(impl, given):
     }
 
 
-@check("a text in chunks through the cache gives the logits of one pass", points=5, of=CLASS)
+@check(
+    "a text in chunks through the cache gives the logits of one pass",
+    points=5,
+    of=CLASS,
+    judge=AGREEING,
+    requires_any=COMPUTED,
+)
 def test_cache(impl, given):
     model, ids = modern(impl, given, 2), text(given)
     with given.torch.no_grad():
@@ -223,22 +317,30 @@ def test_cache(impl, given):
         logits = through(given, model, cache, ids, [2, 1, 1])
         unused = modern(impl, given, 0)
         return {
-            "logits in chunks": logits[..., :FEW],
+            TWO_WAYS: [logits[..., :FEW], model(ids)[..., :FEW]],
             "length of the caches after the text": [layer.length for layer in cache],
-            "logits without a layer": unused(ids, cache=unused.make_cache())[..., :FEW],
+            WITHOUT_LAYERS: [unused(ids, cache=unused.make_cache()), unused(ids)],
         }
 
 
-@check("with a window too, and the caches hold no more than window and sinks", points=4, of=CLASS)
+@check(
+    "with a window too, and the caches hold no more than window and sinks",
+    points=4,
+    of=CLASS,
+    judge=AGREEING,
+    requires_any=COMPUTED,
+)
 def test_window_cache(impl, given):
     T, seen = given.size("T"), {}
-    for name, sinks in (("with a window", 0), ("with a window and sinks", given.number(1, 3))):
+    for name, sinks in ((TWO_WAYS, 0), (WITH_SINKS, given.number(1, 3))):
         window = given.number(2, 4)
         model, ids = modern(impl, given, 2, window=window, sinks=sinks), text(given, T + 2)
         with given.torch.no_grad():
             cache = model.make_cache()
-            seen[f"logits {name}"] = through(given, model, cache, ids, [T - 1, 1])[..., :FEW]
-        seen[f"keys of the caches beyond window + sinks, {name}"] = [
+            chunks = through(given, model, cache, ids, [T - 1, 1])
+            whole = composed(given, model, ids, band(given, T + 2, window, sinks))
+        seen[name] = [chunks[..., :FEW], whole[..., :FEW]]
+        seen[f"keys of the caches beyond window and {sinks} sinks"] = [
             max(0, layer.held - window - sinks) for layer in cache
         ]
     return seen
@@ -276,36 +378,49 @@ def refusal(call, limit, length, new):
     return "no error"
 
 
-@check("context_length counts the tokens in the cache, and a refusal leaves the caches as they are", points=3, of=CLASS)
+@check(
+    "context_length counts the tokens in the cache, and a refusal leaves the caches as they are",
+    points=3,
+    of=CLASS,
+    judge=AGREEING,
+    requires_any=COMPUTED,
+)
 def test_refused(impl, given):
     N = given.size("N")
     seen = {}
-    for name, options in (("", {}), (" with a window", {"window": given.number(2, 4)})):
-        model, ids = modern(impl, given, **options), text(given, N)
+    for way, name, options in ((TWO_WAYS, "", {}), (WITH_SINKS, " with a window", {"window": given.number(2, 4)})):
+        model, ids = modern(impl, given, **options, sinks=1), text(given, N)
         with given.torch.no_grad():
             cache = model.make_cache(2 * N)
             model(ids[:, :-2], cache)
             seen[f"refuses three tokens too many{name}"] = refusal(lambda: model(ids[:, :5], cache), N, N - 2, 5)  # noqa: B023
             seen[f"refuses one token too many{name}"] = refusal(lambda: model(ids[:, :3], cache), N, N - 2, 3)  # noqa: B023
             seen[f"length of the caches after the refusals{name}"] = [layer.length for layer in cache]
-            seen[f"logits of the last two tokens{name}"] = model(ids[:, -2:], cache)[..., :FEW]
+            seen[way] = [model(ids[:, -2:], cache)[..., :FEW], model(ids)[:, -2:, :FEW]]
     return seen
 
 
-@check("tied weights are one parameter, for the embedding and for the head", points=4, of=CLASS)
+@check(
+    "tied weights are one parameter, for the embedding and for the head",
+    points=4,
+    of=CLASS,
+    judge=AGREEING,
+    requires_any=COMPUTED,
+)
 def test_tied(impl, given):
     model, ids = new_model(impl, given, 1, tied=True), text(given)
     different = int((model.lm_head.weight != model.token_embeddings.weight).sum())
     with given.torch.no_grad():
         for weight in model.parameters():
             weight.zero_()  # a head of its own gets no weights below, so its first numbers must not count
-    model = given.load(model, model_shapes(given, 1, tied=True))
-    logits = model(ids)
+    shapes = model_shapes(given, 1, tied=True)
+    state = {name: given.normal(*shape, scale=1.2 / shape[-1] ** 0.5) for name, shape in shapes.items()}
+    apart = {**state, "lm_head.weight": state["token_embeddings.weight"].clone()}
+    logits = [given.fill(model, state)(ids), given.fill(new_model(impl, given, 1), apart)(ids)]
     return {
         "numbers in which the head of a new model differs from its embedding": different,
-        "logits": logits[..., :FEW],
+        TWO_WAYS: [one[..., :FEW] for one in logits],
         **given.trainable(model),
-        "slope along the parameters": given.slope(logits, *model.parameters()),
     }
 
 
@@ -320,58 +435,63 @@ def test_initial_loss(impl, given):
     return {**seen, "logits with known weights": modern(impl, given, 0)(ids[:2, :4])}
 
 
-@check("gradients reach every parameter", points=1, of=CLASS, judge=Same(tolerance=1e-3))
+@check("gradients reach every parameter", points=1, of=CLASS, requires_any=COMPUTED)
 def test_gradients(impl, given):
     model = modern(impl, given, 2)
     trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
-    pairs = list(zip(trained, given.gradients(model(text(given)), *trained), strict=True))
-    return {
-        "trained numbers without a gradient": sum(
-            parameter.numel() for parameter, gradient in pairs if gradient is None
-        ),
-        "slope along the parameters": sum(
-            (parameter * gradient).sum() for parameter, gradient in pairs if gradient is not None
-        ),
-    }
+    pairs = zip(trained, given.gradients(model(text(given)), *trained), strict=True)
+    reached = sum(parameter.numel() for parameter, gradient in pairs if gradient is not None)
+    return {**given.trainable(model), "numbers that a gradient reaches": reached}
 
 
-@check("a text of exactly context_length tokens is read", points=1, of=CLASS)
+@check("a text of exactly context_length tokens is read", points=1, of=CLASS, judge=AGREEING, requires_any=COMPUTED)
 def test_full_context(impl, given):
     # More tokens than features and words, since a table sized by either would do otherwise.
     model = impl.ModernModel(vocab_size=5, context_length=13, d_model=8, num_layers=1, num_heads=2, d_ff=6)
     shapes = {"token_embeddings.weight": (5, 8), "ln_final.weight": (8,), "lm_head.weight": (5, 8)}
     model = given.load(model, shapes | within("layers.0", block_shapes(8, 6, 8)))
-    return model(given.integers(0, 5, 2, 13))
+    ids = given.integers(0, 5, 2, 13)
+    return {TWO_WAYS: [model(ids)[:, :5], model(ids[:, :5])]}
 
 
-@check("training mode and evaluation mode give the same logits", points=1, of=CLASS)
+@check(
+    "training mode and evaluation mode give the same logits", points=1, of=CLASS, judge=AGREEING, requires_any=COMPUTED
+)
 def test_modes(impl, given):
     model, ids = modern(impl, given), text(given)
-    return {"logits in train mode": model.train()(ids)[..., :FEW], "logits in eval mode": model.eval()(ids)[..., :FEW]}
+    return {TWO_WAYS: [model.train()(ids), model.eval()(ids)]}
 
 
-@check("a call does not modify its inputs or affect the next call", points=2, of=CLASS)
+@check(
+    "a call does not modify its inputs or affect the next call",
+    points=2,
+    of=CLASS,
+    judge=AGREEING,
+    requires_any=COMPUTED,
+)
 def test_calls_apart(impl, given):
     model, ids = modern(impl, given), text(given)
+    same = ids.clone()
     with given.torch.no_grad():
+        first, shorter = model(ids)[..., :FEW], model(ids[1:, :-2])[..., :FEW]
         model(ids[:, :-1])
         model(ids, model.make_cache())
     return {
-        "ids": ids,
-        "logits of the next call": model(ids)[..., :FEW],
-        "logits of the next call, with a shorter text": model(ids[1:, :-2])[..., :FEW],
+        "ids after the calls, and before": [ids, same],
+        TWO_WAYS: [model(ids)[..., :FEW], first],
+        SHORTER: [model(ids[1:, :-2])[..., :FEW], shorter],
     }
 
 
-@check("float64, bfloat16 and float16 models keep their dtype", points=1, of=CLASS, trials=1)
+@check("float64, bfloat16 and float16 models keep their dtype", points=1, of=CLASS, trials=1, judge=Like())
 def test_dtypes(impl, given):
     ids = text(given)
-    seen = {dtype: modern(impl, given, dtype=dtype)(ids) for dtype in ("float64", "bfloat16", "float16")}
-    # Tables in float32 are no mistake. So for float64 only the dtype counts, and the values in float32 precision.
-    return {**seen, "float64": {"dtype": seen["float64"].dtype, "logits": seen["float64"].float()}}
+    return {dtype: modern(impl, given, dtype=dtype)(ids) for dtype in ("float64", "bfloat16", "float16")}
 
 
-@check("new tensors are on the device of the input", points=1, of=CLASS, trials=1, judge=AS_ON_CPU)
+@check(
+    "new tensors are on the device of the input", points=1, of=CLASS, trials=1, judge=AS_ON_CPU, requires_any=COMPUTED
+)
 def test_device(impl, given):
     module, ids = modern(impl, given, window=3), text(given)
 

@@ -1,6 +1,9 @@
-"""ex27: a frozen layer with a trained change of low rank. The rank is unlike every other size."""
+"""ex27: a frozen layer with a trained change of low rank. The rank is unlike every other size.
 
-from autograder.checks import Like, Raises, Same, check
+The factor alpha / rank is judged by `forward` and `merge`. Other checks compare a layer with itself.
+"""
+
+from autograder.checks import Like, Raises, check
 
 CLASS = "LoRALinear"
 FUNCTION = "add_lora"
@@ -43,7 +46,7 @@ def trained(module):
     return [weight for weight in module.parameters() if weight.requires_grad]
 
 
-@check("alpha / rank times the change is added to the frozen layer", points=5, of=CLASS)
+@check("alpha / rank times the change is added to the frozen layer", points=4, of=CLASS)
 def test_forward(impl, given):
     B, T, D = given.sizes("B T D")
     x = given.normal(B, T, D)
@@ -51,6 +54,18 @@ def test_forward(impl, given):
         "output": lora(impl, given)(x),
         "output with another rank": lora(impl, given, rank=given.size("G") + 1)(x[:2]),
     }
+
+
+@check("A and B change the output, by a matrix of their rank", points=3, of=CLASS, requires_any=COMPUTED, idea=True)
+def test_changed(impl, given):
+    D, F, G = given.sizes("D F G")
+    x, outputs = given.normal(2 * G + 1, D, dtype="float64"), []
+    layer = impl.LoRALinear(frozen_linear(given, D, F, dtype="float64"), G, given.real(5.0, 9.0))
+    state = {name: given.normal(*shape, dtype="float64") for name, shape in layer_shapes(D, F, G).items()}
+    for factor in (1.0, 0.0):
+        changed = {**state, "lora_B": factor * state["lora_B"]}
+        outputs.append(given.fill(layer, changed, dtype="float64")(x).detach())
+    return {"rank of the change of the output": int(given.torch.linalg.matrix_rank(outputs[0] - outputs[1])), "rank": G}
 
 
 @check("a new layer computes what the frozen one does", points=3, of=CLASS)
@@ -73,14 +88,16 @@ def test_start(impl, given):
     }
 
 
-@check("only A and B are trained, and the gradients reach both", points=3, of=CLASS, judge=Same(tolerance=1e-3))
+@check("only A and B are trained, and the gradients reach both", points=3, of=CLASS, judge=Like(tolerance=1e-3))
 def test_trained(impl, given):
-    B, D = given.sizes("B D")
-    layer, x = lora(impl, given), given.normal(B, D).requires_grad_()
+    T, D = given.sizes("T D")
+    layer, x = lora(impl, given, dtype="float64"), given.normal(6, T, D, dtype="float64")
+    found = given.gradients(layer(x), *trained(layer))
+    (both,) = given.slopes(layer, x)
     return {
         **given.trainable(layer),
-        "slope along the parameters": given.slope(layer(x), *trained(layer)),
-        "gradient of the input": given.gradients(layer(x), x)[0],
+        "numbers that a gradient reaches": sum(gradient.numel() for gradient in found if gradient is not None),
+        "gradient of the input, compared with small steps": both,
     }
 
 
@@ -96,23 +113,21 @@ def test_merge(impl, given):
     }
 
 
-@check("merge changes nothing, so that it can be called again", points=2, of=CLASS)
+@check("merge changes nothing, so that it can be called again", points=2, of=CLASS, judge=Like())
 def test_merge_again(impl, given):
     B, D = given.sizes("B D")
     layer, x = lora(impl, given), given.normal(B, D)
-    first = layer.merge()
     with given.torch.no_grad():
-        before = first.weight.clone()
-        after = layer(x)
-        second = layer.merge().weight.clone()
+        before = layer(x)
+        first = layer.merge()
+        weight, after, second = first.weight.clone(), layer(x), layer.merge().weight.clone()
         first.weight.zero_()
         first.bias.zero_()
         untouched = layer(x)
     return {
-        "merged weight": before,
-        "output after merge": after,
-        "weight of the second merge": second,
-        "output after the first merged layer is set to zeros": untouched,
+        "output after merge, and before": [after, before],
+        "weight of the second merge, and of the first": [second, weight],
+        "output after the first merged layer is set to zeros, and before": [untouched, before],
     }
 
 
@@ -136,7 +151,7 @@ def test_rank(impl, given):
 @check("a rank of 1, the smallest one, is accepted", points=1, of=CLASS)
 def test_smallest_rank(impl, given):
     B, D = given.sizes("B D")
-    return lora(impl, given, rank=1)(given.normal(B, D))
+    return lora(impl, given, rank=1, alpha=1)(given.normal(B, D))
 
 
 def nested(given):
@@ -192,7 +207,12 @@ def test_frozen(impl, given):
     }
 
 
-@check("the model computes the same before, and uses its rank and alpha after", points=3, of=FUNCTION)
+@check(
+    "the model computes the same before, and uses its rank and alpha after",
+    points=3,
+    of=FUNCTION,
+    judge=Like(tolerance=1e-4, likeness=0.9),
+)
 def test_model(impl, given):
     B, D, F, G = given.sizes("B D F G")
     model, x = nested(given), given.normal(B, D)
@@ -200,23 +220,25 @@ def test_model(impl, given):
         model[part] = frozen_linear(given, D, F, bias=bool(at))
     for name in ("q_proj", "k_proj", "v_proj"):
         model["layers"][1]["attn"][name] = frozen_linear(given, D, D, bias=False)
-    impl.add_lora(model, G, given.real(5.0, 9.0))
+    alpha = given.real(5.0, 9.0)
+    impl.add_lora(model, G, alpha)
     for layer in (module for module in model.modules() if isinstance(module, impl.LoRALinear)):
         with_known_factors(given, layer, G)
-    before = outputs(model, x)
-    given.load(model["q_proj"], layer_shapes(D, F, G, bias=False))
-    given.load(model["layers"][1]["attn"]["v_proj"], layer_shapes(D, D, G, bias=False))
-    return {"with new factors": before, "with other factors": outputs(model, x)}
+    before, alone = outputs(model, x), impl.LoRALinear(frozen_linear(given, D, F, bias=False), G, alpha)
+    state = {name: given.normal(*shape) for name, shape in layer_shapes(D, F, G, bias=False).items()}
+    both = [given.fill(layer, state)(x) for layer in (model["q_proj"], alone)]
+    return {"with new factors": before, "with other factors, compared with a layer of this rank and alpha": both}
 
 
-@check("inputs keep their values and may have any leading axes", points=1, of=CLASS)
+@check("inputs keep their values and may have any leading axes", points=1, of=CLASS, judge=Like(tolerance=1e-4))
 def test_inputs(impl, given):
     B, T, D = given.sizes("B T D")
     layer, x = lora(impl, given), given.normal(B, T, D)
+    given_x, three = x.clone(), layer(x.clone())
     return {
-        "output for an input of one axis": layer(x[0, 0]),
-        "output for an input of four axes": layer(x[None, :, :2]),
-        "input after the calls": x,
+        "output for an input of one axis, and of three": [layer(x[0, 0]), three[0, 0]],
+        "output for an input of four axes, and of three": [layer(x[None, :, :2]), three[None, :, :2]],
+        "input after the calls, and before": [x, given_x],
     }
 
 

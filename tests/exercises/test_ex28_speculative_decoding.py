@@ -10,7 +10,7 @@ from autograder.checks import Like, SameInputs, check, picture
 
 VERIFY, GENERATE = "verify_draft", "speculative_generate"
 VERIFIED = ("kept", "all_kept", "residual", "exact")
-GENERATED = ("greedy", "lengths")
+GENERATED = ("undrafted", "greedy", "greedy_refused")
 FIRST_WORD = 5
 PRIME = 997
 
@@ -52,7 +52,7 @@ def refusal(impl, given, place, dtype="float64"):
     return impl.verify_draft(drafted, **probs, uniforms=uniforms)
 
 
-@check("token i is kept while its uniform is below p / q", points=4, of=VERIFY)
+@check("token i is kept while its uniform is below p / q", points=3, of=VERIFY)
 def test_kept(impl, given):
     n, counts = given.size("K"), []
     for _ in range(16):
@@ -64,7 +64,7 @@ def test_kept(impl, given):
     return {f"accepted tokens of round {number}": count for number, count in enumerate(counts, 1)}
 
 
-@check("if all are kept, the target's last row comes next", points=2, of=VERIFY)
+@check("if all are kept, the target's last row comes next", points=3, of=VERIFY)
 def test_all_kept(impl, given):
     n = given.size("K")
     drafted, probs = round_of(given, n)
@@ -73,7 +73,7 @@ def test_all_kept(impl, given):
     return {"accepted": accepted, "next_probs": next_probs}
 
 
-@check("after a refusal, the rest of p - q comes next, divided by its sum", points=4, of=VERIFY)
+@check("after a refusal, the rest of p - q comes next, divided by its sum", points=3, of=VERIFY)
 def test_residual(impl, given):
     n, seen = given.size("K"), {}
     for place in (0, 1, n - 1):
@@ -117,7 +117,7 @@ def summed(impl, given, drafts, targets):
     return result
 
 
-@check("over all drafts and draws, three tokens have the target's distribution", points=4, of=VERIFY)
+@check("over all drafts and draws, three tokens have the target's distribution", points=2, of=VERIFY)
 def test_exact(impl, given):
     V = 3
     drafts = [shares(given, V), shares(given, V, V)]
@@ -130,7 +130,8 @@ def test_nothing_remains(impl, given):
     n = given.size("K")
     drafted, probs = round_of(given, n)
     probs["draft_probs"] = probs["target_probs"][:-1].clone()
-    uniforms = given.tensor([0.5] * (n - 2) + [1.0, 0.5], "float64")  # rounding can make a quotient 1 - 1e-16
+    probs["target_probs"][n - 2] *= 1 - 2e-7  # as rounding to float32 can do; no token has p > q then
+    uniforms = given.tensor([0.5] * (n - 2) + [1 - 1e-7, 0.5], "float64")
     accepted, next_probs = impl.verify_draft(drafted, **probs, uniforms=uniforms)
     return {"accepted": accepted, "next_probs": next_probs}
 
@@ -156,7 +157,7 @@ def test_impossible(impl, given):
     return {"accepted": accepted, "next_probs": next_probs}
 
 
-@check("float32 and float64 keep their dtype", points=1, of=VERIFY)
+@check("float32 and float64 keep their dtype", points=1, of=VERIFY, judge=Like())
 def test_dtypes(impl, given):
     return {dtype: refusal(impl, given, 1, dtype)[1] for dtype in ("float32", "float64")}
 
@@ -233,27 +234,53 @@ def prompt_of(given, length=None):
     return given.integers(FIRST_WORD, given.size("V"), 1, length or given.size("T"))
 
 
-@check("at temperature 0, the text is the target's greedy text, whatever the draft is", points=4, of=GENERATE)
-def test_greedy(impl, given):
-    target, _ = language_model(given)
-    prompt, seen = prompt_of(given), {}
-    for name, misses in (("a perfect draft", 0), ("a good draft", 4), ("a useless draft", 1)):
-        draft, _ = language_model(given, misses=misses)
-        ids = impl.speculative_generate(target, draft, prompt, max_new_tokens=11, num_drafted=3, temperature=0.0)
-        seen[f"ids with {name}"] = ids
-    return {**seen, "prompt after the call": prompt}
+def written(impl, given, count, drafted, *, misses=0, temperature=0.0):
+    """Return the prompt, the ids and the calls of the target, for a draft that is wrong at 1 of `misses` places."""
+    (target, calls), (draft, _), prompt = language_model(given), language_model(given, misses=misses), prompt_of(given)
+    options = {"max_new_tokens": count, "num_drafted": drafted, "temperature": temperature}
+    return prompt, impl.speculative_generate(target, draft, prompt, **options), calls
 
 
 @check(
-    "the target is called once a round, and a good draft saves rounds", points=3, of=GENERATE, requires_any=GENERATED
+    "the target sees all drafted tokens of a round in one call",
+    points=3,
+    of=GENERATE,
+    requires_any=GENERATED,
+    idea=True,
 )
-def test_rounds(impl, given):
-    prompt, seen = prompt_of(given), {}
-    for misses, drafted, temperature in ((0, 3, 0.0), (4, 2, 0.0), (3, 5, 0.0), (1, 3, 0.0), (0, 4, 2.0)):
-        (target, calls), (draft, _) = language_model(given), language_model(given, misses=misses)
-        ids = impl.speculative_generate(
-            target, draft, prompt, max_new_tokens=13, num_drafted=drafted, temperature=temperature
-        )
+def test_one_call(impl, given):
+    drafted = given.number(2, 5)
+    prompt, _, calls = written(impl, given, 12, drafted)
+    return {
+        "tokens of the prompt": prompt.size(1),
+        f"tokens in the first call of the target beyond the prompt, {drafted} drafted": calls[0] - prompt.size(1),
+    }
+
+
+@check("without a drafted token, the text is the target's greedy text", points=2, of=GENERATE)
+def test_undrafted(impl, given):
+    return {"ids without a drafted token": written(impl, given, 5, 0)[1]}
+
+
+@check("at temperature 0 with a perfect draft, the text is the target's greedy text", points=3, of=GENERATE)
+def test_greedy(impl, given):
+    prompt, ids, _ = written(impl, given, 12, 3)
+    return {"ids with a perfect draft": ids, "prompt after the call": prompt}
+
+
+@check("with a wrong draft, the text is the target's greedy text too", points=2, of=GENERATE)
+def test_greedy_refused(impl, given):
+    return {
+        "ids with a good draft": written(impl, given, 12, 3, misses=4)[1],
+        "ids with a useless draft": written(impl, given, 12, 3, misses=1)[1],
+    }
+
+
+def rounds(impl, given, *cases):
+    """Observe the calls of the target and the length of the text."""
+    seen = {}
+    for misses, drafted, temperature in cases:
+        prompt, ids, calls = written(impl, given, 12, drafted, misses=misses, temperature=temperature)
         quality = f"a draft that is wrong at 1 of {misses} positions" if misses else "a draft like the target"
         name = f"{quality}, {drafted} drafted in a round, temperature {temperature:g}"
         seen[f"calls of the target: {name}"] = len(calls)
@@ -261,24 +288,34 @@ def test_rounds(impl, given):
     return seen
 
 
-@check("the text has exactly max_new_tokens more tokens", points=2, of=GENERATE)
+@check("the target is called once a round, and a perfect draft saves most", points=3, of=GENERATE)
+def test_rounds(impl, given):
+    return rounds(impl, given, (0, 3, 0.0), (0, 5, 0.0), (0, 2, 2.0)) | {"ids": written(impl, given, 2, 1)[1]}
+
+
+@check("a good draft saves calls, and a useless one costs none", points=2, of=GENERATE, requires_any=GENERATED)
+def test_rounds_refused(impl, given):
+    return rounds(impl, given, (4, 2, 0.0), (3, 5, 0.0), (1, 3, 0.0))
+
+
+@check("the text has exactly max_new_tokens more tokens", points=2, of=GENERATE, requires_any=GENERATED)
 def test_lengths(impl, given):
     target, calls = language_model(given)
-    draft, _ = language_model(given, misses=5)
+    draft, _ = language_model(given)
 
     def run(count, drafted, length=None):
         prompt = prompt_of(given, length)
-        return impl.speculative_generate(
-            target, draft, prompt, max_new_tokens=count, num_drafted=drafted, temperature=0.0
-        )
+        options = {"max_new_tokens": count, "num_drafted": drafted, "temperature": 0.0}
+        return impl.speculative_generate(target, draft, prompt, **options).size(1) - prompt.size(1)
 
     return {
-        "ids with max_new_tokens = 0": run(0, 3),
+        "new tokens with max_new_tokens = 0": run(0, 3),
         "calls of the target for no token": len(calls),
-        "ids with one new token": run(1, 4),
-        "ids with two new tokens, seven drafted": run(2, 7),
-        "ids without a drafted token": run(3, 0),
-        "ids after a prompt of one token": run(6, 2, 1),
+        "new tokens with max_new_tokens = 1": run(1, 4),
+        "two new tokens, seven drafted": run(2, 7),
+        "three new tokens, none drafted": run(3, 0),
+        "six new tokens after a prompt of one token": run(6, 2, 1),
+        "length of a prompt": given.size("T"),
     }
 
 
@@ -290,7 +327,7 @@ def logits_with(given, places, probabilities, temperature):
 
 @check(
     "at every temperature, tokens come with the target's probabilities",
-    points=4,
+    points=2,
     of=GENERATE,
     requires_any=GENERATED,
     trials=1,
@@ -340,17 +377,17 @@ def test_generator(impl, given):
         ]
 
     return {
-        "greedy text": impl.speculative_generate(exact, draft, prompt, max_new_tokens=12, num_drafted=2, temperature=0),
+        "greedy text": impl.speculative_generate(exact, exact, prompt, max_new_tokens=12, num_drafted=2, temperature=0),
         SAME_SEED: [seeded(2), seeded(3)],
     }
 
 
-def text_elsewhere(impl, given, temperature):
+def text_elsewhere(impl, given, temperature, misses):
     """Return a text that was written on another device, beside the same text from the CPU."""
-    (target, _), (draft, _), prompt = language_model(given), language_model(given, misses=3), prompt_of(given)
+    (target, _), (draft, _), prompt = language_model(given), language_model(given, misses=misses), prompt_of(given)
 
     def run(device):
-        models, options = (target.to(device), draft.to(device)), {"max_new_tokens": 11, "num_drafted": 3}
+        models, options = (target.to(device), draft.to(device)), {"max_new_tokens": 12, "num_drafted": 3}
         return impl.speculative_generate(*models, prompt.to(device), **options, temperature=temperature)
 
     here = run("cpu")
@@ -367,7 +404,7 @@ def text_elsewhere(impl, given, temperature):
     requires_any=GENERATED,
 )
 def test_device(impl, given):
-    return text_elsewhere(impl, given, 0.0)
+    return text_elsewhere(impl, given, 0.0, 0)
 
 
 @check(
@@ -379,7 +416,7 @@ def test_device(impl, given):
     requires_any=GENERATED,
 )
 def test_sampled_on_device(impl, given):
-    return text_elsewhere(impl, given, 0.01)  # all but one probability is 0, so the text does not depend on chance
+    return text_elsewhere(impl, given, 0.01, 3)  # all but one probability is 0, so the text does not depend on chance
 
 
 @picture("draft and target together write as the target does", rows="who", columns="token")

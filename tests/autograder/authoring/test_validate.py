@@ -322,6 +322,17 @@ def with_checks(course: Path, more: str) -> list[str]:
     ]
 
 
+def test_a_program_without_the_idea_earns_little(course: Path) -> None:
+    file = course / "tests" / "exercises" / f"test_{tiny.FIRST}.py"
+    tiny.replaced(file, 'points=2, of="running_mean")', 'points=2, of="running_mean", idea=True)')
+    missing = "a check is its idea, and no misconception has without_idea = true"
+    assert problems_after(course) == [missing]
+    catalogue = course / "solutions" / "misconceptions" / f"{tiny.FIRST}.toml"
+    tiny.replaced(catalogue, "[mean-of-nothing]", "[mean-of-nothing]\nwithout_idea = true")
+    (problem,) = problems_after(course)
+    assert problem.startswith("the misconception mean-of-nothing is without the idea and earns 34.29 of 40 points")
+
+
 def test_a_check_whose_inputs_are_sizes_alone_is_reported(course: Path) -> None:
     more = """
 def ones(impl, given):

@@ -35,6 +35,16 @@ def test_a_check_counts_where_one_of_those_it_requires_counts() -> None:
     assert counted_checks(checks, set()) == set()
 
 
+def test_checks_count_where_the_idea_of_their_function_passes() -> None:
+    same = {"probe": lambda *_: None, "points": 1, "judge": Same(), "trials": 1}
+    idea = Check("idea", "", of="f", requires_any=("values",), idea=True, **same)
+    values, other = Check("values", "", of="f", **same), Check("other", "", of="g", **same)
+    checks = [values, idea, other]
+    assert counted_checks(checks, {"values", "other"}) == {"other"}
+    assert counted_checks(checks, {"idea", "other"}) == {"other"}
+    assert counted_checks(checks, {"idea", "values"}) == {"idea", "values"}
+
+
 def graded(grader: Grader, first: str) -> ExerciseResult:
     return tiny.result_of(grader.grade(tiny.submitted(first, tiny.POWER_ALONE)), tiny.FIRST)
 
@@ -100,6 +110,32 @@ def test_a_circle_of_requirements_is_refused(course: Path) -> None:
 def test_a_check_for_points_requires_no_bonus(course: Path) -> None:
     tiny.replaced(course / CHECKS, 'points=3, of="running_mean")', 'points=3, of="running_mean", bonus=True)')
     with pytest.raises(SuiteError, match="which is a bonus check; full marks must not need bonus points"):
+        tiny.suite_at(course)
+
+
+IDEA = 'points=2, of="running_mean", idea=True)'
+
+
+@pytest.mark.worker
+def test_what_waits_for_the_idea_says_so(course: Path) -> None:
+    tiny.replaced(course / CHECKS, 'points=2, of="running_mean")', IDEA)
+    with Grader(tiny.suite_at(course), seed=1) as grader:
+        result = graded(grader, tiny.mean_with("return (x.cumsum(-1) / torch.arange(1, x.size(-1) + 1)).reshape(-1)"))
+    found = {check.id: check for check in result.checks}
+    assert {name: check.status for name, check in found.items()} == {
+        "values": "waits",
+        "axes": "fail",
+        "dtype": "fail",
+        "empty": "waits",
+    }
+    assert found["values"].finding is not None
+    assert found["values"].finding.message == "This counts as soon as `axes` passes."
+    assert result.score == 0
+
+
+def test_an_idea_is_no_bonus(course: Path) -> None:
+    tiny.replaced(course / CHECKS, 'points=2, of="running_mean")', IDEA.replace("idea", "bonus=True, idea"))
+    with pytest.raises(SuiteError, match="is an idea and a bonus"):
         tiny.suite_at(course)
 
 
