@@ -16,11 +16,14 @@ TEXTS = {"name": 80, "explanation": 240, "hint": 200}
 MORE_TEXTS = {"tempting": 240, "experiment": 400}
 """Texts a misconception may have, for its page: why it tempts, and how to see it."""
 
-KEYS = (*TEXTS, *MORE_TEXTS, "convention", "any_exception", "find", "replace", "patches", "same_as")
+KEYS = (*TEXTS, *MORE_TEXTS, "convention", "destroys", "any_exception", "find", "replace", "patches", "same_as")
 """The keys of a misconception."""
 
 LONGEST_CONVENTION = 60
 """Characters of `convention`, which says whose it is."""
+
+LONGEST_REASON = 160
+"""Characters of `destroys`."""
 
 HERE = "this course"
 """Words of the explanation of a convention, which says what the course has instead."""
@@ -31,6 +34,7 @@ class WrongProgram:
     """A wrong program that learners write. `same_as` names those no output can tell from it.
 
     With `convention` it is no mistake, but the convention of those that it names, where the course has another one.
+    `destroys` says why it may cost most points of the exercise: what of the idea is left.
     With `any_exception` its name is true of every program that raises in the same checks, whatever the exception is.
     """
 
@@ -42,6 +46,7 @@ class WrongProgram:
     same_as: tuple[str, ...] = ()
     convention: str = ""
     any_exception: bool = False
+    destroys: str = ""
 
 
 class CatalogueError(Exception):
@@ -68,6 +73,7 @@ def read_catalogue(file: Path, solution: str, *, parse: bool = True) -> tuple[Wr
             _same_as(entry),
             entry.get("convention", ""),
             entry.get("any_exception", False),
+            entry.get("destroys", ""),
         )
         for id_, entry in entries.items()
     )
@@ -179,6 +185,9 @@ def _problems(entry: Any, solution: str, parse: bool) -> Iterable[str]:
         if key in entry and not (isinstance(entry[key], str) and 0 < len(entry[key]) <= longest):
             yield f"its {key} is no text of 1 to {longest} characters"
     yield from _convention_problems(entry)
+    reason = entry.get("destroys", "a reason")
+    if not (isinstance(reason, str) and 0 < len(reason.strip()) <= LONGEST_REASON):
+        yield f"its destroys is no text of 1 to {LONGEST_REASON} characters that says what is left of the idea"
     if not isinstance(entry.get("any_exception", False), bool):
         yield "its any_exception is neither true nor false"
     otherwise = f"expected {', '.join(KEYS)}"
