@@ -22,13 +22,16 @@ MORE_TEXTS = {"tempting": 240, "experiment": 400}
 KEYS = (
     *TEXTS,
     *MORE_TEXTS,
-    *("convention", "any_exception", "when", "without_idea"),
+    *("convention", "destroys", "any_exception", "when", "without_idea"),
     *("find", "replace", "patches", "same_as"),
 )
 """The keys of a misconception."""
 
 LONGEST_CONVENTION = 60
 """Characters of `convention`, which says whose it is."""
+
+LONGEST_REASON = 160
+"""Characters of `destroys`."""
 
 HERE = "this course"
 """Words of the explanation of a convention, which says what the course has instead."""
@@ -39,6 +42,7 @@ class WrongProgram:
     """A wrong program that learners write. `same_as` names those no output can tell from it.
 
     With `convention` it is no mistake, but the convention of those that it names, where the course has another one.
+    `destroys` says why it may cost most points of the exercise: what of the idea is left.
     With `any_exception` its name is true of every program that raises in the same checks, whatever the exception is.
     `when` has words that the code must use for the name to be true of it, and words that it must not use after `not`.
     With `without_idea` it does everything but what the exercise is about, so it must earn little.
@@ -54,6 +58,7 @@ class WrongProgram:
     any_exception: bool = False
     when: tuple[str, ...] = ()
     without_idea: bool = False
+    destroys: str = ""
 
 
 class CatalogueError(Exception):
@@ -82,6 +87,7 @@ def read_catalogue(file: Path, solution: str, *, parse: bool = True) -> tuple[Wr
             entry.get("any_exception", False),
             tuple(entry.get("when", ())),
             entry.get("without_idea", False),
+            entry.get("destroys", ""),
         )
         for id_, entry in entries.items()
     )
@@ -251,6 +257,9 @@ def _problems(entry: Any, solution: str, parse: bool) -> Iterable[str]:
         if key in entry and not (isinstance(entry[key], str) and 0 < len(entry[key]) <= longest):
             yield f"its {key} is no text of 1 to {longest} characters"
     yield from _convention_problems(entry)
+    reason = entry.get("destroys", "a reason")
+    if not (isinstance(reason, str) and 0 < len(reason.strip()) <= LONGEST_REASON):
+        yield f"its destroys is no text of 1 to {LONGEST_REASON} characters that says what is left of the idea"
     for key in ("any_exception", "without_idea"):
         if not isinstance(entry.get(key, False), bool):
             yield f"its {key} is neither true nor false"

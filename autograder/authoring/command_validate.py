@@ -9,7 +9,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING
 
 from autograder.cli import JOBS, CommandParser, add_json, make_console, positive, say, show_count, show_keys
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 
-COLUMNS = ("exercise", "checks", "caught", "named", "accepted", "idle", "key kB")
+COLUMNS = ("exercise", "checks", "caught", "named", "accepted", "idle", "cost", "key kB")
 
 
 def add_options(parser: CommandParser) -> None:
@@ -54,6 +56,7 @@ def add_options(parser: CommandParser) -> None:
     add("--styles", type=positive, nargs="?", const=1, metavar="N", help=does)
     does = "calibrate too: misconceptions in whole accepted courses, with --once their points; with N, every Nth"
     add("--ported", type=positive, nargs="?", const=1, metavar="N", help=does)
+    add("--costs", action="store_true", help="print the share of its exercise's points that each misconception costs")
     add("--sizes", type=Path, metavar="FILE", help="take the sizes of the axes from FILE (default: course.toml)")
     add("--page", type=Path, metavar="FILE", help="write to FILE which check catches which misconception")
     add("--jobs", type=positive, metavar="N", help=JOBS)
@@ -209,6 +212,10 @@ def _show(result: Validation, options: argparse.Namespace) -> None:
         console.print(_table(rows))
     for line in lines:
         show_sentence(console, line)
+    for exercise in result.exercises if options.costs else ():
+        say(f"\n{exercise.id}:")
+        for name, cost in sorted(exercise.costs.items(), key=itemgetter(1), reverse=True):
+            say(f"{cost:4.0f} %  {name}")
 
 
 def _cells(exercise: ExerciseProof) -> tuple[str, ...]:
@@ -220,6 +227,7 @@ def _cells(exercise: ExerciseProof) -> tuple[str, ...]:
         f"{exercise.named} of {exercise.misconceptions}",
         f"{exercise.accepted_full} of {exercise.accepted}",
         str(len(exercise.survivors)),
+        f"{median(exercise.costs.values()):.0f} %" if exercise.costs else "-",
         "-" if exercise.key_bytes is None else kilobytes(exercise.key_bytes).removesuffix(" kB"),
     )
 

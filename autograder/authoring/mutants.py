@@ -14,7 +14,7 @@ from textwrap import dedent, indent
 from typing import Any
 
 from autograder.course import BEGIN, END, Course, Exercise, UsageError, suggestion, write_atomically
-from autograder.edits import Slot, Variant, pairs, slots, variants
+from autograder.edits import Slot, Variant, ignored_arguments, pairs, slots, variants
 from autograder.protocol import first_line
 
 from .witness import detaches_nothing
@@ -54,7 +54,13 @@ class Mutant:
         return self.where, self.was, self.becomes, self.nth
 
 
-def mutants_of(solution: str, number: str, changed: Variants = variants) -> list[Mutant]:
+def changes_of(slot: Slot, imported: Collection[str]) -> Iterator[Variant]:
+    """Yield the wrong nodes of all operators: also of those that the search for an edit which mends does not use."""
+    yield from variants(slot, imported)
+    yield from ignored_arguments(slot)
+
+
+def mutants_of(solution: str, number: str, changed: Variants = changes_of) -> list[Mutant]:
     """Return every mutant of what students write, in the order of its lines; no two are the same program.
 
     A program without marks of the solution is changed everywhere. `number` is that of the exercise, with which the

@@ -6,18 +6,20 @@ import json
 import subprocess
 import sys
 import time
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache, partial
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import numpy as np
 
-from autograder.answer_key import AnswerKey, CatalogueError, Keys, Outcomes
+from autograder.answer_key import AnswerKey, CatalogueError, Keys, Outcomes, WrongProgram
 from autograder.checks import Check, Key
 from autograder.comparison import Expected, passes
-from autograder.course import COURSE_FILE, Course, Exercise, StubError, Suite, nearest, shortened
+from autograder.course import COURSE_FILE, Course, Exercise, StubError, Suite, nearest, read_text, shortened
 from autograder.diagnosis import Source
 from autograder.judge import Grid, StepResult, Verdicts, failures, plan_of, plan_of_steps, result_of, results_of
 from autograder.protocol import PACKAGE
@@ -152,6 +154,80 @@ def unexpected(
             yield f"{what} fails the check {check.id}: {reason}"
 
 
+# What a misconception costs: the percentage of its exercise's points that its failed checks give.
+
+MEDIAN_COST = 30
+"""The largest median of an exercise: half of its misconceptions leave most of its checks in peace."""
+
+CONVENTION_COST = 35
+"""What a convention of others may cost at most."""
+
+HIGHEST_COST = 60
+"""What a misconception may cost at most, unless it `destroys` the idea of the exercise."""
+
+DESTROYING = 0.1
+"""The largest share of an exercise's misconceptions that may destroy its idea."""
+
+FEWEST_COSTS = 10
+"""With fewer misconceptions, one check more or less decides the median, so no rule holds."""
+
+COSTLY_FILE = "costly.toml"
+"""A file beside the solutions: the exercises that do not hold the rules yet, each with its measured figures."""
+
+
+def cost_of(checks: Sequence[Check], statuses: Mapping[str, str]) -> float:
+    """Return the percentage of an exercise's points that a program loses. A bonus check gives none of them."""
+    counted = [check for check in checks if not check.bonus] or checks
+    lost = sum(check.points for check in counted if statuses[check.id] != "pass")
+    return 100 * lost / sum(check.points for check in counted)
+
+
+def cost_problems(entries: Sequence[WrongProgram], costs: Mapping[str, float]) -> Iterator[str]:
+    """Yield a sentence for each misconception, and for their median, that costs more than the rules allow."""
+    if len(costs) < FEWEST_COSTS:
+        return
+    sharper = "let each check judge only its own claim"
+    if (middle := median(costs.values())) > MEDIAN_COST:
+        expected = f"expected at most {MEDIAN_COST} %: {sharper}"
+        yield f"the median misconception costs {middle:.0f} % of the points, {expected}"
+    for entry in entries:
+        cost, most = costs[entry.id], CONVENTION_COST if entry.convention else HIGHEST_COST
+        if cost > most and not (entry.destroys and not entry.convention):
+            what = "convention" if entry.convention else "misconception"
+            yield f"the {what} {entry.id} costs {cost:.0f} % of the points, expected at most {most} %: {sharper}"
+        elif entry.destroys and cost <= HIGHEST_COST:
+            yield f"the misconception {entry.id} has destroys, and costs only {cost:.0f} % of the points: remove it"
+    if (destroying := sum(bool(entry.destroys) for entry in entries)) > DESTROYING * len(entries):
+        yield f"{destroying} of {len(entries)} misconceptions have destroys, expected at most one in ten"
+
+
+def figures_of(entries: Sequence[WrongProgram], costs: Mapping[str, float]) -> str:
+    """Return the figures that the rules compare, as the list of costly exercises has them."""
+    above = sum(costs[entry.id] > HIGHEST_COST and not entry.destroys for entry in entries)
+    conventions = sum(costs[entry.id] > CONVENTION_COST for entry in entries if entry.convention)
+    more = f", conventions: {conventions} above {CONVENTION_COST} %" if conventions else ""
+    return f"median {median(costs.values()):.0f} %, {above} above {HIGHEST_COST} %{more}"
+
+
+def excused(listed: str | None, problems: Sequence[str], figures: str) -> Iterator[str]:
+    """Yield the problems of an exercise's costs; of one that is listed as costly, only that its figures are wrong."""
+    if listed is None:
+        yield from problems
+    elif not problems:
+        yield f"{COSTLY_FILE} lists it, and its costs hold: remove the line"
+    elif listed != figures:
+        yield f"{COSTLY_FILE} says {listed!r} of it, measured is {figures!r}"
+
+
+def _costs_too_much(suite: Suite, exercise: Exercise, costs: Mapping[str, float]) -> Iterator[str]:
+    """Yield a sentence for each rule that the costs of an exercise break, if it is not listed as costly."""
+    if costs:
+        entries = [entry for entry in catalogue_of(suite, exercise) if entry.id in costs]
+        file = suite.course.solutions_dir / COSTLY_FILE
+        listed = tomllib.loads(read_text(file)) if file.is_file() else {}
+        yield from excused(listed.get(exercise.id), list(cost_problems(entries, costs)), figures_of(entries, costs))
+
+
 @dataclass(frozen=True)
 class Answer:
     """The answer key of an exercise, the outcomes it was made of, and its size in a kit in bytes, if it is known."""
@@ -178,6 +254,7 @@ class ExerciseProof:
     """The proof of one exercise. `alone` counts the misconceptions that are named correctly, not as an equal one.
 
     `survivors` are the idle checks. `empty` has the points that each family of empty programs earns, in hundredths.
+    `costs` has the percentage of the exercise's points that each misconception costs.
     `warnings` are sentences about what can be better. `key_bytes` is the size of the answer key in a kit; None for
     another seed or device than the kit's.
     """
@@ -195,6 +272,7 @@ class ExerciseProof:
     problems: tuple[str, ...]
     warnings: tuple[str, ...] = ()
     key_bytes: int | None = None
+    costs: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -412,6 +490,9 @@ def _exercise_proof(
     problems += _exercise_problems(suite, exercise, survivors, families)
     size = answer.size if answer is not None else None
     problems += filter(None, [problem_of(exercise.id, size)])
+    costs = {proof.name: round(cost_of(suite.checks[exercise.id], proof.checks), 1) for proof in wrong}
+    if size is not None:  # the seed and the device of the kit: on another device, a tensor left on the CPU fails all
+        problems += [f"{exercise.id}: {sentence}" for sentence in _costs_too_much(suite, exercise, costs)]
     named = [proof for proof in wrong if not proof.problems and proof.named is not None]
     return ExerciseProof(
         id=exercise.id,
@@ -427,6 +508,7 @@ def _exercise_proof(
         problems=tuple(problems),
         warnings=(*filter(None, [warning_of(exercise.id, size)]), *_warnings(suite, exercise)),
         key_bytes=size,
+        costs=costs,
     )
 
 
@@ -452,13 +534,14 @@ def _failures(
 ) -> tuple[tuple[Check, ...], list[list[str]], list[list[str]]]:
     """Return the checks of an exercise, and the rows of its misconceptions and of its conventions."""
     checks = suite.checks[exercise.id]
+    costs = next(proof.costs for proof in validation.exercises if proof.id == exercise.id)
     own = (proof for proof in validation.proofs if proof.exercise == exercise.id and proof.kind == "misconception")
     proofs = {proof.name: proof for proof in own}
     mistakes, conventions = [], []
     for entry in catalogue_of(suite, exercise):
         if entry.id in proofs:
             fails = (str(at) for at, check in enumerate(checks, 1) if proofs[entry.id].checks[check.id] != "pass")
-            cells = [f"`{entry.id}`", ", ".join(fails)]
+            cells = [f"`{entry.id}`", f"{costs[entry.id]:.0f} %", ", ".join(fails)]
             if entry.convention:
                 conventions.append([entry.name, entry.convention, *cells])
             else:

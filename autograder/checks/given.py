@@ -272,30 +272,49 @@ class Given(ArrayGiven):
         return tensor if tensor.device == self.device else tensor.to(self.device)
 
     def load(
-        self, module: Module, parameters: Mapping[str, Shape], *, dtype: str = "float32", train: bool = False
+        self,
+        module: Module,
+        parameters: Mapping[str, Shape],
+        *,
+        dtype: str = "float32",
+        train: bool = False,
+        strict: bool = True,
     ) -> Module:
         """Load random weights under the contract's parameter names into a module; return it in eval mode.
 
         A parameter that the contract does not name keeps its value, and such a bias becomes zero: a check of its own
-        takes the points for it, once. Raises `StructureError` where names or shapes are missing.
+        takes the points for it, once. Raises `StructureError` where names or shapes are missing. Without `strict`, what
+        is missing is left out too: so a check can judge its own claim on the layout that the program declares.
         """
         if not isinstance(module, nn.Module):
             owner = type(module).__name__
             says = f"{owner} is not an nn.Module: derive the class from nn.Module"
             raise StructureError(Refusal(says, "base", owner))
         state = {name: self._weight(shape, dtype) for name, shape in parameters.items()}
-        return self.fill(module, state, dtype=dtype, train=train)
+        return self.fill(module, state, dtype=dtype, train=train, strict=strict)
 
     def fill(
-        self, module: Module, state: Mapping[str, Tensor], *, dtype: str = "float32", train: bool = False
+        self,
+        module: Module,
+        state: Mapping[str, Tensor],
+        *,
+        dtype: str = "float32",
+        train: bool = False,
+        strict: bool = True,
     ) -> Module:
         """Load known weights under the contract's parameter names into a module; return it in eval mode.
 
-        Raises `StructureError` where names or shapes are missing.
+        Raises `StructureError` where names or shapes are missing; without `strict`, those are left out.
         """
         named = torch_dtype(dtype)
         with torch.no_grad():
-            fill(module, state)
+            try:
+                fill(module, state)
+            except StructureError:
+                if strict:
+                    raise
+                own = {name: weight.shape for name, weight in module.named_parameters()}
+                fill(module, {name: value for name, value in state.items() if own.get(name) == value.shape})
         wanted = torch.float64 if self._exact else named
         if self._traced or not _is_in_place(module, self.device, wanted):
             module.to(device=self.device, dtype=wanted)

@@ -66,7 +66,7 @@ def test_by_hand_steps(impl, given):
     return {"scores": steps.scores, "weights": steps.weights, "output": steps.output}
 
 
-@check("by hand: scores of any size give finite weights", points=1, of=BY_HAND, judge=Like())
+@check("by hand: scores of any size give finite weights", points=2, of=BY_HAND, judge=Like())
 def test_by_hand_large(impl, given):
     x, *matrices = inputs_by_hand(given)
     x[0] *= 1000  # row 0 and column 0 have huge scores of both signs, other rows may have none above 1
@@ -281,7 +281,16 @@ def test_dropout(impl, given):
     taken, _ = attend(impl, query * 0, key, value, None, dropout.eval())
     dropped, _ = attend(impl, query * 0, key, value, None, dropout.train())
     first, copy = dropped.chunk(2, dim=-1)
+
+    # Both arguments at once, compared with the same mask alone: another check judges what a mask does.
+    mask = given.mask(keys, keys)
+    alone, _ = attend(impl, query * 0, key, value, mask)
+    both, _ = attend(impl, query * 0, key, value, mask, dropout.train())
+    is_open = alone != 0
+    share = ((both == 0) & is_open).sum() / is_open.sum()
     return {
+        "numbers under a mask that are 0 without dropout only": int(((both != 0) & ~is_open).sum()),
+        "quarters dropped under a mask": round(4 * float(share)),
         "eval": taken[..., :keys],
         "train": first,
         "output in training": [first, copy],

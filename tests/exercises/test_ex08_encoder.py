@@ -1,11 +1,12 @@
-"""ex08: a block of attention and feed-forward, and a stack of them over ids."""
+"""ex08: a block of attention and feed-forward, and a stack of them over ids. `block` and `encoder` compare all numbers.
+The others judge only their claim: which tokens an output depends on, which part still gets a gradient, or whether two
+calls agree. So a program with another order of its parts can pass them."""
 
-from autograder.checks import Like, Same, SameInputs, check, picture
+from autograder.checks import Like, SameInputs, check, picture
 
 BLOCK = "EncoderBlock"
 ENCODER = "Encoder"
-COMPUTED = ("block_dropout", "device")  # one of them passes unless nothing is computed
-AS_ON_CPU = Like(tolerance=1e-4, free=("slope along the parameters",))
+COMPUTED = ("block", "block_mask", "encoder")  # one of them passes unless nothing is computed
 ALL = 1 - 1e-9  # drops everything, so nothing is random, but 1 / (1 - rate) is still finite
 
 
@@ -24,13 +25,14 @@ def block_shapes(D, F):
     }
 
 
-def encoder_block(impl, given, *, dropout=0.1, train=False):
-    """Return a block with known weights."""
+def encoder_block(impl, given, *, dropout=0.0, dtype="float32", train=False, strict=False):
+    """Return a block with known weights, as far as it has them. One check alone wants them all."""
     D, H, F = given.sizes("D H F")
-    return given.load(impl.EncoderBlock(D, H, F, dropout), block_shapes(D, F), train=train)
+    made = impl.EncoderBlock(D, H, F, dropout)
+    return given.load(made, block_shapes(D, F), dtype=dtype, train=train, strict=strict)
 
 
-def new_encoder(impl, given, blocks, *, dropout=0.1):
+def new_encoder(impl, given, blocks, *, dropout=0.0):
     """Return a new encoder."""
     V, D, H, F, N = given.sizes("V D H F N")
     return impl.Encoder(V, D, H, F, dropout, blocks, N)
@@ -45,10 +47,10 @@ def encoder_shapes(given, blocks):
     return shapes
 
 
-def encoder(impl, given, blocks=2, *, dropout=0.1, dtype="float32", train=False):
-    """Return an encoder with known weights."""
+def encoder(impl, given, blocks=2, *, dropout=0.0, dtype="float32", strict=False):
+    """Return an encoder with known weights, as far as it has them. One check alone wants them all."""
     made = new_encoder(impl, given, blocks, dropout=dropout)
-    return given.load(made, encoder_shapes(given, blocks), dtype=dtype, train=train)
+    return given.load(made, encoder_shapes(given, blocks), dtype=dtype, strict=strict)
 
 
 def at_two_scales(given, module, shapes):
@@ -60,9 +62,8 @@ def at_two_scales(given, module, shapes):
     state = {name: given.normal(*shape, scale=scales[name]) for name, shape in shapes.items()}
     asked = ("w_q.weight", "w_k.weight")
     for size in (200.0, 1.0):
-        yield given.fill(
-            module, {name: tensor * size if name.endswith(asked) else tensor for name, tensor in state.items()}
-        )
+        scaled = {name: tensor * size if name.endswith(asked) else tensor for name, tensor in state.items()}
+        yield given.fill(module, scaled, strict=False)
 
 
 def itself_alone(given, size):
@@ -80,44 +81,99 @@ def sentences(given, B=None, S=None):
     return given.integers(0, given.size("V"), B or given.size("B"), S or given.size("S"))
 
 
-def with_part_in_training(given, module, part, *inputs):
-    """Return the output of a module with dropout active in only one of its parts."""
-    module.eval()
-    part.train()
-    given.restart_randomness()
-    return given.steady(lambda: module(*inputs))
+def seen(call, tokens, others):
+    """Return by which rows of the output each token is seen: these change if another token is in its place.
+
+    `tokens` and `others` are one sentence (1, S, ...). Sentence i of the call's batch (S, S, ...) has another token i.
+    """
+    S = tokens.size(1)
+    before = tokens.repeat(S, *([1] * (tokens.dim() - 1)))
+    after = before.clone()
+    for i in range(S):
+        after[i, i] = others[0, i]
+    one, other = call(before), call(after)
+    changed = (one - other).abs().amax(dim=-1) > 1e-5 * one.abs().amax()
+    return {
+        f"rows that see token {i}": " ".join(str(row) for row, yes in enumerate(rows) if yes)
+        for i, rows in enumerate(changed.tolist())
+    }
+
+
+def with_itself(mask):
+    """Return a mask under which every token also sees itself: a residual connection passes it on anyway."""
+    return mask | mask.new_ones(mask.shape[-2:]).tril().triu()
+
+
+def trained_in(given, output, *parts):
+    """Return how many numbers of the parts get a gradient that is not 0."""
+    parameters = [parameter for part in parts for parameter in part.parameters()]
+    gradients = given.gradients(output, *parameters)
+    return sum(int((gradient != 0).sum()) for gradient in gradients if gradient is not None)
 
 
 @check("a block is attention, then feed-forward, each with residual and then norm", points=5, of=BLOCK)
 def test_block(impl, given):
-    return encoder_block(impl, given)(vectors(given))
+    return encoder_block(impl, given, strict=True)(vectors(given))
 
 
-@check("the mask of a block reaches its attention", points=2, of=BLOCK)
+@check("the mask of a block reaches its attention", points=2, of=BLOCK, judge=Like(tolerance=1e-4, likeness=0.2))
 def test_block_mask(impl, given):
-    B, S, H = given.sizes("B S H")
-    block, x = encoder_block(impl, given), vectors(given)
+    (B, S, D, H), F = given.sizes("B S D H"), given.size("F")
+    shapes = block_shapes(D, F).items()
+    # Every alpha is 1, so that the output resembles that of a block with its norms in other places.
+    state = {
+        name: given.normal(*shape, scale=0.2)
+        if len(shape) > 1
+        else given.tensor([1.0 * name.endswith("alpha")] * shape[0])
+        for name, shape in shapes
+    }
+    block, x = given.fill(impl.EncoderBlock(D, H, F, 0.0), state, strict=False), given.normal(B, S, D)
+    sentence, other = given.normal(1, S, D), given.normal(1, S, D, scale=3.0)
+    masks = {
+        "(B, 1, 1, S)": given.mask(S, 1, 1, S),
+        "(S, S)": with_itself(given.mask(S, S)),
+        "(B, S, S)": with_itself(given.mask(S, S, S)),
+        "(B, H, S, S)": with_itself(given.mask(S, H, S, S, share=0.3)),
+    }
+    found = {
+        f"mask {form}": seen(lambda x, mask=mask: block(x, mask=mask), sentence, other) for form, mask in masks.items()
+    }
+    opened = block(x.clone(), given.torch.ones_like(given.mask(B, 1, 1, S)))
+    return {"no mask": seen(block, sentence, other), **found, "output under an open mask": [opened, block(x)]}
+
+
+DROPPED = Like(free=("output with every sublayer dropped",))
+
+
+@check(
+    "in training, dropout acts on the output of each sublayer",
+    points=2,
+    of=BLOCK,
+    judge=DROPPED,
+    requires_any=COMPUTED,
+)
+def test_block_dropout(impl, given):
+    S, D = given.sizes("S D")
+    block, x = encoder_block(impl, given, dropout=ALL, train=True), vectors(given)
+    given.restart_randomness()
+    output = block(x)
     return {
-        "output under mask (B, 1, 1, S)": block(x, given.mask(B, 1, 1, S)),
-        "output under mask (S, S)": block(x, given.mask(S, S)),
-        "output under mask (B, S, S)": block(x, given.mask(B, S, S)),
-        "output under mask (B, H, S, S)": block(x, mask=given.mask(B, H, S, S)),
+        "numbers of the sublayers that still count": trained_in(given, output, block.attention, block.feed_forward),
+        **seen(block, given.normal(1, S, D), given.normal(1, S, D, scale=3.0)),
+        "numbers of the output that are 0": int((output == 0).sum()),
+        "output with every sublayer dropped": output,
     }
 
 
-@check("in training, dropout acts on the output of each sublayer", points=2, of=BLOCK)
-def test_block_dropout(impl, given):
-    block, x = encoder_block(impl, given, dropout=ALL, train=True), vectors(given)
-    given.restart_randomness()
-    return {"output with every sublayer dropped": block(x)}
+SLOPES = Like(tolerance=1e-3, free=("gradient of the input, compared with small steps",))
 
 
-@check("the gradient of a block's input is right", points=2, of=BLOCK, judge=Same(tolerance=1e-4))
+@check("the gradient of a block's input is right", points=2, of=BLOCK, judge=SLOPES, requires_any=COMPUTED)
 def test_block_gradient(impl, given):
-    B, S = given.sizes("B S")
-    x = vectors(given).requires_grad_()
-    output = encoder_block(impl, given)(x, given.mask(B, 1, 1, S))
-    return {"gradient of the input": given.gradients(output, x)[0]}
+    B, S, D = given.sizes("B S D")
+    block, mask = encoder_block(impl, given, dtype="float64"), given.mask(B, 1, 1, S)
+    (both,) = given.slopes(lambda x: block(x.clone(), mask), given.normal(B, S, D, dtype="float64"))
+    return {SLOPES.free[0]: both}
 
 
 @check("the inputs are not modified", points=1, of=BLOCK, requires_any=COMPUTED, judge=SameInputs(), trials=1)
@@ -131,29 +187,43 @@ def test_inputs_kept(impl, given):
 
 @check("ids are embedded, get positions, pass every block in order, and are normalized", points=5, of=ENCODER)
 def test_encoder(impl, given):
-    return encoder(impl, given)(sentences(given))
+    return encoder(impl, given, strict=True)(sentences(given))
 
 
-@check("the encoder's mask applies to every block, and there is no other mask", points=3, of=ENCODER)
+@check(
+    "the encoder's mask applies to every block, and there is no other mask", points=3, of=ENCODER, requires_any=COMPUTED
+)
 def test_encoder_mask(impl, given):
-    B, S = given.sizes("B S")
-    module, ids = encoder(impl, given), sentences(given)
-    return {
-        "output under mask (B, 1, 1, S)": module(ids, given.mask(B, 1, 1, S)),
-        "output under mask (B, 1, S, S)": module(ids, mask=given.mask(B, 1, S, S)),
-        "output under mask (S, S)": module(ids, given.mask(S, S)),
-        "output under mask (B, S, S)": module(ids, given.mask(B, S, S)),
+    S, V = given.sizes("S V")
+    module, ids = encoder(impl, given), sentences(given, 1)
+    others = (ids + given.integers(1, V, 1, S)) % V
+    masks = {
+        "(B, 1, 1, S)": given.mask(S, 1, 1, S),
+        "(B, 1, S, S)": with_itself(given.mask(S, 1, S, S, share=0.2)),
+        "(S, S)": with_itself(given.mask(S, S, share=0.2)),
+        "(B, S, S)": with_itself(given.mask(S, S, S, share=0.2)),
     }
+    found = {
+        f"mask {form}": seen(lambda ids, mask=mask: module(ids, mask=mask), ids, others) for form, mask in masks.items()
+    }
+    return {"no mask": seen(module, ids, others), **found}
 
 
-FREE = ("output of the blocked sentence", "output of the blocked sentence in float16", "slope along the parameters")
+FREE = (
+    "output of the blocked sentence",
+    "output of the blocked sentence in float16",
+    "slope along the parameters",
+    "rows at large scores with another last token, compared with usual scores",
+    "other sentences, compared with no sentence blocked",
+)
 
 
 @check(
     "a mask works at large scores, and a fully blocked row stays finite",
     points=1,
     of=ENCODER,
-    judge=Like(tolerance=1e-3, likeness=0.2, free=FREE),  # with 200 numbers or more, 0.2 is not chance
+    judge=Like(tolerance=1e-3, free=FREE),
+    requires_any=COMPUTED,
     trials=1,
 )
 def test_blocked_for_good(impl, given):
@@ -177,32 +247,61 @@ def test_blocked_for_good(impl, given):
     }
 
 
-@check("the dropout rate reaches the positions, the blocks and their parts", points=2, of=ENCODER, trials=1)
+@check(
+    "the dropout rate reaches the positions, the blocks and their parts",
+    points=2,
+    of=ENCODER,
+    trials=1,
+    requires_any=COMPUTED,
+)
 def test_dropout_rate(impl, given):
     module, ids = encoder(impl, given, dropout=ALL), sentences(given)
     first, last = module.encoder_blocks[0], module.encoder_blocks[-1]
-    parts = {
-        "positional encoding": module.positional_encoding,
-        "first block": first,
-        "attention of the last block": last.attention,
-        "feed-forward of the last block": last.feed_forward,
+    parts = {  # what drops everything, and what then gets no gradient, but for a bias after it
+        "positional encoding": (module.positional_encoding, module.embedding),
+        "first block": (first, first.feed_forward),
+        "attention of the last block": (last.attention, last.attention),
+        "feed-forward of the last block": (last.feed_forward, last.feed_forward),
     }
-    return {
-        f"output with everything dropped in the {name}": with_part_in_training(given, module, part, ids)
-        for name, part in parts.items()
-    }
+    found = {}
+    for name, (part, judged) in parts.items():
+        module.eval()
+        part.train()
+        found[f"numbers that still count with everything dropped in the {name}"] = trained_in(
+            given, module(ids), judged
+        )
+    return found
 
 
-@check("batches of any size and length up to seq_len work, call after call", points=2, of=ENCODER)
+TWO_CALLS = (
+    "same ids without a mask, compared with before a mask was given",
+    "one sentence, compared with the same sentence in a batch",
+    "one token, compared with the same token that sees only itself",
+    "seq_len tokens that see no later ones, compared with the first of them",
+)
+
+
+@check(
+    "batches of any size and length up to seq_len work, call after call",
+    points=2,
+    of=ENCODER,
+    judge=Like(tolerance=1e-4, free=TWO_CALLS),
+    requires_any=COMPUTED,
+)
 def test_any_size(impl, given):
     B, S, N = given.sizes("B S N")
-    module, ids = encoder(impl, given, 3), sentences(given)
+    module, ids, longest = encoder(impl, given, 3), sentences(given), sentences(given, 1, N)
+    before = module(ids)
+    module(ids, given.mask(B, 1, 1, S))
+    earlier = given.tensor([[key <= query for key in range(N)] for query in range(N)], "bool")
+    pairs = (
+        [module(ids), before],
+        [module(ids[:1]), before[:1]],
+        [module(ids[:1, :1]), module(ids[:1], itself_alone(given, S))[:, :1]],
+        [module(longest, earlier)[:, :S], module(longest[:, :S], earlier[:S, :S])],
+    )
     return {
-        "output of three blocks under a mask": module(ids, given.mask(B, 1, 1, S)),
-        "output of the same ids without a mask": module(ids),
-        "output of one sentence": module(sentences(given, 1)),
-        "output of one token": module(sentences(given, 1, 1)),
-        "output of seq_len tokens": module(sentences(given, 1, N)),
+        **dict(zip(TWO_CALLS, pairs, strict=True)),
         "rows of the position table": module.positional_encoding.pe.size(1),
     }
 
@@ -225,18 +324,33 @@ def test_parameters(impl, given):
     return {**given.trainable(module), "numbers that a gradient reaches": reached}
 
 
-@check("float64, bfloat16 and float16 models keep their dtype", points=1, of=ENCODER, trials=1)
+DTYPES = Like(free=("output, compared with float32",))
+
+
+@check(
+    "float64, bfloat16 and float16 models keep their dtype",
+    points=1,
+    of=ENCODER,
+    trials=1,
+    judge=DTYPES,
+    requires_any=COMPUTED,
+)
 def test_dtypes(impl, given):
     B, S = given.sizes("B S")
-    ids, mask, seen = sentences(given), given.mask(B, 1, 1, S), {}
+    ids, mask, found = sentences(given), given.mask(B, 1, 1, S), {}
     for dtype in ("float64", "bfloat16", "float16"):
-        seen[dtype] = encoder(impl, given, 1, dtype=dtype)(ids, mask)
-    # A float32 table is no mistake. So for float64 only the dtype counts, and the values in float32 precision.
-    seen["float64"] = [seen["float64"].dtype, seen["float64"].float()]
-    return seen
+        module = encoder(impl, given, 1, dtype=dtype)
+        narrow = module(ids, mask)
+        found[dtype] = {DTYPES.free[0]: [narrow, module.float()(ids, mask)]}
+    return found
 
 
-@check("new tensors are on the device of the input", points=1, of=ENCODER, trials=1, judge=AS_ON_CPU)
+ON_CPU = Like(tolerance=1e-4, free=("output", "output under a mask", "slope along the parameters"))
+
+
+@check(
+    "new tensors are on the device of the input", points=1, of=ENCODER, trials=1, judge=ON_CPU, requires_any=COMPUTED
+)
 def test_device(impl, given):
     B, S = given.sizes("B S")
     module, ids, mask = encoder(impl, given, 1), sentences(given), given.mask(B, 1, 1, S)
@@ -251,8 +365,8 @@ def test_device(impl, given):
     here = run("cpu")  # a tensor kept from these calls must not be used on the other device
     with given.another_device() as device:
         there = run(device)
-        seen = {name: [output, here[name]] for name, output in there.items()}
-        return {**seen, "slope along the parameters": given.slope(there["output under a mask"], *module.parameters())}
+        found = {name: [output, here[name]] for name, output in there.items()}
+        return {**found, "slope along the parameters": given.slope(there["output under a mask"], *module.parameters())}
 
 
 SENTENCE = ["the", "old", "cat", "by", "the", "door", "sleeps"]

@@ -1,11 +1,12 @@
-"""ex09: a block that reads its own sequence and the encoder's, and a stack of them over ids."""
+"""ex09: a block that reads its own sequence and the encoder's, and a stack of them over ids. `block` and `decoder`
+compare all numbers. The others judge only their claim: which tokens an output depends on, which part still gets a
+gradient, or whether two calls agree. So a program with another order of its parts can pass them."""
 
 from autograder.checks import Like, SameInputs, check, picture
 
 BLOCK = "DecoderBlock"
 DECODER = "Decoder"
-COMPUTED = ("block_dropout", "device", "no_look_ahead")  # one of them passes unless nothing is computed
-AS_ON_CPU = Like(tolerance=1e-4, free=("slope along the parameters",))
+COMPUTED = ("block", "block_masks", "block_gradients", "decoder")  # one of them passes unless nothing is computed
 ALL = 1 - 1e-9  # drops everything, so nothing is random, but 1 / (1 - rate) is still finite
 
 
@@ -25,13 +26,23 @@ def block_shapes(D, F):
     }
 
 
-def decoder_block(impl, given, *, dropout=0.1, train=False):
-    """Return a block with known weights."""
+def decoder_block(impl, given, *, dropout=0.0, train=False, strict=False):
+    """Return a block with known weights, as far as it has them. One check alone wants them all."""
     D, H, F = given.sizes("D H F")
-    return given.load(impl.DecoderBlock(D, H, F, dropout), block_shapes(D, F), train=train)
+    return given.load(impl.DecoderBlock(D, H, F, dropout), block_shapes(D, F), train=train, strict=strict)
 
 
-def new_decoder(impl, given, blocks, *, dropout=0.1):
+def usual_block(impl, given, dtype="float32"):
+    """Return a block with every alpha 1, so that its output resembles that of one with its norms in other places."""
+    D, H, F = given.sizes("D H F")
+    state = {}
+    for name, shape in block_shapes(D, F).items():
+        fixed = given.tensor([float(name.endswith("alpha"))] * shape[0])
+        state[name] = given.normal(*shape, scale=0.2) if len(shape) > 1 else fixed
+    return given.fill(impl.DecoderBlock(D, H, F, 0.0), state, dtype=dtype, strict=False)
+
+
+def new_decoder(impl, given, blocks, *, dropout=0.0):
     """Return a new decoder."""
     V, D, H, F, N = given.sizes("V D H F N")
     return impl.Decoder(V, D, H, F, dropout, blocks, N)
@@ -46,10 +57,10 @@ def decoder_shapes(given, blocks):
     return shapes
 
 
-def decoder(impl, given, blocks=2, *, dropout=0.1, dtype="float32", train=False):
-    """Return a decoder with known weights."""
+def decoder(impl, given, blocks=2, *, dropout=0.0, dtype="float32", strict=False):
+    """Return a decoder with known weights, as far as it has them. One check alone wants them all."""
     made = new_decoder(impl, given, blocks, dropout=dropout)
-    return given.load(made, decoder_shapes(given, blocks), dtype=dtype, train=train)
+    return given.load(made, decoder_shapes(given, blocks), dtype=dtype, strict=strict)
 
 
 def at_two_scales(given, module, shapes):
@@ -61,9 +72,8 @@ def at_two_scales(given, module, shapes):
     state = {name: given.normal(*shape, scale=scales[name]) for name, shape in shapes.items()}
     asked = ("w_q.weight", "w_k.weight")
     for size in (200.0, 1.0):
-        yield given.fill(
-            module, {name: tensor * size if name.endswith(asked) else tensor for name, tensor in state.items()}
-        )
+        scaled = {name: tensor * size if name.endswith(asked) else tensor for name, tensor in state.items()}
+        yield given.fill(module, scaled, strict=False)
 
 
 def itself_alone(given, size):
@@ -89,57 +99,130 @@ def two_masks(given):
     return given.mask(B, 1, 1, S), given.mask(B, 1, T, T)
 
 
-def masks_of_other_forms(given):
-    """Return a source mask (B, T, S) and a target mask (T, T)."""
-    B, T, S = given.sizes("B T S")
-    return given.mask(B, T, S), given.mask(T, T)
+def no_future(given, size):
+    """Return the target mask (size, size) under which no token sees a later one."""
+    return given.tensor([[key <= query for key in range(size)] for query in range(size)], "bool")
 
 
-def no_future(given):
-    """Return the target mask (T, T) under which no token sees a later one."""
-    T = given.size("T")
-    return given.tensor([[key <= query for key in range(T)] for query in range(T)], "bool")
+def seen(call, tokens, others):
+    """Return by which rows of the output each token is seen: these change if another token is in its place.
+
+    `tokens` and `others` are one sentence (1, S, ...). Sentence i of the call's batch (S, S, ...) has another token i.
+    """
+    S = tokens.size(1)
+    before = tokens.repeat(S, *([1] * (tokens.dim() - 1)))
+    after = before.clone()
+    for i in range(S):
+        after[i, i] = others[0, i]
+    one, other = call(before), call(after)
+    changed = (one - other).abs().amax(dim=-1) > 1e-5 * one.abs().amax()
+    return {
+        f"rows that see token {i}": " ".join(str(row) for row, yes in enumerate(rows) if yes)
+        for i, rows in enumerate(changed.tolist())
+    }
 
 
-def with_part_in_training(given, module, part, *inputs):
-    """Return the output of a module with dropout active in only one of its parts."""
-    module.eval()
-    part.train()
-    given.restart_randomness()
-    return given.steady(lambda: module(*inputs))
+def with_itself(mask):
+    """Return a mask under which every token also sees itself: a residual connection passes it on anyway."""
+    return mask | mask.new_ones(mask.shape[-2:]).tril().triu()
+
+
+def trained_in(given, output, *parts):
+    """Return how many numbers of the parts get a gradient that is not 0."""
+    parameters = [parameter for part in parts for parameter in part.parameters()]
+    gradients = given.gradients(output, *parameters)
+    return sum(int((gradient != 0).sum()) for gradient in gradients if gradient is not None)
 
 
 @check("a block is self-attention, cross-attention, feed-forward, each with residual and norm", points=5, of=BLOCK)
 def test_block(impl, given):
-    return decoder_block(impl, given)(*two_sequences(given))
+    return decoder_block(impl, given, strict=True)(*two_sequences(given))
 
 
-@check("src_mask hides source tokens, and tgt_mask hides target tokens", points=3, of=BLOCK)
+@check(
+    "src_mask hides source tokens, and tgt_mask hides target tokens",
+    points=3,
+    of=BLOCK,
+    judge=Like(tolerance=1e-4, likeness=0.2),
+)
 def test_block_masks(impl, given):
-    B, T, S, H = given.sizes("B T S H")
-    block, inputs = decoder_block(impl, given), two_sequences(given)
-    src_mask, tgt_mask = two_masks(given)
+    T, S, D, H = given.sizes("T S D H")
+    block, alone = usual_block(impl, given), itself_alone(given, T)
+    x, source = given.normal(1, T, D), given.normal(1, S, D)
+    other_x, other_source = given.normal(1, T, D, scale=3.0), given.normal(1, S, D, scale=3.0)
+
+    def of_target(src_mask=None, tgt_mask=None):
+        return seen(lambda x: block(x, source.expand(T, S, D), src_mask, tgt_mask), x, other_x)
+
+    def of_source(src_mask=None, tgt_mask=None):
+        return seen(
+            lambda source: block(x.expand(S, T, D), source, src_mask=src_mask, tgt_mask=tgt_mask), source, other_source
+        )
+
+    hidden, opened = given.mask(S, 1, 1, S), given.torch.ones_like(given.mask(1, 1, 1, S))
     return {
-        "output with only tgt_mask": block(*inputs, tgt_mask=tgt_mask),
-        "output with only src_mask": block(*inputs, src_mask),
-        "output with both masks": block(*inputs, src_mask, tgt_mask),
-        "output with masks of other shapes": block(*inputs, given.mask(B, H, T, S), given.mask(T, T)),
+        "target tokens under tgt_mask (T, T)": of_target(None, with_itself(given.mask(T, T))),
+        "target tokens under tgt_mask (B, T, T) and a src_mask": of_target(opened, with_itself(given.mask(T, T, T))),
+        "source tokens under src_mask (B, 1, 1, S)": of_source(hidden),
+        "source tokens under both masks": of_source(hidden, alone),
+        # Under these a target token sees only itself: so no row sees a source token through another row.
+        "source tokens under src_mask (B, T, S)": of_source(given.mask(S, T, S), alone),
+        "source tokens under src_mask (B, H, T, S)": of_source(given.mask(S, H, T, S, share=0.3), alone),
+        "output under open masks": [
+            block(x.clone(), source.clone(), opened, given.torch.ones_like(alone)),
+            block(x, source),
+        ],
     }
 
 
-@check("in training, dropout acts on the output of each sublayer", points=2, of=BLOCK)
+DROPPED = Like(free=("output with every sublayer dropped",))
+
+
+@check(
+    "in training, dropout acts on the output of each sublayer",
+    points=3,
+    of=BLOCK,
+    judge=DROPPED,
+    requires_any=COMPUTED,
+)
 def test_block_dropout(impl, given):
+    T, D = given.sizes("T D")
     block, inputs = decoder_block(impl, given, dropout=ALL, train=True), two_sequences(given)
     given.restart_randomness()
-    return {"output with every sublayer dropped": block(*inputs)}
+    output = block(*inputs)
+    sublayers = block.self_attention, block.cross_attention, block.feed_forward
+    source = inputs[1][:1].repeat(T, 1, 1)
+    return {
+        "numbers of the sublayers that still count": trained_in(given, output, *sublayers),
+        **seen(lambda x: block(x, source), given.normal(1, T, D), given.normal(1, T, D, scale=3.0)),
+        "numbers of the output that are 0": int((output == 0).sum()),
+        "output with every sublayer dropped": output,
+    }
 
 
-@check("the gradients of a block's input and of the encoder output are right", points=2, of=BLOCK)
+SLOPES = tuple(f"gradient of the {name}, compared with small steps" for name in ("input", "encoder output"))
+
+
+@check(
+    "the gradients of a block's input and of the encoder output are right",
+    points=2,
+    of=BLOCK,
+    judge=Like(tolerance=1e-3, likeness=0.2, free=SLOPES),
+)
 def test_block_gradients(impl, given):
-    x, encoder_output = (tensor.requires_grad_() for tensor in two_sequences(given))
-    output = decoder_block(impl, given)(x, encoder_output, *two_masks(given))
-    gradients = given.gradients(output, x, encoder_output)
-    return {"gradient of the input": gradients[0], "gradient of the encoder output": gradients[1]}
+    B, T, S, D = given.sizes("B T S D")
+    block = usual_block(impl, given, dtype="float64")
+    inputs = given.normal(B, T, D, dtype="float64"), given.normal(B, S, D, dtype="float64")
+    slopes = given.slopes(lambda *both: block(*(tensor.clone() for tensor in both)), *inputs)
+    block = block.float()
+    x, source = (tensor[:1].float() for tensor in inputs)
+    # That its numbers depend on every token shows that they were computed.
+    other = given.normal(1, T, D, scale=3.0)
+    return {
+        **dict(zip(SLOPES, slopes, strict=True)),
+        **seen(lambda x: block(x, source.repeat(T, 1, 1)), x, other),
+        "output": block(*(tensor.float() for tensor in inputs)),
+    }
 
 
 @check("the inputs are not modified", points=1, of=BLOCK, requires_any=COMPUTED, judge=SameInputs(), trials=1)
@@ -157,29 +240,51 @@ def test_inputs_kept(impl, given):
 
 @check("ids with positions pass every block, and each reads the same encoder output", points=5, of=DECODER)
 def test_decoder(impl, given):
-    return decoder(impl, given)(*targets_and_source(given))
+    return decoder(impl, given, strict=True)(*targets_and_source(given))
 
 
-@check("both masks apply to every block, and there are no other masks", points=3, of=DECODER)
+@check("both masks apply to every block, and there are no other masks", points=3, of=DECODER, requires_any=COMPUTED)
 def test_decoder_masks(impl, given):
-    module, inputs = decoder(impl, given), targets_and_source(given)
-    src_mask, tgt_mask = two_masks(given)
+    T, S, D, V = given.sizes("T S D V")
+    module, alone = decoder(impl, given), itself_alone(given, T)
+    ids, source = given.integers(0, V, 1, T), given.normal(1, S, D)
+    other_ids, other_source = (ids + given.integers(1, V, 1, T)) % V, given.normal(1, S, D, scale=3.0)
+
+    def of_target(src_mask=None, tgt_mask=None):
+        return seen(lambda ids: module(ids, source.expand(T, S, D), src_mask, tgt_mask), ids, other_ids)
+
+    def of_source(src_mask=None, tgt_mask=None):
+        return seen(
+            lambda source: module(ids.expand(S, T), source, src_mask=src_mask, tgt_mask=tgt_mask), source, other_source
+        )
+
+    hidden = given.mask(S, 1, 1, S)
     return {
-        "output with both masks": module(*inputs, src_mask, tgt_mask),
-        "output with only tgt_mask": module(*inputs, tgt_mask=tgt_mask),
-        "output with only src_mask": module(*inputs, src_mask=src_mask),
-        "output with masks of other shapes": module(*inputs, *masks_of_other_forms(given)),
+        "target tokens": of_target(),
+        "target tokens under tgt_mask (T, T)": of_target(None, with_itself(given.mask(T, T, share=0.2))),
+        "target tokens under tgt_mask (B, 1, T, T)": of_target(None, with_itself(given.mask(T, 1, T, T, share=0.2))),
+        "source tokens": of_source(),
+        "source tokens under src_mask (B, 1, 1, S)": of_source(hidden),
+        "source tokens under both masks": of_source(hidden, no_future(given, T)),
+        "source tokens under src_mask (B, T, S)": of_source(given.mask(S, T, S), alone),
     }
 
 
-FREE = ("output of the blocked sentence", "output of the blocked sentence in float16", "slope along the parameters")
+FREE = (
+    "output of the blocked sentence",
+    "output of the blocked sentence in float16",
+    "slope along the parameters",
+    "rows at large scores with other hidden tokens, compared with usual scores",
+    "other sentences, compared with no sentence blocked",
+)
 
 
 @check(
     "a mask works at large scores, and a fully blocked row stays finite",
     points=1,
     of=DECODER,
-    judge=Like(tolerance=1e-3, likeness=0.2, free=FREE),  # with 200 numbers or more, 0.2 is not chance
+    judge=Like(tolerance=1e-3, free=FREE),
+    requires_any=COMPUTED,
     trials=1,
 )
 def test_blocked_for_good(impl, given):
@@ -209,60 +314,102 @@ def test_blocked_for_good(impl, given):
     }
 
 
+UNCHANGED = (
+    "rows before a changed token, compared with no change",
+    "output with other hidden source tokens, compared with none changed",
+)
+
+
 @check(
     "no row depends on later tokens or on hidden source tokens",
     points=3,
     of=DECODER,
-    judge=Like(tolerance=1e-4, likeness=0.3),
+    judge=Like(tolerance=1e-4, free=(*UNCHANGED, "change of the rows from the changed token on")),
+    requires_any=COMPUTED,
 )
 def test_no_look_ahead(impl, given):
     B, T, S, V = given.sizes("B T S V")
     module, (ids, encoder_output) = decoder(impl, given), targets_and_source(given)
-    src_mask, tgt_mask = given.mask(S).expand(B, 1, 1, S), no_future(given)
+    src_mask, tgt_mask = given.mask(S).expand(B, 1, 1, S), no_future(given, T)
     later, other = given.number(1, T), ids.clone()
     other[:, later] = (ids[:, later] + 1) % V
     hidden = given.torch.where(src_mask[0, 0, 0, :, None], encoder_output, encoder_output + 1)
     before = module(ids, encoder_output, src_mask, tgt_mask)
-
     after = module(other, encoder_output, src_mask, tgt_mask)
+    change = (after - before)[:, later:]
     return {
-        "rows before a changed token, compared with no change": [after[:, :later], before[:, :later]],
-        "change of the rows from the changed token on": (after - before)[:, later:],
-        "output with other hidden source tokens, compared with none changed": [
-            module(ids, hidden, src_mask, tgt_mask),
-            before,
-        ],
+        UNCHANGED[0]: [after[:, :later], before[:, :later]],
+        UNCHANGED[1]: [module(ids, hidden, src_mask, tgt_mask), before],
+        "change of the rows from the changed token on": change,
+        "rows from the changed token on that change": int((change.abs().amax(dim=-1) > 1e-5).sum()),
     }
 
 
-@check("the dropout rate reaches the positions, the blocks and their parts", points=2, of=DECODER, trials=1)
+@check(
+    "the dropout rate reaches the positions, the blocks and their parts",
+    points=2,
+    of=DECODER,
+    trials=1,
+    requires_any=COMPUTED,
+)
 def test_dropout_rate(impl, given):
     module, inputs = decoder(impl, given, dropout=ALL), targets_and_source(given)
     first, last = module.decoder_blocks[0], module.decoder_blocks[-1]
-    parts = {
-        "positional encoding": module.positional_encoding,
-        "first block": first,
-        "self-attention of the last block": last.self_attention,
-        "cross-attention of the last block": last.cross_attention,
-        "feed-forward of the last block": last.feed_forward,
+    parts = {  # what drops everything, and what then gets no gradient, but for a bias after it
+        "positional encoding": (module.positional_encoding, module.embedding),
+        "first block": (first, first.feed_forward),
+        "self-attention of the last block": (last.self_attention, last.self_attention),
+        "cross-attention of the last block": (last.cross_attention, last.cross_attention),
+        "feed-forward of the last block": (last.feed_forward, last.feed_forward),
     }
-    return {
-        f"output with everything dropped in the {name}": with_part_in_training(given, module, part, *inputs)
-        for name, part in parts.items()
-    }
+    found = {}
+    for name, (part, judged) in parts.items():
+        module.eval()
+        part.train()
+        count = trained_in(given, module(*inputs), judged)
+        found[f"numbers that still count with everything dropped in the {name}"] = count
+    return found
 
 
-@check("batches of any size and any two lengths work, call after call", points=2, of=DECODER)
+TWO_CALLS = (
+    "same ids without masks, compared with before masks were given",
+    "one sentence, compared with the same sentence in a batch",
+    "one token and a source of one, compared with a longer call in which it sees no others",
+    "seq_len tokens that see no later ones, compared with the first of them",
+    "a source longer than seq_len of which most is hidden, compared with the rest",
+)
+
+
+@check(
+    "batches of any size and any two lengths work, call after call",
+    points=2,
+    of=DECODER,
+    judge=Like(tolerance=1e-4, free=TWO_CALLS),
+    requires_any=COMPUTED,
+)
 def test_any_size(impl, given):
-    N = given.size("N")
-    module, inputs = decoder(impl, given, 3), targets_and_source(given)
+    T, S, N = given.sizes("T S N")
+    module, (ids, source) = decoder(impl, given, 3), targets_and_source(given)
+    longest, long_source = targets_and_source(given, 1, N, N + 2)
+    before = module(ids, source)
+    module(ids, source, *two_masks(given))
+    first = given.tensor([[key == 0 for key in range(S)]] * T, "bool")
+    start = given.tensor([[[[key < S for key in range(N + 2)]]]], "bool")
+    earlier = no_future(given, N)
+    pairs = (
+        [module(ids, source), before],
+        [module(ids[:1], source[:1]), before[:1]],
+        [module(ids[:1, :1], source[:1, :1]), module(ids[:1], source[:1], first, itself_alone(given, T))[:, :1]],
+        [
+            module(longest, source[:1], None, earlier)[:, :T],
+            module(longest[:, :T], source[:1], None, earlier[:T, :T]),
+        ],
+        [module(longest[:, :2], long_source, start), module(longest[:, :2], long_source[:, :S])],
+    )
+    other = module(ids, source.flip(0) + 1)
     return {
-        "output of three blocks under masks": module(*inputs, *two_masks(given)),
-        "output of the same ids without masks": module(*inputs),
-        "output of the same ids with another source": module(inputs[0], targets_and_source(given)[1]),
-        "output of one token and a source of one": module(*targets_and_source(given, T=1)),
-        "output of seq_len tokens and a source of one": module(*targets_and_source(given, 1, N, 1)),
-        "output for a source longer than seq_len": module(*targets_and_source(given, 1, 2, N + 2)),
+        **dict(zip(TWO_CALLS, pairs, strict=True)),
+        "rows that change with another source": int(((other - before).abs().amax(dim=-1) > 1e-5).sum()),
         "rows of the position table": module.positional_encoding.pe.size(1),
     }
 
@@ -291,17 +438,32 @@ def test_parameters(impl, given):
     }
 
 
-@check("float64, bfloat16 and float16 models keep their dtype", points=1, of=DECODER, trials=1)
+DTYPES = Like(free=("output, compared with float32",))
+
+
+@check(
+    "float64, bfloat16 and float16 models keep their dtype",
+    points=1,
+    of=DECODER,
+    trials=1,
+    judge=DTYPES,
+    requires_any=COMPUTED,
+)
 def test_dtypes(impl, given):
-    masks, seen = two_masks(given), {}
+    masks, found = two_masks(given), {}
     for dtype in ("float64", "bfloat16", "float16"):
-        seen[dtype] = decoder(impl, given, 1, dtype=dtype)(*targets_and_source(given, dtype=dtype), *masks)
-    # A float32 table is no mistake. So for float64 only the dtype counts, and the values in float32 precision.
-    seen["float64"] = [seen["float64"].dtype, seen["float64"].float()]
-    return seen
+        module, (ids, source) = decoder(impl, given, 1, dtype=dtype), targets_and_source(given, dtype=dtype)
+        narrow = module(ids, source, *masks)
+        found[dtype] = {DTYPES.free[0]: [narrow, module.float()(ids, source.float(), *masks)]}
+    return found
 
 
-@check("new tensors are on the device of the input", points=1, of=DECODER, trials=1, judge=AS_ON_CPU)
+ON_CPU = Like(tolerance=1e-4, free=("output", "output under masks", "slope along the parameters"))
+
+
+@check(
+    "new tensors are on the device of the input", points=1, of=DECODER, trials=1, judge=ON_CPU, requires_any=COMPUTED
+)
 def test_device(impl, given):
     module, inputs, masks = decoder(impl, given, 1), targets_and_source(given), two_masks(given)
 
@@ -315,8 +477,8 @@ def test_device(impl, given):
     here = run("cpu")  # a tensor kept from these calls must not be used on the other device
     with given.another_device() as device:
         there = run(device)
-        seen = {name: [output, here[name]] for name, output in there.items()}
-        return {**seen, "slope along the parameters": given.slope(there["output under masks"], *module.parameters())}
+        found = {name: [output, here[name]] for name, output in there.items()}
+        return {**found, "slope along the parameters": given.slope(there["output under masks"], *module.parameters())}
 
 
 ENGLISH = ["I", "have", "seen", "the", "film"]

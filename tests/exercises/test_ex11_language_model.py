@@ -1,9 +1,12 @@
-"""ex11: blocks with a causal mask, from ids to logits."""
+"""ex11: blocks with a causal mask, from ids to logits. `single_token` and `layers` compare all numbers. The others
+judge only their claim: which tokens the logits depend on, which part gets a gradient, or whether two calls agree. They
+use as many sentences as tokens, and as many as the table has rows or one less: no size is unusual there."""
 
-from autograder.checks import Like, Same, check, picture
+from autograder.checks import Like, check, picture
 
 CLASS = "LanguageModel"
-AS_ON_CPU = Like(tolerance=1e-4, free=("slope along the parameters",))
+COMPUTED = ("single_token", "causal", "layers")  # one of them passes unless nothing is computed
+ALL = 1 - 1e-9  # drops everything, so nothing is random, but 1 / (1 - rate) is still finite
 
 
 def within(prefix, shapes):
@@ -29,10 +32,26 @@ def model_shapes(given, layers):
     return shapes | {"output_projection.weight": (V, D), "output_projection.bias": (V,)}
 
 
-def language_model(impl, given, *, layers=1, dtype="float32", dropout=0.1):
-    """Return a model of V words and N positions with known weights, as the contract names them, in eval mode."""
+def language_model(impl, given, *, layers=1, dropout=0.0, strict=False, usual=True, alike=None, dtype="float32"):
+    """Return a model of V words and N positions in eval mode, with known weights, as far as it has them.
+
+    Two checks alone want them all. In a `usual` model every alpha is 1, and the projection has the numbers of the
+    table: so the logits resemble those of a model with other norms, or with one matrix for both. Word 0 has the vector
+    of the word `alike`.
+    """
     V, D, H, F, N = given.sizes("V D H F N")
-    return given.load(impl.LanguageModel(V, D, H, F, layers, N, dropout), model_shapes(given, layers), dtype=dtype)
+    module, shapes = impl.LanguageModel(V, D, H, F, layers, N, dropout), model_shapes(given, layers)
+    if strict or not usual:
+        return given.load(module, shapes, dtype=dtype, strict=strict)
+    state = {}
+    for name, shape in shapes.items():
+        fixed = given.tensor([float(name.endswith("alpha"))] * shape[0])
+        state[name] = given.normal(*shape, scale=0.1) if len(shape) > 1 else fixed  # so every token is seen
+    table = given.normal(V, D, scale=0.2)
+    if alike is not None:
+        table[0] = table[alike]
+    state |= {"embedding.embedding.weight": table, "output_projection.weight": table}
+    return given.fill(module, state, dtype=dtype, strict=False)
 
 
 def at_two_scales(given, module, shapes):
@@ -44,9 +63,8 @@ def at_two_scales(given, module, shapes):
     state = {name: given.normal(*shape, scale=scales[name]) for name, shape in shapes.items()}
     asked = ("w_q.weight", "w_k.weight")
     for size in (200.0, 1.0):
-        yield given.fill(
-            module, {name: tensor * size if name.endswith(asked) else tensor for name, tensor in state.items()}
-        )
+        scaled = {name: tensor * size if name.endswith(asked) else tensor for name, tensor in state.items()}
+        yield given.fill(module, scaled, strict=False)
 
 
 def itself_alone(given, size):
@@ -54,87 +72,132 @@ def itself_alone(given, size):
     return given.torch.eye(size, dtype=given.torch.bool, device=given.device)
 
 
-def text(given):
-    """Return ids (B, T), none of them 0."""
-    B, T, V = given.sizes("B T V")
-    return given.integers(1, V, B, T)
+def text(given, *shape):
+    """Return ids, none of them 0: by default as many sentences as tokens, as long as the table."""
+    N, V = given.sizes("N V")
+    return given.integers(1, V, *(shape or (N, N)))
 
 
 def open_to_itself(given, *shape):
     """Return a mask (..., T, T) that lets every token see itself, so that no row is fully blocked."""
-    itself = given.torch.eye(shape[-1], dtype=given.torch.bool, device=given.device)
-    return given.mask(*shape) | itself
+    return given.mask(*shape, share=0.3) | itself_alone(given, shape[-1])
+
+
+def seen(call, tokens, others):
+    """Return by which rows of the output each token is seen: these change if another token is in its place.
+
+    `tokens` and `others` are one sentence (1, T). Sentence i of the call's batch (T, T) has another token i.
+    """
+    T = tokens.size(1)
+    before = tokens.repeat(T, 1)
+    after = before.clone()
+    for i in range(T):
+        after[i, i] = others[0, i]
+    one, other = call(before), call(after)
+    changed = (one - other).abs().amax(dim=-1) > 1e-6 * one.abs().amax()
+    return {
+        f"rows that see token {i}": " ".join(str(row) for row, yes in enumerate(rows) if yes)
+        for i, rows in enumerate(changed.tolist())
+    }
+
+
+def sentence_and_others(given):
+    """Return two sentences (1, N) that have no token in common at any position."""
+    N, V = given.sizes("N V")
+    tokens = text(given, 1, N)
+    return tokens, (tokens - 1 + given.integers(1, V - 1, 1, N)) % (V - 1) + 1
 
 
 @check("a single token passes embedding, position, block and projection, nothing else", points=4, of=CLASS)
 def test_single_token(impl, given):
-    return language_model(impl, given)(text(given)[:, :1])
+    return language_model(impl, given, strict=True)(text(given, given.size("B"), 1))
 
 
-@check("every position returns logits from the tokens up to itself", points=5, of=CLASS)
+@check("every position returns logits from the tokens up to itself", points=5, of=CLASS, judge=Like(likeness=0.2))
 def test_causal(impl, given):
-    return language_model(impl, given)(text(given))
+    model = language_model(impl, given)
+    return {**seen(model, *sentence_and_others(given)), "logits": model(text(given))}
 
 
-@check("later tokens do not change earlier logits", points=3, of=CLASS, judge=Like(tolerance=1e-3, likeness=0.3))
+FUTURE = ("logits before a changed token, compared with no change", "change of the rows from the changed token on")
+
+
+@check(
+    "later tokens do not change earlier logits",
+    points=3,
+    of=CLASS,
+    judge=Like(tolerance=1e-3, free=FUTURE),
+    requires_any=COMPUTED,
+)
 def test_future(impl, given):
-    T, V = given.sizes("T V")
+    N, V = given.sizes("N V")
     model = language_model(impl, given, layers=2)
-    ids = text(given)
-    changed = given.number(1, T - 1)
+    ids = text(given, N - 1, N - 1)
+    changed = given.number(1, N - 2)
     other = ids.clone()
     other[:, changed] = ids[:, changed] % (V - 1) + 1
     before, after = model(ids), model(other)
+    change = (after - before)[:, changed:]
     return {
-        "logits before a changed token, compared with no change": [after[:, :changed], before[:, :changed]],
-        "change of the rows from the changed token on": (after - before)[:, changed:],
+        FUTURE[0]: [after[:, :changed], before[:, :changed]],
+        FUTURE[1]: change,
+        "rows from the changed token on that change": int((change.abs().amax(dim=-1) > 1e-5).sum()),
     }
 
 
 @check("the blocks follow one another, each with its own weights", points=3, of=CLASS)
 def test_layers(impl, given):
-    model = language_model(impl, given, layers=3)
-    return {"logits": model(text(given)), **given.trainable(model)}
+    model = language_model(impl, given, layers=3, strict=True)
+    return {"logits": model(text(given, *given.sizes("B T"))), **given.trainable(model)}
 
 
-@check("a given mask is combined with the causal mask", points=5, of=CLASS)
+@check("a given mask is combined with the causal mask", points=5, of=CLASS, requires_any=COMPUTED)
 def test_given_mask(impl, given):
-    B, T, H = given.sizes("B T H")
-    ids = text(given)
-    model = language_model(impl, given, layers=2)
-    keys = given.mask(B, 1, 1, T)
+    T, H = given.size("N") - 1, given.size("H")  # shorter than the table
+    model, sentences = language_model(impl, given, layers=2), [ids[:, :T] for ids in sentence_and_others(given)]
+    keys = given.mask(T, 1, 1, T)
     keys[..., 0] = True  # the first token sees only itself
+    masks = {
+        "(B, 1, 1, T)": keys,
+        "(T, T)": open_to_itself(given, T, T),
+        "(B, T, T)": open_to_itself(given, T, T, T),
+        "(B, H, T, T)": open_to_itself(given, T, H, T, T),
+    }
     return {
-        "logits under mask (B, 1, 1, T)": model(ids, keys),
-        "logits under mask (T, T)": model(ids, open_to_itself(given, T, T)),
-        "logits under mask (B, T, T)": model(ids, mask=open_to_itself(given, B, T, T)),
-        "logits under mask (B, H, T, T)": model(ids, open_to_itself(given, B, H, T, T)),
+        f"mask {form}": seen(lambda ids, mask=mask: model(ids, mask=mask), *sentences) for form, mask in masks.items()
     }
 
 
-FREE = ("logits of the blocked query", "logits of the blocked query in float16", "slope along the parameters")
+FREE = (
+    "logits of the blocked query",
+    "logits of the blocked query in float16",
+    "slope along the parameters",
+    "rows at large scores with another last token, compared with usual scores",
+    "other rows, compared with no query blocked",
+)
 
 
 @check(
     "a mask works at large scores, and a fully blocked row stays finite",
     points=1,
     of=CLASS,
-    judge=Like(tolerance=1e-3, likeness=0.2, free=FREE),  # with 200 numbers or more, 0.2 is not chance
+    judge=Like(tolerance=1e-3, free=FREE),
+    requires_any=COMPUTED,
     trials=1,
 )
 def test_blocked_for_good(impl, given):
-    B, T, V, D, H, F, N = given.sizes("B T V D H F N")
-    ids, keys = text(given), given.mask(B, 1, 1, T)
-    other, blocked = ids.clone(), given.number(0, B)
+    V, D, H, F, N = given.sizes("V D H F N")
+    ids, keys = text(given), given.mask(N, 1, 1, N)
+    other, blocked = ids.clone(), given.number(0, N)
     other[:, -1] = ids[:, -1] % (V - 1) + 1
     scaled = at_two_scales(given, impl.LanguageModel(V, D, H, F, 1, N), model_shapes(given, 1))
-    alone = [part(inputs, itself_alone(given, T))[:, :-1] for part, inputs in zip(scaled, (other, ids), strict=True)]
+    alone = [part(inputs, itself_alone(given, N))[:, :-1] for part, inputs in zip(scaled, (other, ids), strict=True)]
 
     model = language_model(impl, given)
     keys[..., 0] = True
     before = model(ids, keys)
     keys[blocked, ..., 0] = False  # the first token of that row sees nothing
-    after, others = model(ids, keys), [row for row in range(B) if row != blocked]
+    after, others = model(ids, keys), [row for row in range(N) if row != blocked]
     return {
         "rows at large scores with another last token, compared with usual scores": alone,
         "other rows, compared with no query blocked": [after[others], before[others]],
@@ -144,80 +207,127 @@ def test_blocked_for_good(impl, given):
     }
 
 
-@check("no id is padding: without a mask, 0 is a word like any other", points=2, of=CLASS)
+PADDING = Like(tolerance=1e-4, free=("logits with word 0, compared with a word of the same vector",))
+
+
+@check(
+    "no id is padding: without a mask, 0 is a word like any other",
+    points=2,
+    of=CLASS,
+    judge=PADDING,
+    requires_any=COMPUTED,
+)
 def test_no_padding(impl, given):
-    B, T = given.sizes("B T")
-    return language_model(impl, given)(text(given).masked_fill(given.mask(B, T), 0))
+    V, N = given.sizes("V N")
+    word = given.number(1, V)
+    model = language_model(impl, given, alike=word)
+    ids = text(given)[:, :-1].masked_fill(given.mask(N, N - 1, share=0.5), word)
+    return {PADDING.free[0]: [model(ids.masked_fill(ids == word, 0)), model(ids)]}
 
 
-@check("dropout acts on the positions and inside the blocks, but not on the logits", points=2, of=CLASS)
+@check(
+    "dropout acts on the positions and inside the blocks, but not on the logits",
+    points=2,
+    of=CLASS,
+    requires_any=COMPUTED,
+)
 def test_dropout(impl, given):
-    ids = text(given)
-    model = language_model(impl, given, dropout=1.0)  # everything is dropped: only norms and biases are left
-    seen = {"eval mode": model(ids)}
+    sentences = sentence_and_others(given)
+    model = language_model(impl, given, dropout=ALL, usual=False)
+    first = "rows that see token 0"
+    found = {"eval mode": seen(model, *sentences)[first]}
     model.positional_encoding.train()
-    seen["logits with the positions in train mode"] = given.steady(lambda: model(ids))
+    found["positions in train mode"] = seen(model, *sentences)[first]
     model.positional_encoding.eval()
     model.layers.train()
-    seen["logits with the blocks in train mode"] = given.steady(lambda: model(ids))
-    seen["logits in train mode"] = given.steady(lambda: model.train()(ids))
-    return seen
+    found["blocks in train mode"] = seen(model, *sentences)[first]
+    found["logits in train mode that are 0"] = int((model.train()(sentences[0]) == 0).sum())
+    return found
 
 
-@check("gradients reach every parameter", points=1, of=CLASS, judge=Same(tolerance=1e-3))
+@check("gradients reach every parameter", points=2, of=CLASS, requires_any=COMPUTED)
 def test_gradients(impl, given):
     model = language_model(impl, given, layers=2)
     trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
-    pairs = list(zip(trained, given.gradients(model(text(given)), *trained), strict=True))
-    return {
-        "trained numbers without a gradient": sum(
-            parameter.numel() for parameter, gradient in pairs if gradient is None
-        ),
-        "slope along the parameters": sum(
-            (parameter * gradient).sum() for parameter, gradient in pairs if gradient is not None
-        ),
-    }
+    found = given.gradients(model(text(given)), *trained)
+    pairs = zip(trained, found, strict=True)
+    without = sum(parameter.numel() for parameter, gradient in pairs if gradient is None)
+    return {"trained numbers without a gradient": without}
 
 
-@check("a call does not modify its inputs or affect the next call", points=2, of=CLASS)
+CALLS = (
+    "logits of the next call, compared with the first",
+    "logits of a shorter next call, compared with the first",
+)
+
+
+@check(
+    "a call does not modify its inputs or affect the next call",
+    points=2,
+    of=CLASS,
+    judge=Like(tolerance=1e-4, free=CALLS),
+    requires_any=COMPUTED,
+)
 def test_calls_apart(impl, given):
-    B, T = given.sizes("B T")
+    N = given.size("N")
     model = language_model(impl, given)
-    ids, mask = text(given), open_to_itself(given, B, 1, T, T)
-    model(ids[:, :-1])
+    ids, mask = text(given), open_to_itself(given, N, 1, N, N)
+    kept = [ids.clone(), mask.clone()]
+    shorter, first = model(ids[1:, :-1]), model(ids)
     model(ids, mask)
     return {
-        "arguments after the call": [ids, mask],
-        "logits of the next call": model(ids),
-        "logits of a shorter next call": model(ids[1:, :-2]),
+        "numbers of the ids that changed": int((ids != kept[0]).sum()),
+        "places of the mask that changed": int((mask != kept[1]).sum()),
+        CALLS[0]: [model(ids), first],
+        CALLS[1]: [model(ids[1:, :-1]), shorter],
     }
 
 
-@check("it has num_layers blocks, seq_len positions and a default dropout of 0.1", points=1, of=CLASS)
+@check(
+    "it has num_layers blocks, seq_len positions and a default dropout of 0.1",
+    points=1,
+    of=CLASS,
+    requires_any=COMPUTED,
+)
 def test_sizes(impl, given):
-    V, D, H, F, N, B = given.sizes("V D H F N B")
+    V, D, H, F, N = given.sizes("V D H F N")
     model = language_model(impl, given)
     deep = impl.LanguageModel(vocab_size=V, d_model=D, num_heads=H, d_ff=F, num_layers=3, seq_len=N)
     return {
         "number of blocks": len(deep.layers),
         "number of positions": model.positional_encoding.pe.size(1),
-        "logits of a full table": model(given.integers(0, V, B, N)),
+        "logits of a full table": model(text(given)).size(1),
         "dropout rate": deep.positional_encoding.dropout.p,
     }
 
 
-@check("float64, bfloat16 and float16 models keep their dtype", points=1, of=CLASS, trials=1)
+DTYPES = Like(free=("logits, compared with float32",))
+
+
+@check(
+    "float64, bfloat16 and float16 models keep their dtype",
+    points=1,
+    of=CLASS,
+    trials=1,
+    judge=DTYPES,
+    requires_any=COMPUTED,
+)
 def test_dtypes(impl, given):
-    ids = text(given)
-    seen = {dtype: language_model(impl, given, dtype=dtype)(ids) for dtype in ("float64", "bfloat16", "float16")}
-    # A float32 table is no mistake. So for float64 only the dtype counts, and the values in float32 precision.
-    return {**seen, "float64": [seen["float64"].dtype, seen["float64"].float()]}
+    ids, found = text(given), {}
+    for dtype in ("float64", "bfloat16", "float16"):
+        model = language_model(impl, given, dtype=dtype)
+        narrow = model(ids)
+        found[dtype] = {DTYPES.free[0]: [narrow, model.float()(ids)]}
+    return found
 
 
-@check("new tensors are on the device of the input", points=1, of=CLASS, trials=1, judge=AS_ON_CPU)
+ON_CPU = Like(tolerance=1e-4, free=("logits", "logits under a mask", "slope along the parameters"))
+
+
+@check("new tensors are on the device of the input", points=1, of=CLASS, trials=1, judge=ON_CPU, requires_any=COMPUTED)
 def test_device(impl, given):
-    B, T = given.sizes("B T")
-    module, ids, mask = language_model(impl, given), text(given), open_to_itself(given, B, T, T)
+    N = given.size("N")
+    module, ids, mask = language_model(impl, given), text(given), open_to_itself(given, N, N)
 
     def run(device):
         model = module.to(device)
@@ -229,8 +339,8 @@ def test_device(impl, given):
     here = run("cpu")  # a tensor kept from these calls must not be used on the other device
     with given.another_device() as device:
         there = run(device)
-        seen = {name: [output, here[name]] for name, output in there.items()}
-        return {**seen, "slope along the parameters": given.slope(there["logits under a mask"], *module.parameters())}
+        found = {name: [output, here[name]] for name, output in there.items()}
+        return {**found, "slope along the parameters": given.slope(there["logits under a mask"], *module.parameters())}
 
 
 @picture("each prediction depends on the words up to its own", rows="prediction after", columns="word")

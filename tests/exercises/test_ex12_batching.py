@@ -161,6 +161,7 @@ def test_shifted(impl, given):
     return {"decoder input": decoder_input, "labels": labels}
 
 
+PADDING = 99  # an id that no word has
 ON_THE_DEVICE = Like(likeness=0.99, free=("decoder input", "labels"))  # another check judges the shift
 
 
@@ -170,7 +171,13 @@ def test_device(impl, given):
 
     def run(device):
         decoder_input, labels = impl.teacher_forcing(tgt.to(device))
-        return {"batch": impl.pad_batch(batch, device=device), "decoder input": decoder_input, "labels": labels}
+        padded = impl.pad_batch(batch, PADDING, device)
+        return {
+            "batch": impl.pad_batch(batch, device=device),
+            f"batch with padding {PADDING}": padded,
+            "decoder input": decoder_input,
+            "labels": labels,
+        }
 
     here = run("cpu")  # a tensor kept from this call must not be used on the other device
     with given.another_device() as device:

@@ -126,6 +126,7 @@ def test_label_smoothing(impl, given):
     return {
         "loss with label_smoothing 0.1": impl.sequence_loss(logits, labels, label_smoothing=0.1),
         "loss with label_smoothing 0.4": impl.sequence_loss(logits, labels, 0, 0.4),
+        "loss with label_smoothing 0.4 and padding 3": impl.sequence_loss(*labelled(given, 3), 3, 0.4),
     }
 
 
@@ -225,7 +226,13 @@ def test_clipped(impl, given):
     impl.train_step(model, descent(given, model, rate=5.0), *batch(given), max_grad_norm=0.1)
     still = small_model(given)
     impl.train_step(still, descent(given, still), *batch(given), max_grad_norm=0.0)
-    return {**trained(model), "bias with max_grad_norm 0": trained(still)["output_projection.bias"]}
+    padded = small_model(given)
+    impl.train_step(padded, descent(given, padded, rate=5.0), *batch(given, 3), 3, max_grad_norm=0.1)
+    return {
+        **trained(model),
+        "bias with max_grad_norm 0": trained(still)["output_projection.bias"],
+        "bias with max_grad_norm 0.1 and padding 3": trained(padded)["output_projection.bias"],
+    }
 
 
 @check("gradients shorter than max_grad_norm do not change", points=1, of="train_step")

@@ -107,11 +107,25 @@ def test_top_p(impl, given):
 def test_order(impl, given):
     logits, _ = logits_with(given, SHARES)
     hot, _ = logits_with(given, SHARES, 2.0)
+    all_hot, _ = logits_with(given, SHARES, 2.0)
     return {
         "top_k, then top_p": seen(impl, given, logits, top_k=2, top_p=0.5),
         "top_p leaves fewer": seen(impl, given, logits, top_k=3, top_p=0.3),
         "temperature, then top_p": seen(impl, given, hot, temperature=2.0, top_p=0.5),
+        **{
+            f"all arguments, top_p = {top_p}": seen(impl, given, all_hot, **all_of(given, top_p))
+            for top_p in (0.5, 0.75)
+        },
     }
+
+
+def all_of(given, top_p):
+    """Return every argument of sampling at once: two of the `SHARES` at temperature 2 are left.
+
+    If another one is ignored, there are more or fewer, at one of the shares 0.5 and 0.75.
+    """
+    generator = given.torch.Generator(device=given.device).manual_seed(given.number(0, 999))
+    return {"temperature": 2.0, "top_k": 3, "top_p": top_p, "generator": generator}
 
 
 def from_the_generator(yours, expected):
@@ -148,7 +162,7 @@ def test_repeatable(impl, given):
     def three(seed, elsewhere):
         given.torch.manual_seed(elsewhere)
         generator = given.torch.Generator(device=given.device).manual_seed(seed)
-        drawn = [impl.sample_next(logits, top_k=20, top_p=0.99, generator=generator) for _ in range(2)]
+        drawn = [impl.sample_next(logits, 2.0, top_k=20, top_p=0.99, generator=generator) for _ in range(2)]
         return [*drawn, impl.sample_next(logits)]
 
     first, again, other = three(1, elsewhere=2), three(1, elsewhere=3), three(4, elsewhere=3)
@@ -391,13 +405,14 @@ def test_what_ends(impl, given):
 
 
 SAME_SEED = "tokens of a seed, compared with the same seed again"
+SAME_SEED_AND_ALL = "tokens of a seed with all arguments, compared with the same seed again"
 
 
 @check(
     "temperature, top_k, top_p and the generator reach sample_next",
     points=2,
     of=GENERATE,
-    judge=Like(likeness=0.999, free=(SAME_SEED,)),
+    judge=Like(likeness=0.999, free=(SAME_SEED, SAME_SEED_AND_ALL)),
 )
 def test_sampled(impl, given):
     T, V = given.sizes("T V")
@@ -415,6 +430,24 @@ def test_sampled(impl, given):
         generator = given.torch.Generator(device=given.device).manual_seed(seed)
         return last(spread, temperature=1.0, generator=generator)
 
+    def with_all(generator, top_p, logits, places):
+        """Return 200 rows of two new tokens, drawn with all arguments. The likeliest token ends a row."""
+        model, _ = language_model(given, 2 * T, logits=logits[0])
+        pad_idx = next(token for token in range(1, V) if token not in places)
+        prompt = given.tensor([[1] * T], "int64").expand(200, T)
+        options = {**all_of(given, top_p), "generator": generator, "eos_idx": places[0], "pad_idx": pad_idx}
+        return impl.generate(model, prompt, 2, **options)[:, T:]
+
+    def kinds_with_all(top_p):
+        logits, places = logits_with(given, SHARES, 2.0)
+        places, seed, drawn = places[0].tolist(), given.number(0, 999), []
+        for elsewhere in (2, 3):
+            given.torch.manual_seed(elsewhere)
+            generator = given.torch.Generator(device=given.device).manual_seed(seed)
+            drawn.append(with_all(generator, top_p, logits, places))
+        kinds = [counted(given, drawn[0][:, column : column + 1], logits[:1]) > 0 for column in (0, 1)]
+        return {"first token": kinds[0], "second token": kinds[1], SAME_SEED_AND_ALL: drawn}
+
     spread = given.normal(1, V)
     hot, _ = logits_with(given, (0.6, 0.2, 0.2), 2.0)
     drawn = last(hot, 1000, temperature=2.0)
@@ -423,6 +456,7 @@ def test_sampled(impl, given):
         "which tokens are sampled, top_k = 2": kinds(temperature=1.0, top_k=2),
         "which tokens are sampled, top_p = 0.85": kinds(temperature=1.0, top_p=0.85),
         SAME_SEED: [seeded(1, elsewhere=2), seeded(1, elsewhere=3)],
+        **{f"all arguments, top_p = {top_p}": kinds_with_all(top_p) for top_p in (0.5, 0.75)},
     }
 
 
@@ -468,9 +502,10 @@ def test_ended_translations(impl, given):
 
 @check("padding is hidden from encoder and decoder, whatever its id", points=3, of=TRANSLATE)
 def test_padding(impl, given):
-    B, S = given.sizes("B S")
+    B, S, W = given.sizes("B S W")
     usual, _ = transformer(given, 3 * S)
     other, _ = transformer(given, 3 * S, pad=4, zeros=9)
+    all_others, _ = transformer(given, 3 * S, end=W // 2, pad=4)
 
     def padded(pad):
         src = sources_of(given, 19)
@@ -483,6 +518,7 @@ def test_padding(impl, given):
     return {
         "translation with pad_idx = 0": impl.greedy_translate(usual, padded(0), S + 3),
         "translation with pad_idx = 4": impl.greedy_translate(other, zeros_are_words, 2 * S, pad_idx=4),
+        "translation with other ids": impl.greedy_translate(all_others, padded(4), 3 * S, W - 1, W // 2, 4),
     }
 
 
@@ -534,17 +570,17 @@ def test_device(impl, given):
 # Beam search
 
 
-def tree_of_words(given):
+def tree_of_words(given, sos=1, eos=2):
     """Return a table (W, W) of logits for the lesson's example: for each word, a score for each next word."""
     W = given.size("W")
     a, b, c, d = (3 + given.normal(W - 3).argsort()[:4]).tolist()
     following = {
-        1: {a: 0.55, b: 0.45},
-        2: {c: 1.0},  # going on after <EOS> costs nothing, so that this mistake shows
-        a: {c: 0.40, d: 0.35, 2: 0.25},
-        b: {d: 0.40, 2: 0.60},
-        c: {a: 0.20, b: 0.20, d: 0.20, 2: 0.40},
-        d: {c: 0.05, 2: 0.95},
+        sos: {a: 0.55, b: 0.45},
+        eos: {c: 1.0},  # going on after <EOS> costs nothing, so that this mistake shows
+        a: {c: 0.40, d: 0.35, eos: 0.25},
+        b: {d: 0.40, eos: 0.60},
+        c: {a: 0.20, b: 0.20, d: 0.20, eos: 0.40},
+        d: {c: 0.05, eos: 0.95},
     }
     table = given.normal(W, W, scale=0.0, shift=-60.0)
     for word, shares in following.items():
@@ -573,9 +609,10 @@ def test_beam_of_one(impl, given):
 @check("a beam as wide as the tree finds the hypothesis with the best score", points=2, of=BEAM, bonus=True)
 def test_beam_of_all(impl, given):
     model, _ = transformer(given, 2 * given.size("S"), table=tree_of_words(given))
+    exchanged, _ = transformer(given, 2 * given.size("S"), table=tree_of_words(given, sos=2, eos=1))
     src = sources_of(given, FIRST_WORD)[:1]
 
-    def search(max_len=5, **options):
+    def search(max_len=5, model=model, **options):
         ids, score = impl.beam_search(model, src, beam_size=40, max_len=max_len, **options)
         return {"ids": ids, "score": float(score)}
 
@@ -584,6 +621,9 @@ def test_beam_of_all(impl, given):
         "beam of 40 without a length penalty": search(length_penalty=0.0),
         "beam of 40 with a length penalty of 3": search(length_penalty=3.0),
         "beam of 40 with a length penalty of 3 and max_len 3": search(3, length_penalty=3.0),
+        "beam of 40 with a length penalty of 3 and other ids": search(
+            model=exchanged, length_penalty=3.0, sos_idx=2, eos_idx=1
+        ),
     }
 
 

@@ -1,6 +1,7 @@
 """The mutants of a program: which changes are made, and how their text stays close to the solution's."""
 
 import ast
+from collections.abc import Callable
 
 import pytest
 
@@ -83,6 +84,23 @@ def mutants() -> list[Mutant]:
 )
 def test_an_operator_makes_a_change(mutants: list[Mutant], operator: str, becomes: str) -> None:
     assert operator in {mutant.operator for mutant in mutants if mutant.becomes == becomes}
+
+
+def test_an_optional_argument_is_ignored_where_another_is_given() -> None:
+    source = """def chosen(scores, mask=None, *, rate=0.5, unused=None):
+    \"\"\"Return what is chosen.\"\"\"
+    kept = scores if mask is None else scores * mask
+    return kept * rate
+"""
+    found = [mutant for mutant in mutants_of(source, "07") if mutant.operator == "argument ignored"]
+    calls = []
+    for mutant in found:
+        names: dict[str, Callable[..., float]] = {}
+        exec(mutant.source, names)
+        chosen = names["chosen"]
+        calls.append((chosen(2, 3), chosen(2, rate=0.25), chosen(2, 3, rate=0.25)))
+    assert calls == [(3.0, 0.5, 0.5), (3.0, 0.5, 3.0)]  # right is (3.0, 0.5, 1.5)
+    assert [mutant.line for mutant in found] == [3, 3]
 
 
 def test_no_two_mutants_are_alike_and_each_is_python(mutants: list[Mutant]) -> None:

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
+from autograder.answer_key import WrongProgram
 from autograder.authoring import validate
 from autograder.authoring.oversights import reading_clocks
 from autograder.authoring.programs import Program
-from autograder.authoring.proof import unexpected
+from autograder.authoring.proof import cost_problems, excused, figures_of, unexpected
 from autograder.course import BEGIN, END
 from tests.support import tiny
 
@@ -74,6 +75,61 @@ def test_a_misconception_without_a_name_is_a_problem_on_the_cpu_only(
     finding = SimpleNamespace(id=named, known_as=named, message="")
     result = SimpleNamespace(checks=[SimpleNamespace(id="values", status="fail", finding=finding)])
     assert len(list(unexpected(program, result, lambda check: (), may_be_unknown=may_be_unknown))) == count
+
+
+def test_the_cost_of_a_misconception_is_the_share_of_points_without_bonus(course: Path) -> None:
+    _, found = proof(course, "1")
+    [exercise] = found["exercises"]
+    checks = {check.id: check for check in tiny.suite_at(course).checks[tiny.FIRST]}
+    total = sum(check.points for check in checks.values() if not check.bonus)
+    wrong = {proof["name"]: proof["checks"] for proof in found["proofs"] if proof["kind"] == "misconception"}
+    assert exercise["costs"].keys() == wrong.keys()
+    for name, statuses in wrong.items():
+        lost = sum(checks[id_].points for id_, status in statuses.items() if status != "pass" and not checks[id_].bonus)
+        assert exercise["costs"][name] == pytest.approx(100 * lost / total, abs=0.06)
+    done = tiny.run_course(course, "validate", "1", "--costs", "--plain")
+    assert all(f" %  {name}" in done.stdout for name in wrong)
+
+
+def cost_sentences(costs: list[float], **texts: dict[int, str]) -> list[str]:
+    """Return the problems of misconceptions that cost these percentages; texts are by their numbers."""
+    entries = [
+        WrongProgram(str(at), "", "", "", (), **{field: values[at] for field, values in texts.items() if at in values})
+        for at in range(len(costs))
+    ]
+    return list(cost_problems(entries, dict(zip(map(str, range(len(costs))), costs, strict=True))))
+
+
+def test_a_misconception_may_not_cost_most_points_of_an_exercise() -> None:
+    assert cost_sentences([30.0] * 9 + [60.0]) == []
+    assert cost_sentences([100.0] * 9) == []  # a median of few says little
+    [median] = cost_sentences([31.0] * 10)
+    assert median.startswith("the median misconception costs 31 % of the points, expected at most 30 %")
+    [high] = cost_sentences([20.0] * 9 + [61.0])
+    assert high.startswith("the misconception 9 costs 61 % of the points, expected at most 60 %")
+    [convention] = cost_sentences([20.0] * 9 + [36.0], convention={9: "of others"}, destroys={8: ""})
+    assert convention.startswith("the convention 9 costs 36 % of the points, expected at most 35 %")
+
+
+def test_one_misconception_in_ten_may_destroy_the_idea_and_says_why() -> None:
+    assert cost_sentences([20.0] * 9 + [100.0], destroys={9: "nothing is left"}) == []
+    [needless] = cost_sentences([20.0] * 10, destroys={9: "nothing is left"})
+    assert needless == "the misconception 9 has destroys, and costs only 20 % of the points: remove it"
+    [many] = cost_sentences([20.0] * 8 + [100.0] * 2, destroys={8: "nothing is left", 9: "nothing is left"})
+    assert many == "2 of 10 misconceptions have destroys, expected at most one in ten"
+
+
+def test_an_exercise_that_is_listed_as_costly_has_the_measured_figures() -> None:
+    entries = [WrongProgram(str(at), "", "", "", ()) for at in range(10)]
+    costly = dict(zip(map(str, range(10)), [40.0] * 8 + [70.0] * 2, strict=True))
+    figures = "median 40 %, 2 above 60 %"
+    assert figures_of(entries, costly) == figures
+    problems = ["costs too much"]
+    assert list(excused(None, problems, figures)) == problems
+    assert list(excused(figures, problems, figures)) == []
+    [wrong] = excused("median 39 %, 2 above 60 %", problems, figures)
+    assert wrong == "costly.toml says 'median 39 %, 2 above 60 %' of it, measured is 'median 40 %, 2 above 60 %'"
+    assert list(excused(figures, [], figures)) == ["costly.toml lists it, and its costs hold: remove the line"]
 
 
 def problems_after(course: Path) -> list[str]:
@@ -167,6 +223,11 @@ def test_a_group_that_only_one_of_its_members_declares_is_reported(course: Path)
             "replace = 'x.cumsum(dim=0)'",
             "replace = 'x.cumsum(dim=0)'\nconvention = 'NumPy'",
             "its explanation does not say what the course has instead",
+        ),
+        (
+            "replace = 'x.cumsum(dim=0)'",
+            "replace = 'x.cumsum(dim=0)'\ndestroys = ' '",
+            "its destroys is no text of 1 to 160",
         ),
         ("[mean-axis-fixed]", "[mean-axis-fixed", "Expected ']'"),
         (

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from autograder.answer_key import AnswerKey, Keys
 from autograder.checks import ReferencePart, StructureError
-from autograder.checks.given import fill
+from autograder.checks.given import Given, fill
 from autograder.course import Suite, load_suite, read_course
 from autograder.judge import Verdicts, result_of
 from autograder.runner import Runner
@@ -89,6 +89,19 @@ def test_a_hook_that_is_wrong_itself_fails_as_ever() -> None:
         fill(Reaches(nn.Linear(2, 3)), STATE)
     with torch.no_grad(), pytest.raises(KeyError, match="of its own"):
         fill(Derived(), STATE)
+
+
+def test_without_strict_weights_are_loaded_as_far_as_names_and_shapes_fit() -> None:
+    given = Given(7, {}, "cpu")
+    shapes = {"weight": (3, 2), "bias": (3,), "gate": (4,)}
+    with pytest.raises(StructureError, match="gate"):
+        given.load(nn.Linear(2, 3), shapes)
+    whole = Given(7, {}, "cpu").load(nn.Linear(2, 3), {"weight": (3, 2), "bias": (3,)})
+    fitted = Given(7, {}, "cpu").load(nn.Linear(2, 3), shapes, strict=False)
+    assert torch.equal(fitted.weight, whole.weight)
+    assert torch.equal(fitted.bias, whole.bias)
+    wide = Given(7, {}, "cpu").load(nn.Linear(5, 3), shapes, strict=False)
+    assert torch.equal(wide.bias, whole.bias)
 
 
 def test_a_part_under_no_name_of_the_contract_is_a_fault_of_structure() -> None:
