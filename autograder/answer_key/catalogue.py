@@ -164,6 +164,9 @@ def owners_of(misconception: WrongProgram, solution: str) -> tuple[str, ...]:
     return tuple(name_hash(name) for name, definition in right.items() if wrong.get(name) != definition)
 
 
+BY_MODE = "training If"
+"""A word of code that does another thing in training: a name that knows nothing of it is only half true."""
+
 NOT = "not "
 """Begins an entry of `when`: the code must not use the word behind it."""
 
@@ -205,6 +208,8 @@ def condition_of(misconception: WrongProgram, solution: str, contract: Collectio
         lacks |= lost if not gained else set()
     if misconception.any_exception and "refused" in misconception.name:
         uses.add("raise")
+    if BY_MODE not in has:
+        lacks.add(BY_MODE)
     for word in misconception.when:
         (lacks if word.startswith(NOT) else uses).add(word.removeprefix(NOT))
     return Condition(frozenset(map(name_hash, uses)), frozenset(map(name_hash, lacks)))

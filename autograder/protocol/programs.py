@@ -396,6 +396,9 @@ def _operands(node: ast.AST) -> Iterator[tuple[ast.expr, str]]:
             yield value, f". {name}"
         case ast.Subscript(value=value):
             yield value, "Subscript"
+        case ast.If(test=test) | ast.IfExp(test=test):
+            modes = (part for part in nodes_of(test) if isinstance(part, ast.Attribute) and part.attr == "training")
+            yield from ((mode, "If") for mode in modes)
 
 
 def first_line(node: ast.stmt) -> int:

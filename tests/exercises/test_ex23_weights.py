@@ -208,6 +208,7 @@ def test_written_views(impl, given):
     views = {
         "transposed": tensor.transpose(0, 2),
         "slice": tensor[:, 1:3],
+        "part": tensor[1:],  # contiguous, in a larger storage
         "every other": tensor[..., ::2],
         "expanded": tensor[:, :1].expand(G, 3, K),
     }

@@ -100,3 +100,10 @@ def test_words_that_do_not_tell_a_program_from_the_solution_are_refused(tmp_path
 def test_a_parameter_that_nothing_uses_is_a_word() -> None:
     words = words_of(ast.parse(SAMPLE.replace("int(top_p * 10)", "3").replace("top_p is not None", "True")))
     assert {word for word in words["sample"] if word.startswith("unused ")} == {"unused top_p"}
+
+
+def test_a_name_that_knows_nothing_of_training_is_false_of_code_that_does_another_thing_there() -> None:
+    patch = "x.square().mean()", "x.square().sum()"
+    own = NORM.replace("return x", "if self.training:\n            return x\n        return x")
+    assert not holds(NORM, "summed", *patch, own)
+    assert holds(NORM, "summed", *patch, NORM.replace("sqrt(", "dropout(self.training, "))
