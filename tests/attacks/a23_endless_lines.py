@@ -7,5 +7,5 @@
 tried()
 type(the_job().sources).survey = lambda *_: {
     "places": {"f": [10**15], "g": [-(10**15)]}, "forbidden": [["x" * 10**6, 10**30]], "assignments": [], "statements": [],
-    "functions": [], "helpers": [], "words": {}
+    "functions": [], "helpers": [], "words": {}, "flags": []
 }

@@ -5,7 +5,8 @@
 # parts = ["calling", "inside"]
 # ///
 type(the_job().sources).survey = lambda *_: {
-    "places": {}, "forbidden": [], "assignments": [], "statements": [], "functions": [], "helpers": [], "words": {}
+    "places": {}, "forbidden": [], "assignments": [], "statements": [], "functions": [], "helpers": [], "words": {},
+    "flags": []
 }
 def builtin(*args, **named):
     with torch._C.DisableTorchFunction():

@@ -99,7 +99,7 @@ class Part:
         self.reset()
         return self.state * time.shape * F.relu(ids)
 """
-PART = read_survey({**survey(CLASS, ()), "helpers": []})
+PART = read_survey({**survey(CLASS, ()), "helpers": [], "flags": []})
 
 
 def cause_in_part(message: str, line: int, type_: str = "NameError", function: str = "Part.forward") -> Cause | None:

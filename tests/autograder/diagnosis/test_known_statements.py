@@ -20,7 +20,7 @@ CATALOGUES = sorted((COURSE.solutions_dir / "misconceptions").glob("*.toml"))
 
 
 def survey_of(source: str) -> Survey:
-    return read_survey({**survey(source.encode(), ()), "helpers": []})
+    return read_survey({**survey(source.encode(), ()), "helpers": [], "flags": []})
 
 
 def entry_of(name: str, marks: tuple[str, ...]) -> Misconception:

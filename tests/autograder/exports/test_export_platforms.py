@@ -333,6 +333,7 @@ def hostile(data: Any) -> Any:
             "parts",
             "state",
             "certainty",
+            "claim",
         )
         return {key: value if key in kept else hostile(value) for key, value in data.items()}
     if isinstance(data, list | tuple):

@@ -8,7 +8,7 @@ from autograder.checks import Check, Drawing, Judge, Raises, Same, Step
 from autograder.worker import Job, support
 from tests.support import tiny
 
-JOB: dict[str, Any] = {"sources": {}, "reference_parts": {}, "limits": None, "prints": False}
+JOB: dict[str, Any] = {"sources": {}, "reference_parts": {}, "limits": None, "prints": False, "usual": [[], []]}
 
 
 def probe(impl: Any, given: Any) -> Any:
