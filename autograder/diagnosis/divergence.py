@@ -600,13 +600,11 @@ class DivergenceSearch:
 
     @cached_property
     def _missing_shapes(self) -> set[tuple[int, ...]]:
-        """The shapes of the solution's values that no step of the student's has."""
+        """The shapes of the solution's values that no step of the student's has, and of their parts."""
         computed = set(self.matched)
-        return {
-            _squeezed(step.shape)
-            for index, step in enumerate(self.reference.steps)
-            if step.stack and index not in computed
-        }
+        missing = [step for at, step in enumerate(self.reference.steps) if step.stack and at not in computed]
+        parts = {_squeezed(part) for step in missing if step.prints[1] > 1 for part in part_shapes(step.shape)}
+        return parts | {_squeezed(step.shape) for step in missing}
 
     def _differing_results(self) -> list[int]:
         """Return the steps that made a part of the result, where the solution's part is another."""

@@ -273,7 +273,7 @@ def name(
         return None
     first = best[0]
     is_stated = first.entry.is_stated or is_in(first.entry, statements)
-    if is_stated or (full and _is_rich(first.checks, outcomes, key, "any")):
+    if is_stated or (full and (first.entry.any_exception or _is_rich(first.checks, outcomes, key, "any"))):
         return replace(first, certainty=Certainty.SHOWN)
     is_seen = first.entry.any_exception or check.id in first.raised or _is_rich({check.id}, outcomes, key, "any")
     return replace(first, certainty=Certainty.ALIKE) if full or is_rich or is_seen else first

@@ -361,7 +361,7 @@ class Verdicts:
                 )
             elif any(other.certainty >= Certainty.ALIKE for other in known.values()):
                 diagnosis = replace(diagnosis, is_one_of_several=True)
-            unused = _unused(check, trials.survey) if not is_shown else None
+            unused = _unused(check, trials) if not is_shown else None
             if unused is not None and diagnosis.kind == "pattern":
                 place = definition_of(trials.survey, check, self.exercise.file)
                 diagnosis = replace(diagnosis, fact=ArgumentUnused(unused), subject="", place=place, misconception=None)
@@ -463,10 +463,12 @@ def _fails(check: Check, failing: Collection[Key]) -> bool:
     return any((check.id, trial) in failing for trial in range(check.trials))
 
 
-def _unused(check: Check, survey: Survey | None) -> str | None:
-    """Return the argument that a check is about, by its id or title, if the code does not use it."""
-    about = set(re.findall(r"\w+", f"{check.id} {check.title}"))
-    words = survey.words.get((check.of or "").split(".")[0], ()) if survey is not None else ()
+def _unused(check: Check, trials: Trials) -> str | None:
+    """Return the argument that a check is about, by its id or title, if the finished code does not use it."""
+    owner, survey = (check.of or "").split(".")[0], trials.survey
+    if survey is None or not all(todo.is_written for todo in trials.todos if todo.name.split(".")[0] == owner):
+        return None
+    about, words = set(re.findall(r"\w+", f"{check.id} {check.title}")), survey.words.get(owner, ())
     named = (word.removeprefix(UNUSED) for word in words if word.startswith(UNUSED))
     return next((name for name in sorted(named) if name in about), None)
 
