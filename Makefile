@@ -12,10 +12,10 @@ PYTEST := $(ALONE) $(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscop
 EVERY_FOURTH := 1 5 9 13 17 21 25
 QUICK := not worker and not slow and not nbgrader and not browser
 
-# Stop early and in words if this Python is too old or too new for pip to install anything.
+# Stop early and in words if this Python is too old for pip to install anything.
 define NEW_VENV
-@$(PYTHON) -c "import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))" || \
-	{ echo "Python 3.11, 3.12 or 3.13 is needed. Name one: make $(MAKECMDGOALS) PYTHON=python3.12"; exit 1; }
+@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11))" || \
+	{ echo "Python 3.11 or later is needed. Name one: make $(MAKECMDGOALS) PYTHON=python3.12"; exit 1; }
 $(PYTHON) -m venv .venv
 endef
 
@@ -83,7 +83,7 @@ attack: $(READY)
 	$(BIN)/python -m tests.proof.attacks
 
 # The oldest and the newest versions that are supported, each in an environment of its own: downloads gigabytes.
-# PYTHON_OLD and PYTHON_NEW name the interpreters if python3.11 and python3.13 are not found.
+# PYTHON_OLD and PYTHON_NEW name the interpreters if python3.11 and python3.14 are not found.
 compat: $(READY)
 	$(BIN)/python -m tests.compat
 

@@ -39,7 +39,8 @@ from autograder.progress import write_json
 PACKAGES = {"torch": (2, 4), "numpy": (1, 26), "rich": (13, 7), "jinja2": (3, 1), "pytest": (8, 0)}
 """The packages that the kit needs, and the lowest version of each. torch is needed by courses that declare it."""
 
-PYTHON = (3, 11)
+PYTHON, NEWEST = (3, 11), (3, 14)
+"""The lowest version of Python, and the newest one that the tests have run with."""
 
 LONGEST_IMPORT = 120.0
 """Seconds. A cold disk makes the import slow; one that takes longer than this hangs."""
@@ -64,6 +65,8 @@ def examine() -> Iterator[Fact]:
     yield Fact("course", __version__)
     python = f"{platform.python_version()} ({platform.python_implementation()})"
     old = sys.version_info[:2] < PYTHON
+    if sys.version_info[:2] > NEWEST:
+        python += f", newer than {_dotted(NEWEST)}, the newest one that the kit was tested with"
     yield Fact("python", python, f"the kit needs Python {_dotted(PYTHON)} or later; install it" if old else "")
     yield Fact("platform", f"{platform.system()} {platform.release()}, {platform.machine()}, {os.cpu_count()} cores")
     course, unreadable = _course()

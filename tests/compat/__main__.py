@@ -4,7 +4,7 @@
 
 For each end it makes an environment in build/compat from the versions pinned beside this file, proves the course there
 (`course validate`), grades examples/class, and compares the marks with those of the environment that runs this. Exits
-with 1 if an end fails. `PYTHON_OLD` and `PYTHON_NEW` name the interpreters if python3.11 and python3.13 are not found.
+with 1 if an end fails. `PYTHON_OLD` and `PYTHON_NEW` name the interpreters if python3.11 and python3.14 are not found.
 """
 
 import csv
@@ -42,7 +42,7 @@ class End:
         return OUT / self.name
 
 
-ENDS = (End("oldest", "3.11", "PYTHON_OLD"), End("newest", "3.13", "PYTHON_NEW"))
+ENDS = (End("oldest", "3.11", "PYTHON_OLD"), End("newest", "3.14", "PYTHON_NEW"))
 COLUMNS = ("end", "Python", "torch", "NumPy", "validate", "class", "seconds")
 
 

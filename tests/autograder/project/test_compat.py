@@ -70,10 +70,17 @@ def test_the_highest_versions_that_are_admitted_are_the_newest_that_are_run() ->
         assert bounds(package)[1] == after(newest[package])
 
 
-def test_the_versions_of_python_that_are_admitted_end_with_those_that_are_run(compat: ModuleType) -> None:
+def test_a_newer_python_is_admitted_and_the_doctor_knows_which_are_run(compat: ModuleType) -> None:
     oldest, newest = (end.python for end in compat.ENDS)
-    assert PROJECT["requires-python"] == f">={oldest},<{after(newest)}"
-    assert ".".join(map(str, doctor.PYTHON)) == oldest
+    assert PROJECT["requires-python"] == f">={oldest}", "pip would refuse what may work"
+    assert [".".join(map(str, version)) for version in (doctor.PYTHON, doctor.NEWEST)] == [oldest, newest]
+
+
+def test_the_doctor_says_that_a_newer_python_was_not_tested(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor.sys, "version_info", (3, 99, 0))
+    fact = next(fact for fact in doctor.examine() if fact.name == "python")
+    assert fact.found.endswith("the newest one that the kit was tested with")
+    assert not fact.wrong, "it may work"
 
 
 def test_the_readme_names_the_range_that_is_run(compat: ModuleType) -> None:
@@ -147,8 +154,8 @@ def test_the_hosted_workflow_runs_targets_that_exist_on_every_supported_python()
     assert targets == ["test", "proof-short"]
     assert all(re.search(rf"^{target}:", makefile, re.MULTILINE) for target in targets)
     versions = workflow["jobs"]["test"]["strategy"]["matrix"]["python"]
-    after = int(versions[-1].split(".")[1]) + 1
-    assert PROJECT["requires-python"] == f">={versions[0]},<3.{after}"
+    assert PROJECT["requires-python"] == f">={versions[0]}"
+    assert versions[-1] == ".".join(map(str, doctor.NEWEST))
 
 
 def test_the_newest_release_of_the_changelog_is_this_version() -> None:
