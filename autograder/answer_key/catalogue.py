@@ -11,7 +11,7 @@ from typing import Any
 from autograder.course import nearest, read_text, suggestion
 from autograder.protocol import definitions_of, name_hash, nodes_of, parameters_of, statements, words_of
 
-from .key import Condition
+from .key import BY_MODE, Condition
 
 TEXTS = {"name": 80, "explanation": 240, "hint": 200}
 """The texts every misconception has, and their longest length."""
@@ -163,9 +163,6 @@ def owners_of(misconception: WrongProgram, solution: str) -> tuple[str, ...]:
     right, wrong = (_definitions(text) for text in (solution, patched(solution, misconception)))
     return tuple(name_hash(name) for name, definition in right.items() if wrong.get(name) != definition)
 
-
-BY_MODE = "training If"
-"""A word of code that does another thing in training: a name that knows nothing of it is only half true."""
 
 NOT = "not "
 """Begins an entry of `when`: the code must not use the word behind it."""

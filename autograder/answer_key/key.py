@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from autograder.comparison import Sketch
 
 
+BY_MODE = "training If"
+"""A word of code that does another thing in training: a name that knows nothing of it is only half true."""
+
+
 class Condition(NamedTuple):
     """What must be true of code that a name is true of: hashes of words that it uses, and of words that it lacks."""
 

@@ -220,11 +220,14 @@ def excused(listed: str | None, problems: Sequence[str], figures: str) -> Iterat
 
 
 def _costs_too_much(suite: Suite, exercise: Exercise, costs: Mapping[str, float]) -> Iterator[str]:
-    """Yield a sentence for each rule that the costs of an exercise break, if it is not listed as costly."""
-    if costs:
+    """Yield a sentence for each rule that the costs of an exercise break, if it is not listed as costly.
+
+    A course without the list makes no promise about costs: those of a few checks are high in any case.
+    """
+    file = suite.course.solutions_dir / COSTLY_FILE
+    if costs and file.is_file():
         entries = [entry for entry in catalogue_of(suite, exercise) if entry.id in costs]
-        file = suite.course.solutions_dir / COSTLY_FILE
-        listed = tomllib.loads(read_text(file)) if file.is_file() else {}
+        listed = tomllib.loads(read_text(file))
         yield from excused(listed.get(exercise.id), list(cost_problems(entries, costs)), figures_of(entries, costs))
 
 

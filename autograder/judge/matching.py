@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import TYPE_CHECKING, Literal
 
-from autograder.answer_key import AnswerKey, Misconception
+from autograder.answer_key import BY_MODE, AnswerKey, Misconception
 from autograder.checks import Check, Key, Raises
 from autograder.comparison import Expected, is_floating
 from autograder.course import Exercise, Suite
@@ -181,19 +181,22 @@ def _agreement(
 class Code:
     """What the syntax of a submitted file says, to hold the names of misconceptions against it.
 
-    `statements` are the hashes of its statements; `words` has the words that its functions and classes use.
+    `statements` are the hashes of its statements; `words` has the words that its functions and classes use. The others
+    than those of the `contract`, which are hashes of names, are helpers.
     """
 
     statements: Collection[str] = ()
     words: Mapping[str, Collection[str]] = field(default_factory=dict)
     source: bytes = b""
+    contract: Collection[str] = ()
 
     @classmethod
-    def of(cls, survey: Survey | None, source: bytes) -> "Code":
+    def of(cls, survey: Survey | None, source: bytes, key: AnswerKey) -> "Code":
         """Return the code of a survey; nothing is known of a file without one."""
         if survey is None:
             return cls()
-        return cls({hash_ for hash_, _ in survey.statements}, survey.words, source)
+        contract = {owner for entry in key.misconceptions for owner in entry.owners}
+        return cls({hash_ for hash_, _ in survey.statements}, survey.words, source, contract)
 
     def contradicts(self, entry: Misconception, check: Check, outcomes: Mapping[Key, Outcome]) -> bool:
         """Whether the name of a misconception is false of this code, whatever it computes in a check."""
@@ -204,8 +207,8 @@ class Code:
         called = self._reached((check.of or "").split(".")[0])
         if called and not called & owners:
             return True
-        own = {owner for owner in self.words if owner not in owners and owner in self._reached(*owners)}
-        words = {name_hash(word) for owner in owners | own for word in self.words[owner]}
+        helpers = {owner for owner in self._reached(*owners) if name_hash(owner) not in self.contract}
+        words = {name_hash(word) for owner in owners | helpers for word in self.words[owner]}
         return not entry.condition.holds(words) or (
             entry.any_exception and name_hash("raise") in entry.condition.uses and not self._refuses(check, outcomes)
         )
@@ -238,8 +241,9 @@ def name(
 ) -> Agreement | None:
     """Return the misconception behind a failed check, and how sure it is, or None where there is doubt.
 
-    It is none that the code contradicts. It is shown if the code has its statements, or what its catalogue states; or
-    if the program does all that the misconception does, in enough numbers that no other cause is likely.
+    It is none that the code contradicts. It is shown if the code has its statements, or what its catalogue states, or
+    lacks what the name says is missing; or if the program does all that the misconception does, in enough numbers that
+    no other cause is likely.
 
     A misconception that gives all of the program is best; then, for an exception, one that gives all but its words, or
     one that is true whatever is raised, if the program raises something there and nowhere else. Else many wrong numbers
@@ -272,7 +276,8 @@ def name(
     if not best or not _one_group(best):
         return None
     first = best[0]
-    is_stated = first.entry.is_stated or is_in(first.entry, statements)
+    lacks = first.entry.condition.lacks - {name_hash(BY_MODE)}
+    is_stated = first.entry.is_stated or is_in(first.entry, statements) or (lacks and first.extent >= Extent.FAILURES)
     if is_stated or (full and (first.entry.any_exception or _is_rich(first.checks, outcomes, key, "any"))):
         return replace(first, certainty=Certainty.SHOWN)
     is_seen = first.entry.any_exception or check.id in first.raised or _is_rich({check.id}, outcomes, key, "any")

@@ -335,7 +335,7 @@ class Verdicts:
     def _matches(self, trials: Trials) -> dict[str, Agreement]:
         """Return the misconceptions behind the failed checks, by check."""
         found = agreements(trials.outcomes, trials.failing, trials.key, self.checks)
-        code = Code.of(trials.survey, trials.source)
+        code = Code.of(trials.survey, trials.source, trials.key)
         failed = [check for check in self.checks.values() if _fails(check, trials.failing)]
         names = ((check.id, name(check, trials.outcomes, trials.key, found, trials.failing, code)) for check in failed)
         return {check: known for check, known in names if known is not None}

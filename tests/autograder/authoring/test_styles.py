@@ -33,7 +33,7 @@ def test_programs_are_counted_by_exercise_and_by_kind() -> None:
     assert [by_exercise[0], by_exercise[-1]] == [first, whole]
     assert [row.name for row in by_kind] == ["axis", "sign", "all"]
     assert by_kind[0].programs + by_kind[1].programs == by_kind[2].programs == len(SAMPLES)
-    assert list(cells(by_exercise))[-1] == ["all", "7", "6", "1", "?", "2", "1", "2", "2", "1"]
+    assert list(cells(by_exercise))[-1] == ["all", "7", "6", "1", "0", "?", "2", "1", "2", "2", "1"]
 
 
 def test_a_name_is_false_where_the_right_ones_are_known() -> None:

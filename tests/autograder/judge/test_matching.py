@@ -99,6 +99,13 @@ def test_a_name_is_none_if_the_code_contradicts_it() -> None:
     assert claim(values(a=1), TOP_P, helper) is Certainty.SHOWN, "a function that it calls is its own code"
 
 
+def test_another_function_of_the_contract_is_no_helper() -> None:
+    both = code("def block(top_p):\n    return top_p\n\n\ndef attend(x):\n    return block(x)\n")
+    without = replace(TOP_P, condition=Condition(lacks=frozenset([name_hash("top_p")])))
+    assert claim(values(a=1), without, both) is None
+    assert claim(values(a=1), without, replace(both, contract={name_hash("block")})) is Certainty.SHOWN
+
+
 def test_a_name_about_another_function_is_none() -> None:
     elsewhere = code("def attend():\n    return 1\n\n\ndef by_hand(top_p):\n    return top_p\n")
     of_other = replace(TOP_P, owners=(name_hash("by_hand"),))

@@ -389,7 +389,8 @@ def test_a_program_that_closes_every_descriptor_is_an_error_and_is_not_waited_fo
 def test_what_a_program_leaves_behind_is_killed_with_it(grader: Grader) -> None:
     before = workers_of(os.getpid())
     child = f"import os, time\n{INSIDE}\n    if os.fork() == 0:\n        time.sleep(1000)\n    return x.cumsum(-1)"
-    assert verdict(graded(grader, child)) == ("fail", "The running sum is not divided.")
+    alike = "Your results equal those of a program in which the running sum is not divided."
+    assert verdict(graded(grader, child)) == ("fail", alike)
     until = time.monotonic() + 10
     while (left := workers_of(os.getpid()) - before) and time.monotonic() < until:
         time.sleep(0.05)
