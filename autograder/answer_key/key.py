@@ -17,7 +17,7 @@ BY_MODE = "training If"
 
 
 class Condition(NamedTuple):
-    """What must be true of code that a name is true of: hashes of words that it uses, and of words that it lacks."""
+    """The words that code must use, and those that it must not use, for a name to be true of it; as hashes."""
 
     uses: frozenset[str] = frozenset()
     lacks: frozenset[str] = frozenset()

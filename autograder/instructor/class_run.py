@@ -207,10 +207,11 @@ class ClassRun:
             def search(exercise: str, entry: Entry) -> ExerciseResult | None:
                 if time.monotonic() > end:
                     return None
-                return grade_one(self.conditions.read(entry), [suite.course.exercise(exercise)]).exercises[0]
+                return bulk.search(entry, suite.course.exercise(exercise), suite, grade_one)
 
             pool = ThreadPoolExecutor(jobs, thread_name_prefix="proving")
             stack.callback(pool.shutdown, wait=True, cancel_futures=True)
+            stack.callback(bulk.stop.set)  # first: what still runs is cancelled, so that the pool ends at once
             tasks = {pool.submit(search, exercise, same[0]): same for exercise, same in groups}
             for task in as_completed(tasks):
                 if (result := task.result()) is not None:

@@ -1,4 +1,4 @@
-"""What must be true of code before the name of a misconception is given to it."""
+"""When the name of a misconception may be given to a program."""
 
 import ast
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What no honest program needs is refused or flagged, however it is written; honest programs have no flag."""
+"""A program that does what no honest one needs is refused or flagged; honest programs have no flag."""
 
 import re
 from collections.abc import Iterator, Mapping
