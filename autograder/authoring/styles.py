@@ -200,8 +200,7 @@ def _is_caught(result: ExerciseResult) -> bool:
 
 def _is_sure(finding: Finding) -> bool:
     """Whether a finding says of its line that it is the wrong one, rather than that a result is returned there."""
-    is_named = bool(finding.label or finding.known_as) and finding.certainty is not Certainty.LIKELY
-    return is_named or finding.certainty is Certainty.SHOWN
+    return finding.certainty >= Certainty.ALIKE
 
 
 def cells(table: Iterable[Calibration]) -> Iterator[list[str]]:

@@ -184,15 +184,20 @@ def _placed(finding: Finding, diagnosis: Diagnosis, source: Source, location: Lo
 def _certainty(diagnosis: Diagnosis, location: Location | None) -> Certainty:
     """Return how sure the place of a finding is.
 
-    Where an unexplained exception was raised is only described: the mistake may be elsewhere. Where a known mistake has
-    no location of its own, its place is likely.
+    Where an unexplained exception was raised is only described: the mistake may be elsewhere. So is the first value
+    that the solution lacks, if no mistake is shown: a right program may have values of its own. Where a known mistake
+    has no location of its own, its place is likely.
     """
     if location is None:
         return Certainty.DESCRIBED if diagnosis.misconception is None else Certainty.LIKELY
-    is_raised = location.divergence is not None and _raised_at(diagnosis, location.place)
-    if location.certainty is Certainty.LIKELY and diagnosis.misconception is None and is_raised:
+    divergence = location.divergence
+    if location.certainty is not Certainty.LIKELY or divergence is None:
+        return location.certainty
+    is_own = divergence.state is StepState.UNKNOWN and divergence.factor is None and not location.is_origin
+    if is_own and claim_of(diagnosis, location) is not Certainty.SHOWN:
         return Certainty.DESCRIBED
-    return location.certainty
+    is_raised = diagnosis.misconception is None and _raised_at(diagnosis, location.place)
+    return Certainty.DESCRIBED if is_raised else Certainty.LIKELY
 
 
 def _raised_at(diagnosis: Diagnosis, place: Place) -> bool:

@@ -446,7 +446,7 @@ def _example(findings: Sequence[tuple[str, Finding]], hide: Hide) -> tuple[tuple
         located,
         key=lambda pair: (
             pair[1].claim is not Certainty.SHOWN,
-            pair[1].certainty is Certainty.LIKELY,
+            pair[1].certainty <= Certainty.LIKELY,
             sum(len(line) for _, line in pair[1].source),
         ),
     )

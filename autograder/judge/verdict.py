@@ -197,11 +197,17 @@ def _hints(judgement: Judgement, verdict: Verdict, location: "Location | None") 
     known = known or (location.first_mistake if location is not None else None)
     if known is not None and claim_of(diagnosis, location) is Certainty.SHOWN:
         return (known.hint, *hints[1:])
-    return hints if verdict.status == "fail" and not _is_complete(diagnosis) else ()
+    return hints if verdict.status == "fail" and not _is_beside(diagnosis, hints) else ()
 
 
-def _is_complete(diagnosis: "Diagnosis | None") -> bool:
-    """Whether the sentence about names and calls says what to change: a check's hints are about its numbers."""
+def _is_beside(diagnosis: "Diagnosis | None", hints: Sequence[str]) -> bool:
+    """Whether the hints of a check are about something else than what is wrong.
+
+    Most are about its numbers. A sentence about names and calls says what to change, and a wrong dtype or device needs
+    a hint that speaks of it.
+    """
+    if diagnosis is not None and diagnosis.kind in ("dtype", "device"):
+        return not any(diagnosis.kind in hint for hint in hints)
 
     complete = (
         AttributeLacking,

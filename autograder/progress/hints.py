@@ -156,7 +156,7 @@ def _own_line(course: Course, progress: Progress, exercise: Exercise, misconcept
     """Return the learner's line that the last failure points to, if it is about this misconception."""
     finding = _last_finding(course, progress, exercise, misconception)
     place = finding.get("place") or {}
-    if finding.get("certainty") == Certainty.LIKELY.value:
+    if finding.get("certainty") not in (Certainty.ALIKE.value, Certainty.SHOWN.value):
         return ()
     return tuple(str(text) for line, text in finding.get("source") or () if line == place.get("line"))
 

@@ -110,9 +110,9 @@ def comparison(evidence: Evidence | None, even_if_same: bool = False) -> Compari
 
 
 def map_pair(maps: Maps) -> MapPair | None:
-    """Return two maps that can be compared; None if they differ in shape, or are empty."""
+    """Return two maps that can be compared; None if they differ in shape, are empty, or look the same."""
     sizes = {len(row) for grid in (maps.expected, maps.yours) for row in grid}
-    if not len(maps.expected) == len(maps.yours) > 0 or len(sizes) != 1 or sizes == {0}:
+    if maps.expected == maps.yours or not len(maps.expected) == len(maps.yours) > 0 or len(sizes) != 1 or sizes == {0}:
         return None
     leaking = where_not_zero(maps.expected, maps.yours)
     leaks = sum(map(sum, leaking)) > _FEW_ZEROS * sum(map(len, leaking))
@@ -129,12 +129,13 @@ def map_pair(maps: Maps) -> MapPair | None:
 
 
 def witnesses(evidence: Evidence) -> Witnesses | None:
-    """Return the single elements of the evidence."""
-    if not evidence.witnesses or _has_only_values(evidence):
+    """Return the single elements of the evidence that differ as far as they are shown."""
+    differing = [row for row in evidence.witnesses if row[1] != row[2]]
+    if not differing or _has_only_values(evidence):
         return None
-    gap, gaps = gap_of(evidence.witnesses)
+    gap, gaps = gap_of(differing)
     within = one_line(evidence.maps.caption) if evidence.maps and _is_within_slice(evidence) else ""
-    rows = _rows(evidence.witnesses)
+    rows = _rows(differing)
     return Witnesses(one_line(evidence.witness_title), one_line(evidence.axes), within, rows, gap, tuple(gaps))
 
 
@@ -196,6 +197,7 @@ LEGEND = f"marks a line that {AGREES}"
 RETURNED = "returned here"
 RAISED = "raised here"
 PROBABLY = "probably here"
+PROBABLY_INSIDE = "probably in this function"
 SILENT = "raises nothing"
 WITHOUT_RETURN = "returns nothing"
 PROVED = "this line alone decides it"
@@ -286,6 +288,10 @@ def _circumstance(status: Status, finding: Finding) -> str:
         return "stopped here"
     if finding.kind == "exception":
         return RAISED if status == "error" and function_of(finding) else ""
+    if finding.certainty is Certainty.DESCRIBED and finding.label:
+        return RETURNED if _returns(finding) else ""
+    if finding.certainty is Certainty.LIKELY and _begins_with(finding, "(?:async )?def"):
+        return PROBABLY_INSIDE
     if finding.certainty is Certainty.LIKELY:
         return RETURNED if _returns(finding) and not finding.label and finding.kind == "pattern" else PROBABLY
     if status == "error" and not finding.label and not finding.agrees:
