@@ -22,7 +22,7 @@ _SOME = re.compile(r"\b(\d+) of (\d+) numbers differ")
 _ONLY_DTYPE = re.compile(r": (\w+), expected (\w+)\.$")
 
 
-def drawn(wrong: Wrong, draw: int) -> FailureView | None:
+def view_of(wrong: Wrong, draw: int) -> FailureView | None:
     """Return what is shown of a wrong result with numbers of its own; None where no two trials are wrong."""
     trials = []
     for number in range(2):
@@ -37,7 +37,7 @@ def verdicts() -> Iterator[tuple[str, FailureView]]:
     draw = 0
     while True:
         for wrong in ZOO:
-            if view := drawn(wrong, draw):
+            if view := view_of(wrong, draw):
                 yield f"{wrong.name}, draw {draw}", view
         draw += 1
 
