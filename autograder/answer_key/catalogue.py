@@ -5,6 +5,7 @@ import re
 import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -313,9 +314,19 @@ def _patch_problems(entry: Any, program: str, word: str) -> Iterable[str]:
     for find, replace in patches:
         count = program.count(find) if find else 0
         if count != 1:
-            yield f"its find occurs {count} times in the {word}, expected once: {find.strip()[:60]!r}"
+            near = _nearest_line(find, program) if not count else ""
+            yield f"its find occurs {count} times in the {word}, expected once: {find.strip()[:60]!r}{near}"
         if find == replace:
             yield "its find and replace are the same"
+
+
+def _nearest_line(find: str, program: str) -> str:
+    """Return the line of a program that is most like the first line of `find`, as the end of a sentence about it."""
+    wanted = next((line.strip() for line in find.splitlines() if line.strip()), "")
+    lines = [(number, line.strip()) for number, line in enumerate(program.splitlines(), 1)]
+    near = get_close_matches(wanted, [line for _, line in lines], 1)
+    found = next((number for number, line in lines if near and line == near[0]), 0)
+    return f"; the nearest line is {found}: {near[0][:80]!r}" if near else ""
 
 
 def _convention_problems(entry: Mapping[str, Any]) -> Iterable[str]:

@@ -13,7 +13,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from autograder.checks import Check, Key
+from autograder.checks import Check, Key, Raises
 from autograder.comparison import Expected, passes
 from autograder.course import (
     Exercise,
@@ -415,6 +415,9 @@ class Keys:
                 fails = f"the solution of {exercise.id} fails {where}"
                 failed[id_] = _misnamed(where, outcome) or f"{fails}: {_reason(outcome)}"
         values = {at: outcome.value for at, outcome in outcomes.items() if isinstance(outcome, Observed)}
+        for check in self.suite.checks[exercise.id]:
+            if any(_is_unobserved(check, outcome) for at, outcome in outcomes.items() if at[0] == check.id):
+                failed[check.id] = f"the check {check.id} ({self._where(exercise, check.id)}) {_RAISES}"
         for id_ in {id_: None for id_, _ in values}:
             if problem := observation_problem(value for at, value in values.items() if at[0] == id_):
                 failed.setdefault(id_, f"the check {id_} ({self._where(exercise, id_)}) {problem}")
@@ -433,6 +436,24 @@ def traces_of(check: Check, record: Any) -> "Mapping[Key, RecordedTrace]":
     from .records import from_record as trace_from_record  # NumPy, which a check that passes does not need
 
     return {(check.id, trial): trace_from_record(trace) for trial, trace in record}
+
+
+_RAISES = (
+    "has the judge Raises, and does not return what given.raises observes; "
+    "write return given.raises(lambda: the call, what the message mentions)"
+)
+
+
+def _is_unobserved(check: Check, outcome: Outcome) -> bool:
+    """Whether a check of an exception lets it out, or returns what is no observation of one."""
+    if not isinstance(check.judge, Raises):
+        return False
+    match outcome:
+        case Observed(value=dict() as seen):
+            return "raised" not in seen
+        case Fault():
+            return bool({outcome.type, *outcome.bases} & set(check.judge.types)) and not outcome.at_import
+    return isinstance(outcome, Observed)
 
 
 def _misnamed(where: str, outcome: Fault | WorkerFailure) -> str:

@@ -1,8 +1,11 @@
 """Mistakes of an author that no program shows: names that nothing has, and names that two things have."""
 
+import ast
 import builtins
+import json
 import re
 import symtable
+import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -27,6 +30,7 @@ from autograder.course import (
     entries_of,
     nearest,
     problem_of_hints,
+    read_text,
     stub_text,
     suggestion,
 )
@@ -128,6 +132,47 @@ def regions_without_todo(course: Course, exercise: Exercise) -> Iterator[str]:
         if function.todo and not any("TODO" in line for line in above):
             comment = f"`# TODO {exercise.id[:4]}: ...`"
             yield f"{function.name} has no comment {comment} above {BEGIN}; say there what to write"
+
+
+def todos_of_others(course: Course, exercise: Exercise) -> Iterator[str]:
+    """Yield a sentence for each `# TODO exNN` in the solution that has the number of another exercise."""
+    own, file = exercise.id[:4], course.solutions_dir / exercise.file
+    for number, line in enumerate(read_text(file).splitlines() if file.is_file() else (), 1):
+        named = re.match(r"\s*#+\s*TODO (ex\d+)\b", line)
+        if named and named[1] != own:
+            yield f"line {number} of the solution says TODO {named[1]}, expected TODO {own}"
+
+
+def unlisted_imports(course: Course, exercise: Exercise) -> Iterator[str]:
+    """Yield a sentence for each library that a file of an exercise imports and that `libraries` does not list.
+
+    A kit installs what is listed, and a worker loads it. NumPy and pytest come with the engine, so checks may use them.
+    What a student uses in a right program of their own is no matter of the course.
+    """
+    of_checks = (course.checks_file(exercise), course.steps_file(exercise))
+    own = {Path(file).stem for file in course.files} | {file.stem for file in course.checks_dir.glob("*.py")}
+    known = {*sys.stdlib_module_names, *course.libraries, *own, "autograder"}
+    for file in (course.solutions_dir / exercise.file, course.part_sources_dir / exercise.file, *of_checks):
+        allowed = known | ({"numpy", "pytest"} if file in of_checks else set())
+        for line, module in _imports(file):
+            if module not in allowed:
+                name = file.relative_to(course.root)
+                remedy = f"list it there, like libraries = {json.dumps([*course.libraries, module])}, or do without"
+                yield f"{name}: line {line} imports {module}, which libraries of {COURSE_FILE} does not list; {remedy}"
+
+
+def _imports(file: Path) -> Iterator[tuple[int, str]]:
+    """Yield the line and the package of each import in a file; none of what cannot be read, which is said elsewhere."""
+    try:
+        tree = ast.parse(read_text(file)) if file.is_file() else ast.Module([], [])
+    except (SyntaxError, ValueError):
+        return
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=names):
+                yield from ((node.lineno, name.name.partition(".")[0]) for name in names)
+            case ast.ImportFrom(module=str(module), level=0):
+                yield node.lineno, module.partition(".")[0]
 
 
 def catalogue_mistakes(suite: Suite) -> Iterator[str]:

@@ -15,7 +15,7 @@ from typing import Literal, TypeVar
 from autograder.answer_key import Keys, WrongProgram, patched, read_catalogue
 from autograder.checks import Key, counted_checks
 from autograder.comparison import Expected, passes
-from autograder.course import WHOLE, Exercise, Suite, load_suite, make_stub
+from autograder.course import BEGIN, END, WHOLE, Exercise, Suite, load_suite, make_stub
 from autograder.judge import Budget, Grader
 from autograder.protocol import statements
 from autograder.results import Report
@@ -129,7 +129,7 @@ def over_budget(suite: Suite) -> str | None:
     )
 
 
-Kind = Literal["solution", "stub", "misconception", "accepted", "reference parts", "empty"]
+Kind = Literal["solution", "stub", "unwritten", "misconception", "accepted", "reference parts", "empty"]
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,10 @@ def programs_of(suite: Suite, exercise: Exercise) -> Iterable[Program]:
     solution = base[exercise.file].decode("utf-8")
     yield Program("solution", exercise.id, exercise.id, base)
     yield Program("stub", exercise.id, exercise.id, {**base, exercise.file: make_stub(solution, exercise).encode()})
-    for misconception in catalogue_of(suite, exercise):
+    misconceptions = catalogue_of(suite, exercise)
+    for name, text in unwritten(solution, exercise, [patched(solution, known) for known in misconceptions]):
+        yield Program("unwritten", exercise.id, name, {**base, exercise.file: text.encode()})
+    for misconception in misconceptions:
         wrong = {**base, exercise.file: patched(solution, misconception).encode()}
         same_as, without_idea = misconception.same_as, misconception.without_idea
         yield Program("misconception", exercise.id, misconception.id, wrong, same_as, without_idea)
@@ -170,6 +173,36 @@ def programs_of(suite: Suite, exercise: Exercise) -> Iterable[Program]:
         yield Program("reference parts", exercise.id, exercise.id, base, reference_parts=parts)
     for family, text in empty_programs(solution, with_tensors=course.computes_with_tensors):
         yield Program("empty", exercise.id, family, {**base, exercise.file: text.encode()})
+
+
+def unwritten(solution: str, exercise: Exercise, wrong: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield each TODO that no wrong program changes by its name, with the solution in which it alone is not written.
+
+    What a wrong program changes is reached by a check: the one that fails.
+    """
+    own = _regions(solution)
+    changed: set[int] = set()
+    for others in map(_regions, wrong):
+        changed |= {at for at, region in enumerate(own) if len(others) == len(own) and others[at] != region}
+    for at in sorted(set(range(len(own))) - changed):
+        stub = make_stub(_with_one_region(solution, at), exercise)
+        if (raised := re.search(rf'raise NotImplementedError\("{exercise.id[:4]}: (.+)"\)', stub)) is not None:
+            yield raised[1], stub
+
+
+def _regions(text: str) -> list[str]:
+    """Return what is between the marks of each solution region."""
+    return [part.partition(END)[0] for part in text.split(BEGIN)[1:]]
+
+
+def _with_one_region(solution: str, wanted: int) -> str:
+    """Return a solution without the marks of all regions but one."""
+    region, lines = -1, []
+    for line in solution.splitlines():
+        region += line.strip() == BEGIN
+        if region == wanted or line.strip() not in (BEGIN, END):
+            lines.append(line)
+    return "\n".join(lines) + "\n"
 
 
 def wrong_submissions(suite: Suite) -> Iterator[tuple[Exercise, Submission]]:

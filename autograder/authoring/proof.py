@@ -39,8 +39,10 @@ from .oversights import (
     reading_clocks,
     regions_without_todo,
     starts_without_todo,
+    todos_of_others,
     unchanging,
     unfinished_texts,
+    unlisted_imports,
 )
 from .programs import (
     Kind,
@@ -131,6 +133,12 @@ def unexpected(
     if program.kind == "stub":
         if result.status != "not_started" or result.score:
             yield f"the stub is {result.status} with {result.score / 100:g} points, expected not_started with 0"
+    elif program.kind == "unwritten":
+        if not failed:
+            yield (
+                f"no check needs {program.name}: a program that still raises NotImplementedError there passes; "
+                "write a check of it, or take it out of the solution regions"
+            )
     elif program.kind == "misconception":
         if not failed:
             hint = "make one stricter, or remove the misconception"
@@ -399,12 +407,35 @@ def _prove(suite: Suite, program: Program, answer: Answer, runner: Runner) -> Pr
     shown = (*_missing_pictures(suite, runner, program), *_unequal_steps(suite, runner, program))
     twins = partial(twins_of, program, answer.outcomes, suite.checks[exercise.id])
     sentences = [*unexpected(program, result, twins, may_be_unknown=runner.device != "cpu"), *shown]
+    if program.kind == "solution" and (drawn := _drawn(result, run, partial(runner.run, program.sources, plan))):
+        sentences = [*drawn, *shown]
     if program.kind == "solution":
         sentences += unchanging(suite, runner, exercise, program.sources)
         sentences += not_following(suite.checks[exercise.id], key.reference)
     problems = tuple(f"{program.exercise}: {sentence}" for sentence in sentences)
     checks = {check.id: check.status for check in result.checks}
     return Proof(program.kind, program.exercise, program.name, checks, _named(result), problems)
+
+
+def _drawn(result: ExerciseResult, run: Run, again: Callable[[], Run]) -> list[str]:
+    """Return a sentence for each check that the solution fails because two runs of it differ."""
+    failed = [check.id for check in result.checks if check.status == "fail"]
+    if not failed:
+        return []
+    first, second = (each.outcomes[result.id] for each in (run, again()))
+    differ = {
+        at[0] for at, outcome in first.items() if isinstance(outcome, Observed) and not _is_equal(outcome, second[at])
+    }
+    return [
+        f"two runs of the solution differ in the check {check}: something is drawn that no seed decides; draw inputs "
+        "from `given`, and hand the code its numbers or a generator (numpy.random.default_rng(given.number(0, 1000)))"
+        for check in failed
+        if check in differ
+    ]
+
+
+def _is_equal(one: Outcome, other: Outcome) -> bool:
+    return not isinstance(one, Observed) or (isinstance(other, Observed) and one.value == other.value)
 
 
 def _known_run(program: Program, answer: Answer) -> Run | None:
@@ -464,6 +495,7 @@ def _exercise_problems(
         problems.append(f"{exercise.id}: a check is its idea, and no misconception has without_idea = true")
     sentences = (*hint_problems(suite, exercise), *starts_without_todo(suite, exercise))
     sentences += (*names_without_definition(suite, exercise), *problems_of(suite, exercise, families))
+    sentences += (*todos_of_others(suite.course, exercise), *unlisted_imports(suite.course, exercise))
     sentences += tuple(leaking_texts(suite.course, exercise))
     return [*problems, *(f"{exercise.id}: {sentence}" for sentence in sentences)]
 

@@ -217,6 +217,7 @@ def check(
     idea: bool = False,
 ) -> Callable[[Probe], Probe]:
     """Declare the function `test_ID(impl, given)` as the probe of a check; `title` states what passes."""
+    _require_title("check", title)
     if points <= 0 or trials < 1:
         raise DeclarationError(f"check {title!r}: points and trials must be positive, found {points} and {trials}")
     if isinstance(requires_any, str):
@@ -244,6 +245,15 @@ def check(
     return declare
 
 
+def _require_title(kind: str, title: object) -> None:
+    """Raise `DeclarationError` where a decorator stands above a function without its parentheses, or has no title."""
+    if isinstance(title, FunctionType):
+        line, name = title.__code__.co_firstlineno, title.__name__
+        raise DeclarationError(f'@{kind} above {name} (line {line}) has no title: write @{kind}("...")')
+    if not isinstance(title, str) or not title.strip():
+        raise DeclarationError(f"the title of a {kind} is {title!r}, expected a text")
+
+
 def _judge_problem(judge: object) -> str:
     """Return why a judge cannot be used: it is no judge, or its name without its parentheses."""
     if isinstance(judge, type):
@@ -255,6 +265,7 @@ def _judge_problem(judge: object) -> str:
 
 def picture(title: str, *, rows: str = "", columns: str = "") -> Callable[[Probe], Probe]:
     """Declare the function `picture_ID(impl, given)` as the probe of a picture; `title` states what it shows."""
+    _require_title("picture", title)
     if len(title) > LONGEST_TITLE:
         raise DeclarationError(
             f"picture {title!r}: the title has {len(title)} characters, expected at most {LONGEST_TITLE}"
@@ -274,6 +285,7 @@ def picture(title: str, *, rows: str = "", columns: str = "") -> Callable[[Probe
 
 def step(title: str, paper: str, *, inside: bool = False) -> Callable[[Probe], Probe]:
     """Declare the function `step_ID(impl, given)` as the probe of a step; `paper` has the numbers of the lesson."""
+    _require_title("step", title)
     if len(title) > LONGEST_STEP:
         raise DeclarationError(
             f"step {title!r}: the title has {len(title)} characters, expected at most {LONGEST_STEP}"

@@ -130,7 +130,11 @@ class PlainGiven:
         """Return the sizes of the named axes, e.g. `sizes("B T D")`. No two axes of a trial have the same size."""
         unknown = [name for name in names.split() if name not in self._sizes]
         if unknown:
-            raise KeyError(f"course.toml gives no sizes for {', '.join(unknown)}")
+            known = ", ".join(self._sizes) or "no axis"
+            raise LookupError(
+                f"course.toml gives no sizes for {', '.join(unknown)}: here it gives them for {known}; "
+                "a part with sizes of its own has only those"
+            )
         return tuple(self._sizes[name] for name in names.split())
 
     def size(self, name: str) -> int:

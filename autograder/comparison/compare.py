@@ -234,10 +234,11 @@ def _custom(judge: Callable[[Any, Any], str | None], yours: Value, expected: Exp
             raise CourseProblem(_judge_raised(judge, always)) from always
 
         return Difference(Incomparable(yours, expected.nominal), "")
-    if not text:
+    if text is None:
         return None
-
-    return Difference(CustomJudgement(str(text)), "")
+    if not isinstance(text, str) or not text.strip():
+        raise CourseProblem(_judge_said(judge, text))
+    return Difference(CustomJudgement(text), "")
 
 
 def _has_form_of(yours: Value, expected: Value) -> bool:
@@ -259,9 +260,21 @@ def _judge_raised(judge: Callable[[Any, Any], str | None], error: Exception) -> 
     while at is not None:
         line = at.tb_lineno if at.tb_frame.f_code.co_filename == file else line
         at = at.tb_next
-    where = f" ({Path(file).name}, line {line})" if line else ""
-    name = getattr(judge, "__name__", type(judge).__name__)
-    return f"the judge {name}{where} raises {type(error).__name__}: {error}"
+    return f"{_named(judge, line)} raises {type(error).__name__}: {error}"
+
+
+def _judge_said(judge: Callable[[Any, Any], Any], said: object) -> str:
+    """Return a sentence on a judge of the course that returned neither a sentence nor None."""
+    line = judge.__code__.co_firstlineno if isinstance(judge, FunctionType) else 0
+    return f"{_named(judge, line)} returns {said!r:.60}, expected a sentence on what is wrong, or None if nothing is"
+
+
+def _named(judge: Callable[[Any, Any], Any], line: int) -> str:
+    """Return what to call a judge of the course, with its file and a line of it."""
+    where = (
+        f" ({Path(judge.__code__.co_filename).name}, line {line})" if isinstance(judge, FunctionType) and line else ""
+    )
+    return f"the judge {getattr(judge, '__name__', type(judge).__name__)}{where}"
 
 
 def plain(value: Value) -> Any:

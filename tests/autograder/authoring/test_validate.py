@@ -545,3 +545,94 @@ def test_a_proof_of_nothing_says_so(course: Path) -> None:
     last = "once: no misconceptions were tried, because no exercise that is validated here needs another one of them"
     assert done.stdout.splitlines()[-1] == last
     assert "key kB: -." in done.stdout
+
+
+def test_a_todo_that_no_check_needs_is_reported(course: Path) -> None:
+    more = f'\n\ndef second(x: Tensor) -> Tensor:\n    """Return x."""\n    {BEGIN}\n    return x\n    {END}\n'
+    file = course / SOLUTION
+    file.write_text(file.read_text("utf-8") + more, "utf-8")
+    assert problems_after(course) == [
+        "no check needs second: a program that still raises NotImplementedError there passes; "
+        "write a check of it, or take it out of the solution regions"
+    ]
+
+
+def test_a_library_that_the_course_does_not_list_is_reported_with_its_line(course: Path) -> None:
+    tiny.replaced(course / SOLUTION, "import torch\n", "import jinja2\nimport torch\n")
+    found = problems_after(course)
+    assert found == [
+        f"{SOLUTION}: line 7 imports jinja2, which libraries of course.toml does not list; "
+        'list it there, like libraries = ["torch", "jinja2"], or do without'
+    ]
+
+
+def test_the_number_of_another_exercise_in_a_todo_is_reported(course: Path) -> None:
+    tiny.replaced(course / SOLUTION, "# TODO ex01:", "# TODO ex02:")
+    assert problems_after(course) == ["line 14 of the solution says TODO ex02, expected TODO ex01"]
+
+
+def test_a_result_that_no_seed_decides_is_said_to_be_drawn(course: Path) -> None:
+    more = """
+import numpy as np
+
+
+@check("noise", of="running_mean")
+def test_noise(impl, given):
+    return impl.running_mean(given.tensor(np.random.default_rng().standard_normal(5)))
+"""
+    found = with_checks(course, more)
+    assert found[0].startswith("two runs of the solution differ in the check noise: something is drawn that no seed")
+
+
+def test_an_exception_that_is_not_observed_is_a_slip_of_the_check(course: Path) -> None:
+    more = """
+
+@check("nothing is refused", of="running_mean", judge=Raises(ValueError))
+def test_refused(impl, given):
+    return impl.running_mean(given.torch.ones(0))
+"""
+    [found] = with_checks(course, more)
+    assert "test_refused" not in found
+    assert "has the judge Raises, and does not return what given.raises observes; write return given.raises(" in found
+
+
+@pytest.mark.parametrize("said", ["False", "True", '""'])
+def test_a_judge_that_returns_neither_a_sentence_nor_none_is_named(course: Path, said: str) -> None:
+    more = f"""
+
+def vague(yours, expected):
+    return {said}
+
+
+@check("vague", of="running_mean", judge=vague)
+def test_vague(impl, given):
+    return impl.running_mean(given.normal(4))
+"""
+    found = [problem for problem in with_checks(course, more) if "judge" in problem]
+    line = (
+        (course / "tests" / "exercises" / f"test_{tiny.FIRST}.py")
+        .read_text("utf-8")
+        .splitlines()
+        .index("def vague(yours, expected):")
+    )
+    said = said.replace('"', "'")
+    assert found[0] == (
+        f"the judge vague (test_{tiny.FIRST}.py, line {line + 1}) returns {said}, "
+        "expected a sentence on what is wrong, or None if nothing is"
+    )
+
+
+def test_a_decorator_without_parentheses_is_refused_with_its_line(course: Path) -> None:
+    file = course / "tests" / "exercises" / f"test_{tiny.FIRST}.py"
+    line = len(file.read_text("utf-8").splitlines()) + 3
+    more = "\n\n@check\ndef test_bare(impl, given):\n    return impl.running_mean(given.normal(3))\n"
+    file.write_text(file.read_text("utf-8") + more, "utf-8")
+    done = tiny.run_course(course, "validate", "1")
+    assert done.returncode == 2
+    assert f'@check above test_bare (line {line}) has no title: write @check("...")' in done.stderr
+
+
+def test_a_find_that_is_nowhere_is_shown_the_nearest_line(course: Path) -> None:
+    tiny.replaced(course / SOLUTION, "return x.cumsum(dim=-1) / count  #", "return x.cumsum(dim=-1).div(count)  #")
+    found = problems_after(course)[0]
+    assert "; the nearest line is 19: 'return x.cumsum(dim=-1).div(count)  # (..., T)'" in found
