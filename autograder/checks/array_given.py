@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .plain_given import PlainGiven
+from .plain_given import SEEDS, PlainGiven
 
 _STREAM = np.random.RandomState()
 """The one stream of inputs. Each trial seeds it anew: a new stream takes longer to make than all its numbers."""
@@ -33,6 +33,17 @@ class ArrayGiven(PlainGiven):
         if shift != 0.0:
             values += shift
         return self._made(values, dtype or self.floating)
+
+    def uniform(self, *shape: int, low: float = 0.0, high: float = 1.0, dtype: str | None = None) -> Any:
+        """Return an array of that shape, low <= its elements < high, each equally likely."""
+        return self._made(low + (high - low) * self._random.random_sample(shape), dtype or self.floating)
+
+    def rng(self) -> Any:
+        """Return a `numpy.random.Generator` with a seed of this trial, for code that takes a generator.
+
+        Other versions of NumPy may draw other numbers from it.
+        """
+        return np.random.default_rng(self.number(0, SEEDS))
 
     def integers(self, low: int, high: int, *shape: int) -> Any:
         """Return an array of int64 of that shape, low <= its elements < high."""

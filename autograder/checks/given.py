@@ -15,7 +15,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from autograder.protocol import Refusal
 
 from .array_given import ArrayGiven
-from .plain_given import Shape, StructureError, compare_parameters
+from .plain_given import SEEDS, Shape, StructureError, compare_parameters
 from .pretended_device import another_device
 
 # Load known weights into a module: by the hook of its class, part by part, or by name. Used in the worker only.
@@ -449,6 +449,10 @@ class Given(ArrayGiven):
             return
         with another_device() as device:
             yield device
+
+    def rng(self) -> torch.Generator:
+        """Return a `torch.Generator` on the device with a seed of this trial, for code that takes a generator."""
+        return torch.Generator(self.device).manual_seed(self.number(0, SEEDS))
 
     def restart_randomness(self) -> None:
         """Seed torch's generator as before the probe, so that two calls drop the same elements."""

@@ -78,11 +78,15 @@ def _listed(extra: list[str]) -> str:
 Item = TypeVar("Item")
 
 NEED_LIBRARIES = {
-    **dict.fromkeys(("normal", "integers", "mask", "array", "numpy"), "numpy"),
+    **dict.fromkeys(("normal", "uniform", "integers", "mask", "array", "numpy"), "numpy"),
     **dict.fromkeys(("tensor", "load", "fill", "steady", "gradients", "slope", "slopes", "bounded"), "torch"),
     **dict.fromkeys(("trainable", "another_device", "torch", "into", "out_of", "instead"), "torch"),
 }
 """The names that `given` has only in a course with a library."""
+
+
+SEEDS = 1 << 30
+"""The number of seeds of the generators that checks hand to the code."""
 
 
 class Unseen:
@@ -175,6 +179,10 @@ class PlainGiven:
     def text(self, length: int, letters: str = string.ascii_lowercase) -> str:
         """Return a text of so many of these letters."""
         return "".join(self.choice(letters) for _ in range(length))
+
+    def rng(self) -> Any:
+        """Return a `random.Random` with a seed of this trial, for code that takes a generator."""
+        return random.Random(self.number(0, SEEDS))
 
     def raises(self, call: Callable[[], object], *mentions: object) -> dict[str, Any]:
         """Observe the exception of `call`, for the judge `Raises`; its message must contain all `mentions`."""

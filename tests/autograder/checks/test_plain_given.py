@@ -89,3 +89,16 @@ def test_what_needs_a_library_is_there_with_it() -> None:
     assert not [name for name in NEED_LIBRARIES if hasattr(PlainGiven, name)]
     public = {name for name in dir(Given) if not name.startswith("_")}
     assert public - set(dir(PlainGiven)) - {"floating"} == set(NEED_LIBRARIES)
+
+
+@pytest.mark.parametrize("kind", [PlainGiven, ArrayGiven])
+def test_a_generator_for_the_code_has_a_seed_of_the_trial(kind: type[PlainGiven]) -> None:
+    one, same, other = (kind(seed, {}).rng().random() for seed in (1, 1, 2))
+    assert one == same != other
+
+
+def test_evenly_distributed_numbers_lie_between_their_ends() -> None:
+    drawn = ArrayGiven(1, {}).uniform(50, 4, low=-2.0, high=3.0)
+    assert drawn.shape == (50, 4)
+    assert -2.0 <= drawn.min() < -1.5
+    assert 2.5 < drawn.max() < 3.0
