@@ -9,7 +9,6 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import takewhile
 from pathlib import Path
 from types import ModuleType
@@ -28,7 +27,6 @@ from autograder.course import (
     Suite,
     catalogue,
     entries_of,
-    nearest,
     problem_of_hints,
     read_text,
     stub_text,
@@ -87,23 +85,24 @@ def _no_definition(check: Check, exercise: Exercise, known: list[str]) -> str:
 
 
 def hint_problems(suite: Suite, exercise: Exercise) -> Iterator[str]:
-    """Yield a sentence for each check without hints, and for each hint without a check, with the nearest check."""
-    said = partial(problem_of_hints, suite.course, exercise)
-    checks = [check.id for check in suite.checks[exercise.id]]
-    others = [name for name in exercise.hints if name not in checks]
-    hinted = {check.id for check in suite.checks[exercise.id] if check.hints} | set(exercise.hints)
-    bare = [check for check in checks if check not in hinted]
-    meant = {nearest(name, bare) for name in others}
-    if bare and not suite.course.hints_file(exercise).is_file():
-        yield said((), f"this file is missing, so there are no hints for {', '.join(bare)}; write three for each")
-        return
-    yield from (
-        said(("hints",), f"the check {check} has no hints, expected three") for check in bare if check not in meant
-    )
-    for name in others:
-        otherwise = f"expected one of {', '.join(bare or checks)}"
-        hint = suggestion(name, bare, otherwise)
-        yield said(("hints", name), f"there are hints for {name}, which is not a check; {hint}")
+    """Yield a sentence for each hint without a check, with the nearest check that has none."""
+    checks, bare = [check.id for check in suite.checks[exercise.id]], _without_hints(suite, exercise)
+    for name in (name for name in exercise.hints if name not in checks):
+        hint = suggestion(name, bare, f"expected one of {', '.join(bare or checks)}")
+        message = f"there are hints for {name}, which is not a check; {hint}"
+        yield problem_of_hints(suite.course, exercise, ("hints", name), message)
+
+
+def missing_hints(suite: Suite, exercise: Exercise) -> Iterator[str]:
+    """Yield a sentence if checks of an exercise have no hints: an author writes them last, a kit needs them."""
+    if bare := _without_hints(suite, exercise):
+        many = f"{len(bare)} checks have no hints" if len(bare) > 1 else "a check has no hints"
+        message = f"{many} yet ({', '.join(bare)}); `course release` needs three for each"
+        yield problem_of_hints(suite.course, exercise, ("hints",), message)
+
+
+def _without_hints(suite: Suite, exercise: Exercise) -> list[str]:
+    return [check.id for check in suite.checks[exercise.id] if not check.hints and check.id not in exercise.hints]
 
 
 def starts_without_todo(suite: Suite, exercise: Exercise) -> Iterator[str]:

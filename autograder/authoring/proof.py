@@ -34,6 +34,7 @@ from .oversights import (
     exceptions_without_definition,
     hint_problems,
     leftover_problems,
+    missing_hints,
     names_without_definition,
     not_following,
     reading_clocks,
@@ -505,7 +506,8 @@ def _warnings(suite: Suite, exercise: Exercise) -> Iterable[str]:
     course, clocks = suite.course, reading_clocks(suite.checks[exercise.id])
     yield from unfinished_texts(course, exercise)
     names = (*exceptions_without_definition(suite, exercise), *unknown_forbidden(course, exercise))
-    for sentence in (*clocks, *regions_without_todo(course, exercise), *names):
+    missing = tuple(missing_hints(suite, exercise))
+    for sentence in (*missing, *clocks, *regions_without_todo(course, exercise), *names):
         yield f"{exercise.id}: {sentence}"
 
 

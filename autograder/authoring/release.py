@@ -36,7 +36,7 @@ from autograder.submission import NOTEBOOKS, handout_of
 from .engine import engine_files
 from .key_sizes import packed, problem_of
 from .leaks import SHORTEST_SEED, Gate, Leak, files_in, files_of, grading_seed, secrets_of
-from .oversights import is_leftover
+from .oversights import is_leftover, missing_hints
 from .programs import OnProgress, pool_of, with_keys
 
 # Remove whole tables from a TOML text, or set its `take`; comments and everything else stay as written.
@@ -370,6 +370,8 @@ def release_kit(
     try:
         gate = Gate(secrets_of(course))
         suite = load_suite(course)
+        if bare := [sentence for exercise in suite.exercises for sentence in missing_hints(suite, exercise)]:
+            raise ReleaseError("\n".join(bare))
         named = [programs.exercise for programs in hunted]
         names = _hunt_files(course, [course.exercise(name) for name in named])
         hunts = dict(zip(names, (_fit(gate, one, named).to_json().encode() for one in hunted), strict=True))

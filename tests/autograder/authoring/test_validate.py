@@ -290,18 +290,26 @@ def test_a_mark_that_is_missing_has_no_other_problem(course: Path) -> None:
     assert f"this region has no {END}; write one above the {BEGIN} of line " in found
 
 
-def test_hints_that_are_missing_or_for_no_check_are_reported(course: Path) -> None:
+def test_hints_for_no_check_are_reported(course: Path) -> None:
     file = course / tiny.HINTS
     tiny.replaced(file, "\nempty = [", "\nempti = [")
     misspelt = f"{tiny.HINTS}:5: there are hints for empti, which is not a check; did you mean empty?"
     assert problems_after(course) == [misspelt]
     tiny.replaced(file, "\nempti = [", "\nnothing_at_all = [")
-    bare = f"{tiny.HINTS}:1: the check empty has no hints, expected three"
     unknown = f"{tiny.HINTS}:5: there are hints for nothing_at_all, which is not a check; expected one of empty"
-    assert problems_after(course) == [bare, unknown]
-    file.unlink()
-    missing = "this file is missing, so there are no hints for values, axes, dtype, empty; write three for each"
-    assert problems_after(course) == [f"{tiny.HINTS}: {missing}"]
+    assert problems_after(course) == [unknown]
+
+
+def test_hints_are_missing_without_a_problem_until_a_release(course: Path) -> None:
+    (course / tiny.HINTS).unlink()
+    done = tiny.run_course(course, "validate", "1")
+    bare = (
+        f"{tiny.HINTS}: 4 checks have no hints yet (values, axes, dtype, empty); `course release` needs three for each"
+    )
+    assert done.returncode == 0
+    assert bare in " ".join(done.stderr.split() + done.stdout.split())
+    released = tiny.run_course(course, "release", str(course.parent / "kit"))
+    assert (released.returncode, bare in " ".join(released.stderr.split())) == (2, True)
 
 
 def test_a_text_on_how_to_begin_what_is_no_todo_is_reported(course: Path) -> None:
