@@ -114,8 +114,8 @@ def _support_of(libraries: Sequence[str]) -> PlainSupport:
         try:
             importlib.import_module(name)
         except (ImportError, OSError) as error:
-            reason = f"{name} cannot be imported: {error}"
-            raise LibraryMissing(f"{reason}; the course needs it, install what its README says") from error
+            remedy = f"install it as the README of the course says, or with `pip install {name}`"
+            raise LibraryMissing(f"{name} cannot be imported: {error}; the course needs it: {remedy}") from error
     if "torch" in libraries:
         from .tensors import TensorSupport  # the library of the course alone
 
