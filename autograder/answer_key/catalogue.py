@@ -6,11 +6,21 @@ import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
 from autograder.course import nearest, read_text, suggestion
-from autograder.protocol import definitions_of, name_hash, nodes_of, parameters_of, statements, words_of
+from autograder.protocol import (
+    Statement,
+    definitions_of,
+    first_line,
+    name_hash,
+    nodes_of,
+    parameters_of,
+    statements,
+    words_of,
+)
 
 from .key import BY_MODE, Condition
 
@@ -147,13 +157,39 @@ def _with_plain_ends(text: str) -> str:
     return text.replace("\r\n", "\n")
 
 
+class _Program:
+    """A program that is parsed once: every misconception of an exercise is held against the same solution."""
+
+    def __init__(self, text: str) -> None:
+        self.lines = text.split("\n")
+        self.tree = ast.parse(text)
+        self.definitions = definitions_of(self.tree)
+
+    @cached_property
+    def statements(self) -> Sequence[Statement]:
+        return statements(self.tree)
+
+    def changes(self, other: "_Program") -> list[str]:
+        """Return the functions and classes that another program lacks, or has in another way."""
+        return [name for name in self.definitions if not self._is_same(other, name)]
+
+    def _is_same(self, other: "_Program", name: str) -> bool:
+        own, theirs = self.definitions[name], other.definitions.get(name)
+        return theirs is not None and (self._text(own) == other._text(theirs) or ast.dump(own) == ast.dump(theirs))
+
+    def _text(self, node: ast.stmt) -> list[str]:
+        return self.lines[first_line(node) - 1 : node.end_lineno]
+
+
+_program = lru_cache(maxsize=8)(_Program)
+
+
 def marks_of(misconception: WrongProgram, solution: str) -> tuple[str, ...]:
     """Return the hashes of the statements that the wrong program has and the solution has not.
 
     An import, or the head of a new function, is not where a mistake is. The changed head of a function may be.
     """
-    right = statements(ast.parse(solution))
-    wrong = statements(ast.parse(patched(solution, misconception)))
+    right, wrong = _program(solution).statements, _program(patched(solution, misconception)).statements
     hashes, names = {one.hash for one in right}, {one.name for one in right if one.name}
     found = (one.hash for one in wrong if one.hash not in hashes and (one.runs or one.name in names))
     return tuple(dict.fromkeys(found))
@@ -161,8 +197,7 @@ def marks_of(misconception: WrongProgram, solution: str) -> tuple[str, ...]:
 
 def owners_of(misconception: WrongProgram, solution: str) -> tuple[str, ...]:
     """Return the functions and classes of the solution that the misconception changes, as hashes of their names."""
-    right, wrong = (_definitions(text) for text in (solution, patched(solution, misconception)))
-    return tuple(name_hash(name) for name, definition in right.items() if wrong.get(name) != definition)
+    return tuple(map(name_hash, _program(solution).changes(_program(patched(solution, misconception)))))
 
 
 NOT = "not "
@@ -188,13 +223,13 @@ def condition_of(misconception: WrongProgram, solution: str, contract: Collectio
     does not use it, as the wrong program does. If the wrong program no longer does something to a parameter that its
     name speaks of, the name is false of code that does. What refuses an input has a `raise`.
     """
-    right, wrong = ast.parse(solution), ast.parse(patched(solution, misconception))
-    before, after = definitions_of(right), definitions_of(wrong)
-    changed = [name for name in before if name in after and ast.dump(before[name]) != ast.dump(after[name])]
-    had, has = (words_in(tree, changed) for tree in (right, wrong))
+    right, wrong = _program(solution), _program(patched(solution, misconception))
+    before = right.definitions
+    changed = [name for name in right.changes(wrong) if name in wrong.definitions]
+    had, has = (_words_in(program, changed) for program in (right, wrong))
     parameters = set().union(*(parameters_of(before[name]) for name in changed))
     attributes = {attribute for name in changed for attribute in _own_attributes(nodes_of(before[name]))}
-    local = {node.id for node in nodes_of(wrong) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    local = {node.id for node in nodes_of(wrong.tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     own = (parameters | attributes) & set(contract)
     said = set(_WORD.findall(misconception.name)) & own
     said |= {word for code in _CODE.findall(misconception.name) for word in _WORD.findall(code)} - (local - own)
@@ -213,10 +248,10 @@ def condition_of(misconception: WrongProgram, solution: str, contract: Collectio
     return Condition(frozenset(map(name_hash, uses)), frozenset(map(name_hash, lacks)))
 
 
-def words_in(tree: ast.Module, owners: Iterable[str]) -> set[str]:
-    """Return the words that some functions and classes of a file use."""
-    words = words_of(tree)
-    return set().union(*(words.get(owner, ()) for owner in owners))
+def _words_in(program: _Program, owners: Iterable[str]) -> set[str]:
+    """Return the words that some functions and classes of a program use."""
+    parts: list[ast.stmt] = [program.definitions[owner] for owner in owners]
+    return set().union(*words_of(ast.Module(parts, [])).values())
 
 
 def _own_attributes(nodes: Iterable[ast.AST]) -> Iterator[str]:
@@ -224,10 +259,6 @@ def _own_attributes(nodes: Iterable[ast.AST]) -> Iterator[str]:
         match node:
             case ast.Attribute(value=ast.Name(id="self"), attr=name):
                 yield name
-
-
-def _definitions(text: str) -> dict[str, str]:
-    return {name: ast.dump(node) for name, node in definitions_of(ast.parse(text)).items()}
 
 
 def _patches(entry: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
@@ -283,6 +314,8 @@ def _problems(entry: Any, solution: str, parse: bool) -> Iterable[str]:
 def _condition_problems(entry: Mapping[str, Any], solution: str) -> Iterable[str]:
     """Yield why the words of `when` do not tell a wrong program from the solution."""
     when = entry.get("when", ())
+    if not when:
+        return
     right, wrong = (words_of(ast.parse(text)) for text in (solution, _applied(_patches(entry), solution)))
     has, had = (set().union(*words.values()) for words in (wrong, right))
     for word in when:

@@ -9,9 +9,11 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import chain
 from typing import TypeGuard
+
+from autograder.protocol import first_line
 
 from .insertions import (
     additions,
@@ -116,26 +118,40 @@ def fix_of(wrong: str, right: str) -> str:
 
     Raises whatever `ast.parse` raises.
     """
-    own = variables(ast.parse(right)) | variables(ast.parse(wrong))
-    words = [_words(_code(text), own) for text in (wrong, right)]
-    found = _signed(*words)
+    before, after = _top_level(wrong), _top_level(right)
+    shared = min(len(before), len(after))
+    first = next((at for at in range(shared) if before[at] != after[at]), shared)
+    last = next((at for at in range(shared - first) if before[-1 - at] != after[-1 - at]), shared - first)
+    own = _variables(before) | _variables(after)
+    # What both have before and after the change adds nothing, and to write it as text takes most of the time.
+    changed = ("\n".join(part[first : len(part) - last]) for part in (before, after))
+    found = _signed(*(_words(ast.unparse(ast.parse(text)), own) for text in changed))
     return " ".join(sorted(found)) or ORDER if len(found) <= LONGEST_FIX else ""
 
 
-def variables(tree: ast.Module) -> set[str]:
+@lru_cache(maxsize=8)
+def _top_level(text: str) -> list[str]:
+    """Return the text of each statement at the top level of a program."""
+    lines = text.split("\n")
+    return ["\n".join(lines[first_line(node) - 1 : node.end_lineno]) for node in ast.parse(text).body]
+
+
+def _variables(parts: Iterable[str]) -> set[str]:
     """Return the names that functions of a program give to values of their own; a parameter has the contract's name."""
-    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    names = [_stored_and_given(part) for part in parts]
+    return set().union(*(stored for stored, _ in names)).difference(*(given for _, given in names))
+
+
+@lru_cache(maxsize=64)
+def _stored_and_given(text: str) -> tuple[set[str], set[str]]:
+    """Return the names that the functions of a text assign to, and those of their parameters."""
+    functions = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)]
     names = {node.id for one in functions for node in ast.walk(one) if _is_stored(node)}
-    return names - {argument.arg for one in functions for argument in (*one.args.args, *one.args.kwonlyargs)}
+    return names, {argument.arg for one in functions for argument in (*one.args.args, *one.args.kwonlyargs)}
 
 
 def _is_stored(node: ast.AST) -> TypeGuard[ast.Name]:
     return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-
-
-def _code(text: str) -> str:
-    """Return a program as Python writes it: without comments, and with one way to write a number."""
-    return ast.unparse(ast.parse(text))
 
 
 def _words(code: str, variables: Collection[str]) -> list[str]:
@@ -204,7 +220,7 @@ def repairs(source: str, lines: Sequence[int], most: int, clues: Clues = NO_CLUE
     Raises whatever `ast.parse` raises.
     """
     tree = ast.parse(source)
-    text, guides = Text(source), Guides(clues.fixes, is_named=clues.is_named, variables=variables(tree))
+    text, guides = Text(source), Guides(clues.fixes, is_named=clues.is_named, variables=_variables([source]))
     distances = _Distances.of(tree, lines, clues.of)
     ranked: dict[tuple[int, int, str], tuple[float, Edit]] = {}
     everywhere = {node.lineno for node in ast.walk(tree) if isinstance(node, ast.expr | ast.stmt)}

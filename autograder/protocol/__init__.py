@@ -129,6 +129,7 @@ if TYPE_CHECKING:
         Function,
         Outline,
         Refusal,
+        Statement,
         code_of,
         definitions_of,
         first_conflict,
