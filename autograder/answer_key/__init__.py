@@ -6,7 +6,7 @@ from autograder.faces import face
 
 if TYPE_CHECKING:
     from .catalogue import CatalogueError, WrongProgram, patched, read_catalogue, read_ported
-    from .key import BY_MODE, AnswerKey, Misconception, to_record
+    from .key import BY_MODE, AnswerKey, Failures, Misconception, to_record
     from .keys import Keys, Outcomes
     from .released import ENGINE, file_digest, open_keys, read_manifest
 

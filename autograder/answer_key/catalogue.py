@@ -1,6 +1,7 @@
 """The catalogue of misconceptions: named wrong programs, each a small patch of the solution's source."""
 
 import ast
+import json
 import re
 import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -22,7 +23,7 @@ from autograder.protocol import (
     words_of,
 )
 
-from .key import BY_MODE, Condition
+from .key import BY_MODE, Condition, Failing
 
 TEXTS = {"name": 80, "explanation": 240, "hint": 200}
 """The texts every misconception has, and their longest length."""
@@ -386,3 +387,36 @@ def _same_names(entries: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
             if name in first:
                 yield id_, first[name]
             first.setdefault(name, id_)
+
+
+# The checks that each misconception of an exercise fails, beside its catalogue: so a wrong program is only run where it
+# may be the mistake. `course validate` writes it. The digest says what it was found for.
+
+SOMETIMES = "?"
+"""Follows a check that a misconception fails under some seeds only."""
+
+
+def read_failing(file: Path, digest: str | None = None) -> dict[str, Failing]:
+    """Return which checks each misconception fails; nothing of a file that is missing, damaged or of another digest."""
+    try:
+        data = json.loads(read_text(file))
+        if digest not in (None, data["digest"]):
+            return {}
+        return {id_: _failing(checks) for id_, checks in data["fails"].items()}
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return {}
+
+
+def _failing(checks: Iterable[str]) -> Failing:
+    sometimes = {check for check in checks if check.endswith(SOMETIMES)}
+    always = frozenset(checks) - sometimes
+    return Failing(always, frozenset(check.removesuffix(SOMETIMES) for check in sometimes))
+
+
+def failing_text(digest: str, failing: Mapping[str, Failing]) -> str:
+    """Return the text of a file that `read_failing` reads: a line for each misconception."""
+    rows = {
+        id_: sorted([*one.always, *(f"{check}{SOMETIMES}" for check in one.sometimes)]) for id_, one in failing.items()
+    }
+    lines = ",\n".join(f"  {json.dumps(id_)}: {json.dumps(checks)}" for id_, checks in rows.items())
+    return f'{{"digest": {json.dumps(digest)},\n "fails": {{\n{lines}\n}}}}\n'

@@ -39,6 +39,7 @@ class Misconception:
     whose convention it is, if it is one. `fix` says what its fix looks like, in hashes of the words that it adds and
     removes. With `any_exception`, its name is true of all that raise in the same checks, whatever they raise. Its name
     is false of code for which the `condition` does not hold. Where the catalogue states it, it is what the name says.
+    It has no outcomes while it has not been run: then `unrun` says which checks it probably fails.
     """
 
     id: str
@@ -54,6 +55,46 @@ class Misconception:
     any_exception: bool = False
     condition: Condition = ANY
     is_stated: bool = False
+    unrun: "Failing | None" = None
+
+
+class Failing(NamedTuple):
+    """The checks that a misconception fails, whatever the seed, and those that it fails under some seeds only."""
+
+    always: frozenset[str] = frozenset()
+    sometimes: frozenset[str] = frozenset()
+
+    def widened(self, failed: Collection[str]) -> "Failing":
+        """Return what is so after a run under another seed, in which it failed these checks."""
+        sometimes = self.sometimes | (self.always ^ frozenset(failed))
+        return Failing(self.always - sometimes, sometimes)
+
+
+UNLIKE_SHARE = 4
+"""A misconception that should fail one in so many checks more, and one, is run too: of 1,566 of them, 2 fail still
+fewer checks under one seed than under another."""
+
+
+@dataclass(frozen=True)
+class Failures:
+    """What is wrong with a program: the checks that fail, those that wait for them, and its statements, as hashes."""
+
+    failed: frozenset[str]
+    waiting: frozenset[str] = frozenset()
+    statements: frozenset[str] = frozenset()
+
+    def may_come_from(self, entry: Misconception) -> bool:
+        """Whether a misconception could be the name of one of the failures.
+
+        It fails one of these checks, and few that pass here: only its own statements outweigh more of them.
+        """
+        assert entry.unrun is not None
+        always, sometimes = entry.unrun
+        if self.failed.isdisjoint(always | sometimes):
+            return False
+        unlike = always - self.failed - self.waiting
+        is_near = len(unlike) <= 1 + len(always) // UNLIKE_SHARE
+        return is_near or (bool(entry.marks) and self.statements.issuperset(entry.marks))
 
 
 @dataclass(frozen=True)
@@ -62,6 +103,11 @@ class AnswerKey:
 
     reference: Mapping[Key, Expected]
     misconceptions: tuple[Misconception, ...]
+
+    def unrun(self, failures: Failures | None = None) -> list[Misconception]:
+        """Return the misconceptions to run before these failures, or any, can be named."""
+        left = (entry for entry in self.misconceptions if entry.unrun is not None)
+        return [entry for entry in left if failures is None or failures.may_come_from(entry)]
 
 
 def to_record(key: AnswerKey) -> Value:
@@ -85,6 +131,7 @@ def to_record(key: AnswerKey) -> Value:
             **({"uses": sorted(entry.condition.uses)} if entry.condition.uses else {}),
             **({"lacks": sorted(entry.condition.lacks)} if entry.condition.lacks else {}),
             **({"is_stated": True} if entry.is_stated else {}),
+            **({"unrun": [sorted(checks) for checks in entry.unrun]} if entry.unrun is not None else {}),
             "trials": [trials[at] for at in entry.outcomes],
             "outcomes": [table.index(outcome) for outcome in entry.outcomes.values()],
         }
@@ -124,6 +171,7 @@ def from_record(record: Any) -> AnswerKey:
                 entry.get("any_exception", False),
                 Condition(frozenset(entry.get("uses", ())), frozenset(entry.get("lacks", ()))),
                 entry.get("is_stated", False),
+                Failing(*map(frozenset, entry["unrun"])) if "unrun" in entry else None,
             )
             for entry in record["bank"]
         ),

@@ -7,8 +7,9 @@ checks find theirs in the cache.
 
 import contextlib
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import asdict, replace
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -59,12 +60,14 @@ from .catalogue import (
     WrongProgram,
     condition_of,
     contract_of,
+    failing_text,
     marks_of,
     owners_of,
     patched,
     read_catalogue,
+    read_failing,
 )
-from .key import AnswerKey, Misconception, from_record, to_record
+from .key import AnswerKey, Failing, Failures, Misconception, from_record, to_record
 
 if TYPE_CHECKING:
     from autograder.runner import RecordedTrace
@@ -207,7 +210,8 @@ MAKES_KEYS = (
 class Keys:
     """Finds the answer keys of a suite for one seed and device: from the cache, or by running the solutions.
 
-    `on_progress(exercise, done, all)` is called for each wrong program of a catalogue that is run.
+    `on_progress(exercise, done, all)` is called for each wrong program of a catalogue that is run. With `slots`, a
+    semaphore, at most so many programs run at a time.
     """
 
     def __init__(
@@ -218,20 +222,31 @@ class Keys:
         device: str = "cpu",
         cache: Path | None = None,
         on_progress: Callable[[str, int, int], None] | None = None,
+        slots: AbstractContextManager[object] | None = None,
     ) -> None:
         self.suite = suite
         self.on_progress = on_progress
         self.seed = seed
         self.device = device
         self.cache = cache if cache is not None else suite.course.root / ".course" / "cache"
-        self._runner = Runner(suite, seed=seed, device=device, shared=True)
+        self._runner = Runner(suite, seed=seed, device=device, shared=True, slots=slots)
 
-    def get(self, exercise: Exercise) -> AnswerKey:
-        """Return the key of an exercise; raises `GraderProblem` when it cannot be made."""
+    def get(self, exercise: Exercise, failures: Failures | None = None, *, known: AnswerKey | None = None) -> AnswerKey:
+        """Return the key of an exercise; raises `GraderProblem` when it cannot be made.
+
+        With `failures`, only the misconceptions that they may come from need to be run. `known` is what an earlier call
+        returned, so that it is not read again.
+        """
         sources = self._solutions(exercise)
-        self._catalogue(exercise, sources, parse=False)  # a mistake in it is a problem even where the key is stored
-        key = self._stored(self._file(exercise, sources, ".key"), exercise)
-        return key if key is not None else self._made(exercise)[0]
+        catalogue = self._catalogue(
+            exercise, sources, parse=False
+        )  # a mistake in it is a problem even where the key is stored
+        file = self._file(exercise, sources, ".key")
+        key = known or self._stored(file, exercise) or self._unrun(exercise, sources)
+        if wanted := {entry.id for entry in key.unrun(failures)}:
+            key = self._run(exercise, sources, key, [wrong for wrong in catalogue if wrong.id in wanted])[0]
+            store(file, to_record(key))
+        return key
 
     def proved(self, exercise: Exercise) -> tuple[AnswerKey, Outcomes]:
         """Return the key of an exercise, and the outcomes of its misconceptions in full.
@@ -239,16 +254,14 @@ class Keys:
         Raises `GraderProblem` when they cannot be made.
         """
         sources = self._solutions(exercise)
-        key = self._stored(self._file(exercise, sources, ".key"), exercise)
-        outcomes = read(self._file(exercise, sources, ".outcomes"), outcomes_from_record)
-        return (key, outcomes) if key is not None and outcomes is not None else self._made(exercise)
-
-    def _made(self, exercise: Exercise) -> tuple[AnswerKey, Outcomes]:
-        """Run the catalogue, and store the key that comes of it and the outcomes in full."""
-        sources = self._solutions(exercise)
-        key, outcomes = self._build(exercise, sources, self._catalogue(exercise, sources))
+        file = self._file(exercise, sources, ".outcomes")
+        outcomes = read(file, outcomes_from_record)
+        if outcomes is not None:
+            return self.get(exercise), outcomes
+        catalogue = self._catalogue(exercise, sources)
+        key, outcomes = self._run(exercise, sources, self._unrun(exercise, sources), catalogue)
         store(self._file(exercise, sources, ".key"), to_record(key))
-        store(self._file(exercise, sources, ".outcomes"), outcomes_to_record(outcomes))
+        store(file, outcomes_to_record(outcomes))
         return key, outcomes
 
     def reference(self, exercise: Exercise) -> AnswerKey:
@@ -347,32 +360,91 @@ class Keys:
         ]
         return digest_of_parts(parts)[:32]
 
-    def _build(
-        self, exercise: Exercise, sources: dict[str, bytes], catalogue: tuple[WrongProgram, ...]
+    def _unrun(self, exercise: Exercise, sources: Mapping[str, bytes]) -> AnswerKey:
+        """Return a key of which no misconception has been run: what is known of them by their source alone."""
+        solution = sources[exercise.file].decode("utf-8")
+        contract = contract_of(stub_text(self.suite.course, exercise) or solution)
+        failing = self._failing(exercise, sources)
+        every = Failing(sometimes=frozenset(check.id for check in self.suite.checks[exercise.id]))
+        entries = []
+        for wrong in self._catalogue(exercise, sources):
+            known = wrong.id, wrong.name, wrong.explanation, wrong.hint, wrong.same_as, dict[Key, Any]()
+            changes = marks_of(wrong, solution), owners_of(wrong, solution), wrong.convention
+            fix = fix_of(patched(solution, wrong), solution)
+            stated = wrong.any_exception, condition_of(wrong, solution, contract), bool(wrong.when)
+            entries.append(Misconception(*known, *changes, fix, *stated, failing.get(wrong.id, every)))
+        return AnswerKey(self.reference(exercise).reference, tuple(entries))
+
+    def _run(
+        self, exercise: Exercise, sources: Mapping[str, bytes], key: AnswerKey, wanted: Sequence[WrongProgram]
     ) -> tuple[AnswerKey, Outcomes]:
+        """Run some misconceptions; return the key with what came of them, and their outcomes in full."""
         from autograder.comparison import sketch  # NumPy, which a check that passes does not need
 
-        reference = self.reference(exercise).reference
+        reference = key.reference
         solution = sources[exercise.file].decode("utf-8")
         judges = {check.id: check.judge for check in self.suite.checks[exercise.id]}
-        contract = contract_of(stub_text(self.suite.course, exercise) or solution)
-        entries, outcomes = [], {}
-        for done, wrong in enumerate(catalogue):
+        outcomes = {}
+        for done, wrong in enumerate(wanted):
             if self.on_progress is not None:
-                self.on_progress(exercise.id, done, len(catalogue))
+                self.on_progress(exercise.id, done, len(wanted))
             program = {**sources, exercise.file: patched(solution, wrong).encode()}
             outcomes[wrong.id] = {
                 at: outcome
                 for at, outcome in self._outcomes(exercise, program).items()
                 if not passes(outcome, reference[at], judges[at[0]])
             }
-            sketches = {at: sketch(outcome, judges[at[0]], reference[at]) for at, outcome in outcomes[wrong.id].items()}
-            known = wrong.id, wrong.name, wrong.explanation, wrong.hint, wrong.same_as, sketches
-            changes = marks_of(wrong, solution), owners_of(wrong, solution), wrong.convention
-            fix = fix_of(patched(solution, wrong), solution)
-            condition = condition_of(wrong, solution, contract)
-            entries.append(Misconception(*known, *changes, fix, wrong.any_exception, condition, bool(wrong.when)))
+        sketches = {
+            id_: {at: sketch(outcome, judges[at[0]], reference[at]) for at, outcome in own.items()}
+            for id_, own in outcomes.items()
+        }
+        entries = (
+            replace(entry, outcomes=sketches[entry.id], unrun=None) if entry.id in sketches else entry
+            for entry in key.misconceptions
+        )
         return AnswerKey(reference, tuple(entries)), outcomes
+
+    def _failing(self, exercise: Exercise, sources: Mapping[str, bytes]) -> dict[str, Failing]:
+        """Return which checks each misconception fails; nothing on another device, where a lost tensor fails all."""
+        return read_failing(self._table(exercise), self._content(exercise, sources)) if self.device == "cpu" else {}
+
+    def _table(self, exercise: Exercise) -> Path:
+        return self.suite.course.solutions_dir / "misconceptions" / f"{exercise.id}.json"
+
+    def _content(self, exercise: Exercise, sources: Mapping[str, bytes]) -> str:
+        """Return a digest of what decides which checks fail, without the engine: a later one judges nearly alike.
+
+        So a fresh clone has a table that holds, and `course validate` widens it where it does not. Comments and lessons
+        decide nothing.
+        """
+        catalogue = self._catalogue(exercise, sources, parse=False)
+        parts = [
+            repr((self.suite.course.sizes_of(exercise), [(wrong.id, wrong.patches) for wrong in catalogue])).encode(),
+            _code(self.suite.sources[f"test_{exercise.id}.py"]),
+            *(name.encode() + b"\0" + _code(data) for name, data in sorted(sources.items())),
+        ]
+        return digest_of_parts(parts)[:32]
+
+    def hold_failing(self, exercise: Exercise, failed: Mapping[str, Collection[str]]) -> list[str]:
+        """Write which checks each misconception fails, as found under this seed; return those that differ.
+
+        What an older table says of checks that depend on the seed is kept. A course that cannot be written stays as it
+        is.
+        """
+        sources, file = self._solutions(exercise), self._table(exercise)
+        digest, checks = self._content(exercise, sources), {check.id for check in self.suite.checks[exercise.id]}
+        before, now = read_failing(file), read_failing(file, digest)
+        found, different = {}, []
+        for id_, own in failed.items():
+            old = before.get(id_, Failing())
+            known = now.get(id_, Failing(frozenset(own) - old.sometimes, old.sometimes & checks))
+            found[id_] = known.widened(own)
+            if found[id_] != known:
+                different.append(id_)
+        if found != now:
+            with contextlib.suppress(OSError):
+                write_atomically(file, failing_text(digest, found))
+        return different
 
     def _outcomes(self, exercise: Exercise, program: Mapping[str, bytes]) -> Mapping[Key, Outcome]:
         """Run a wrong program. What takes too long runs once more, with more time: the machine may have been busy."""
@@ -429,6 +501,12 @@ class Keys:
         """Return the file of a check and a line in it, that of its declaration unless another one is given."""
         declared = next(one for one in self.suite.checks[exercise.id] if one.id == check)
         return f"{self.suite.course.checks_file(exercise).name}, line {line or declared.line}"
+
+
+def _code(source: bytes) -> bytes:
+    """Return the lines of a file without those that are empty or a comment, whatever their ends."""
+    lines = (line.rstrip() for line in source.splitlines())
+    return b"\n".join(line for line in lines if line and not line.lstrip().startswith(b"#"))
 
 
 def traces_of(check: Check, record: Any) -> "Mapping[Key, RecordedTrace]":

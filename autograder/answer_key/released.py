@@ -20,7 +20,7 @@ from autograder.formats import KEY
 from autograder.protocol import ProtocolError, read_frame
 from autograder.runner import EnvironmentProblem, GraderProblem
 
-from .key import AnswerKey, from_record, reference_from_record
+from .key import AnswerKey, Failures, from_record, reference_from_record
 from .keys import KEY_LIMITS, MAKES_KEYS, Keys, traces_of
 
 if TYPE_CHECKING:
@@ -86,8 +86,14 @@ class KitKeys(Keys):
         for problem in _misfits(suite, self.manifest, self.seed, self.device):
             raise EnvironmentProblem(problem)
 
-    def get(self, exercise: Exercise) -> AnswerKey:
-        """Return the key of an exercise; raises `GraderProblem` where it is missing or damaged."""
+    def get(
+        self,
+        exercise: Exercise,
+        failures: Failures | None = None,  # noqa: ARG002
+        *,
+        known: AnswerKey | None = None,  # noqa: ARG002
+    ) -> AnswerKey:
+        """Return the whole key of an exercise; raises `GraderProblem` where it is missing or damaged."""
         if exercise.id not in self._read_before:
             self._read_before[exercise.id] = self._unpacked(key_file(exercise), from_record)
         return self._read_before[exercise.id]

@@ -78,6 +78,9 @@ MOST_WAITING = 64
 SEARCH = Budget(SELF_CHECK.edits, 30.0)
 """Nobody waits for one search, so a busy machine may take its time: the number of edits ends it."""
 
+FIRST = 8
+"""Submissions that are read before the sandbox has started: mostly the others have the same exercises."""
+
 JUDGED_BESIDE = 1
 """So many submissions more than `jobs` are graded at a time: they are judged while the others run."""
 
@@ -255,7 +258,8 @@ class ClassRun:
     ) -> tuple[GradeOne, int]:
         """Return what grades one submission, here or on a cluster, and how many are graded at a time.
 
-        The answer keys are made here first, while the sandbox starts. With a `budget` it searches for proofs.
+        What the solutions return is found while the sandbox starts, and misconceptions when a failure asks for them.
+        A cluster gets whole answer keys. With a `budget` it searches for proofs.
         """
         conditions, options = self.conditions, self.options
         name = "process" if options.scheduler else conditions.isolation  # for a cluster, only solutions run here
@@ -277,15 +281,15 @@ class ClassRun:
                 device=conditions.device,
                 jobs=min(jobs, len(plan.open)),
                 command=options.sandbox,
-                meanwhile=partial(_prepare, grader, plan),
+                meanwhile=partial(_prepare, grader, plan, conditions),
             )
         )
         if not options.scheduler:
             self.progress.notify(f"isolation {grader.isolation.sentence}")
         grader.isolation.expect(len(plan.open))
-        grader.wait_for_keys(self.progress.on_keys, plan.exercises)
         if not options.scheduler:
             return grader.grade, jobs + JUDGED_BESIDE
+        grader.wait_for_keys(self.progress.on_keys, plan.exercises)
         cluster = stack.enter_context(_cluster(options.scheduler, conditions, suite))
         _stop_with(bulk, cluster, stack)
         stack.enter_context(ending.leaving(cluster.leave))
@@ -306,9 +310,11 @@ def _searched(found: Counter[str], total: int) -> str:
     return f"{done}; {left:,} left: run it again with --prove" if left else done
 
 
-def _prepare(grader: Grader, plan: Plan) -> None:
-    """Make answer keys, and load what shows the class in the end."""
-    grader.find_keys(plan.exercises, with_misconceptions=True)
+def _prepare(grader: Grader, plan: Plan, conditions: Conditions) -> None:
+    """Find what the first submissions are compared with, and load what shows the class in the end."""
+    for entry in plan.open[:FIRST]:
+        sources = conditions.read(entry).sources
+        grader.find_keys(exercise for exercise in plan.exercises if exercise.file in sources)
     importlib.import_module("autograder.report.terminal")
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from autograder.answer_key import AnswerKey, Keys, open_keys
+from autograder.answer_key import AnswerKey, Failures, Keys, open_keys
 from autograder.checks import Check, Key
 from autograder.course import Exercise, Suite
 from autograder.results import ExerciseResult, Report, Status
@@ -67,13 +67,14 @@ class Grader:
         self._slots = slots
         self.isolation = isolation or process_isolation(suite.course.libraries)
         self.suite_digest = suite.digest
-        self._keys = [
-            open_keys(suite, seed=seed, device=device, cache=cache, on_progress=on_progress) for _ in range(finders)
-        ]
+        options = {"seed": seed, "device": device, "cache": cache, "on_progress": on_progress, "slots": slots}
+        self._keys = [open_keys(suite, **options) for _ in range(finders)]
         self._idle: SimpleQueue[Keys] = SimpleQueue()
         for keys in self._keys:
             self._idle.put(keys)
         self._found: dict[tuple[str, bool], Future[AnswerKey]] = {}
+        self._known: dict[str, AnswerKey] = {}
+        self._extending = {exercise.id: threading.Lock() for exercise in suite.exercises}
         self._traced: dict[tuple[str, str], Future[Mapping[Key, RecordedTrace]]] = {}
         self._finder = ThreadPoolExecutor(max_workers=finders, thread_name_prefix="keys")
         self._lock = threading.Lock()
@@ -108,9 +109,8 @@ class Grader:
         with self._lock:
             for exercise in exercises:
                 if (exercise.id, with_misconceptions) not in self._found:
-                    self._found[exercise.id, with_misconceptions] = self._begun(
-                        self._find, exercise, with_misconceptions
-                    )
+                    find = self._extend if with_misconceptions else self._find_reference
+                    self._found[exercise.id, with_misconceptions] = self._begun(find, exercise)
 
     def _begun(self, find: Callable[..., Found], *of: Any) -> "Future[Found]":
         """Begin to find something; raises `Cancelled` after `cancel`, as nothing runs any more."""
@@ -152,12 +152,23 @@ class Grader:
                 raise Cancelled
             on_progress(found, len(keys))
 
-    def _find(self, exercise: Exercise, with_misconceptions: bool) -> AnswerKey:
+    def _find_reference(self, exercise: Exercise) -> AnswerKey:
         keys = self._idle.get()
         try:
-            return keys.get(exercise) if with_misconceptions else keys.reference(exercise)
+            return keys.reference(exercise)
         finally:
             self._idle.put(keys)
+
+    def _extend(self, exercise: Exercise, failures: Failures | None = None) -> AnswerKey:
+        """Return the key with all that may explain these failures, or with everything."""
+        with self._extending[exercise.id]:  # what one submission has run, the next one need not
+            keys = self._idle.get()
+            try:
+                key = keys.get(exercise, failures, known=self._known.get(exercise.id))
+            finally:
+                self._idle.put(keys)
+            self._known[exercise.id] = key
+        return key
 
     def grade(
         self, submission: Submission, exercises: Iterable[Exercise] | None = None, runner: Runner | None = None
@@ -269,9 +280,16 @@ class Grader:
             self._idle.put(keys)
 
     def _verdicts(self, exercise: Exercise) -> Verdicts:
-        def key(with_misconceptions: bool) -> AnswerKey:
-            self.find_keys([exercise], with_misconceptions=with_misconceptions)
-            return _result(self._found[exercise.id, with_misconceptions])
+        def key(failures: Failures | None) -> AnswerKey:
+            if failures is None:
+                self.find_keys([exercise])
+                return _result(self._found[exercise.id, False])
+            known = self._known.get(exercise.id)
+            if known is not None and not known.unrun(failures):
+                return known
+            with self._lock:
+                extended = self._begun(self._extend, exercise, failures)
+            return _result(extended)
 
         return Verdicts(self.suite, exercise, key, seed=self.seed, evidence=self.evidence, on_outcomes=self.on_outcomes)
 

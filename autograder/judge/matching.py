@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import TYPE_CHECKING, Literal
 
-from autograder.answer_key import BY_MODE, AnswerKey, Misconception
+from autograder.answer_key import BY_MODE, AnswerKey, Failures, Misconception
 from autograder.checks import Check, Key, Raises
 from autograder.comparison import Expected, is_floating
 from autograder.course import Exercise, Suite
@@ -135,9 +135,24 @@ class Agreement:
 def agreements(
     outcomes: Mapping[Key, Outcome], failing: Collection[Key], key: AnswerKey, checks: Mapping[str, Check]
 ) -> list[Agreement]:
-    """Hold a submission's outcomes in an exercise, and which of them are wrong, against every misconception."""
+    """Hold a submission's outcomes in an exercise, and which of them are wrong, against the misconceptions that ran."""
     sums: Sums = {}
-    return [_agreement(entry, outcomes, failing, key, checks, sums) for entry in key.misconceptions] if failing else []
+    known = [entry for entry in key.misconceptions if entry.unrun is None] if failing else []
+    return [_agreement(entry, outcomes, failing, key, checks, sums) for entry in known]
+
+
+def failures_of(failing: Collection[Key], checks: Mapping[str, Check], survey: Survey | None) -> Failures:
+    """Return what has to be explained: misconceptions that cannot be the name of any of it need not run."""
+    failed = frozenset(id_ for id_, _ in failing)
+    statements = survey.statements if survey is not None else ()
+    return Failures(failed, _waiting(checks, failed), frozenset(hash_ for hash_, _ in statements))
+
+
+def _waiting(checks: Mapping[str, Check], failed: Collection[str]) -> frozenset[str]:
+    """Return the checks that wait for others, all of which fail."""
+    return frozenset(
+        id_ for id_, check in checks.items() if check.requires_any and set(check.requires_any) <= set(failed)
+    )
 
 
 def _agreement(
@@ -168,9 +183,8 @@ def _agreement(
         raised = set()  # all of the program is known: what it raises does not matter
     different |= raised
     predicted, failed = {at[0] for at in theirs}, {at[0] for at in failing}
-    waiting = {id_ for id_, check in checks.items() if check.requires_any and failed.issuperset(check.requires_any)}
     explained = frozenset(failed - different)
-    extent = Extent.CHECKS if predicted <= failed | waiting else Extent.PART
+    extent = Extent.CHECKS if predicted <= failed | _waiting(checks, failed) else Extent.PART
     extent = Extent.FAILURES if predicted <= explained else extent
     extent = Extent.PROGRAM if not different else extent
     is_one_of_several = bool({at[0] for at in failing if not is_nothing(outcomes[at])} - predicted)

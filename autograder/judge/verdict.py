@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from autograder.answer_key import AnswerKey
+from autograder.answer_key import AnswerKey, Failures
 from autograder.checks import Check, Key, counted_checks, missing_ideas, sizes_of
 from autograder.comparison import Difference, judge_observation
 from autograder.course import Exercise, Suite
@@ -49,7 +49,7 @@ from autograder.results import (
 from autograder.runner import Fault, Observed, Outcome, Prints, Survey, WorkerFailure, is_out_of_memory
 from autograder.submission import Cells
 
-from .matching import Agreement, Code, agreements, is_unwritten, name, todos_in
+from .matching import Agreement, Code, agreements, failures_of, is_unwritten, name, todos_in
 from .places import definition_of, misplaced, place_of
 
 if TYPE_CHECKING:
@@ -228,15 +228,15 @@ __all__ = ["OnOutcomes", "Verdicts", "failed_result", "overall"]
 class Verdicts:
     """Judges one submission's outcomes in one exercise.
 
-    `find_key` finds the answer key when it is needed: without the catalogue, or with it where something is to be named.
-    Before the catalogue, which may take minutes, `on_outcomes(exercise, statuses)` gets a status for each check.
+    `find_key` finds the answer key when it is needed: without the catalogue, or with what may explain some failures.
+    Before that, which may take minutes, `on_outcomes(exercise, statuses)` gets a status for each check.
     """
 
     def __init__(
         self,
         suite: Suite,
         exercise: Exercise,
-        find_key: Callable[[bool], AnswerKey],
+        find_key: Callable[[Failures | None], AnswerKey],
         *,
         seed: int,
         evidence: bool,
@@ -256,7 +256,7 @@ class Verdicts:
 
         Raises `GraderProblem` when there is no answer key.
         """
-        key = self.find_key(False)
+        key = self.find_key(None)
         differences = {
             at: judge_observation(outcome.value, key.reference[at], self.checks[at[0]].judge)
             for at, outcome in outcomes.items()
@@ -272,7 +272,7 @@ class Verdicts:
                 self.on_outcomes(
                     self.exercise.id, [(check, self._early(check, trials)) for check in self.checks.values()]
                 )
-            trials = replace(trials, key=self.find_key(True))
+            trials = replace(trials, key=self.find_key(failures_of(failing, self.checks, survey)))
         if forbidden is not None:
             verdicts = [self._made(check, trials, "fail", forbidden) for check in self.checks.values()]
         else:
@@ -500,7 +500,7 @@ def held_result(suite: Suite, exercise: Exercise) -> ExerciseResult:
 
 
 def _not_run(suite: Suite, exercise: Exercise) -> Verdicts:
-    def no_key(_: bool) -> AnswerKey:
+    def no_key(_: Failures | None) -> AnswerKey:
         raise NotImplementedError
 
     return Verdicts(suite, exercise, no_key, seed=0, evidence=False)
