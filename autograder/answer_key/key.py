@@ -39,7 +39,7 @@ class Misconception:
     whose convention it is, if it is one. `fix` says what its fix looks like, in hashes of the words that it adds and
     removes. With `any_exception`, its name is true of all that raise in the same checks, whatever they raise. Its name
     is false of code for which the `condition` does not hold. Where the catalogue states it, it is what the name says.
-    It has no outcomes while it has not been run: then `unrun` says which checks it probably fails.
+    While not all of it has run, `failing` says which checks it probably fails, and `ran` in which of them it has run.
     """
 
     id: str
@@ -55,7 +55,8 @@ class Misconception:
     any_exception: bool = False
     condition: Condition = ANY
     is_stated: bool = False
-    unrun: "Failing | None" = None
+    failing: "Failing | None" = None
+    ran: frozenset[str] = frozenset()
 
 
 class Failing(NamedTuple):
@@ -71,8 +72,7 @@ class Failing(NamedTuple):
 
 
 UNLIKE_SHARE = 4
-"""A misconception that should fail one in so many checks more, and one, is run too: of 1,566 of them, 2 fail still
-fewer checks under one seed than under another."""
+"""One in so many checks, and one, may be unlike under this seed: of 1,566 misconceptions, 2 differ in more of them."""
 
 
 @dataclass(frozen=True)
@@ -83,18 +83,20 @@ class Failures:
     waiting: frozenset[str] = frozenset()
     statements: frozenset[str] = frozenset()
 
-    def may_come_from(self, entry: Misconception) -> bool:
-        """Whether a misconception could be the name of one of the failures.
+    def checks_of(self, entry: Misconception) -> frozenset[str]:
+        """Return the checks to run a misconception on; none if it cannot be the name of one of the failures.
 
-        It fails one of these checks, and few that pass here: only its own statements outweigh more of them.
+        It fails one of these checks, and few that pass here: only its own statements outweigh more of them. It runs on
+        all that it may fail. Where it is near to these failures, it runs on all of them: the table may lack one.
         """
-        assert entry.unrun is not None
-        always, sometimes = entry.unrun
-        if self.failed.isdisjoint(always | sometimes):
-            return False
-        unlike = always - self.failed - self.waiting
-        is_near = len(unlike) <= 1 + len(always) // UNLIKE_SHARE
-        return is_near or (bool(entry.marks) and self.statements.issuperset(entry.marks))
+        assert entry.failing is not None
+        always, sometimes = entry.failing
+        every = always | sometimes
+        most = 1 + len(every) // UNLIKE_SHARE
+        is_written = bool(entry.marks) and self.statements.issuperset(entry.marks)
+        if self.failed.isdisjoint(every) or not (is_written or len(always - self.failed - self.waiting) <= most):
+            return frozenset()
+        return every | self.failed if len(self.failed - every) <= most else every
 
 
 @dataclass(frozen=True)
@@ -104,10 +106,16 @@ class AnswerKey:
     reference: Mapping[Key, Expected]
     misconceptions: tuple[Misconception, ...]
 
-    def unrun(self, failures: Failures | None = None) -> list[Misconception]:
-        """Return the misconceptions to run before these failures, or any, can be named."""
-        left = (entry for entry in self.misconceptions if entry.unrun is not None)
-        return [entry for entry in left if failures is None or failures.may_come_from(entry)]
+    def left(self, failures: Failures | None = None) -> dict[str, frozenset[str] | None]:
+        """Return the misconceptions to run before these failures, or any, can be named: by id, each with its checks.
+
+        None stands for all checks.
+        """
+        unfinished = [entry for entry in self.misconceptions if entry.failing is not None]
+        if failures is None:
+            return {entry.id: None for entry in unfinished}
+        wanted = ((entry.id, failures.checks_of(entry) - entry.ran) for entry in unfinished)
+        return {id_: checks for id_, checks in wanted if checks}
 
 
 def to_record(key: AnswerKey) -> Value:
@@ -131,7 +139,7 @@ def to_record(key: AnswerKey) -> Value:
             **({"uses": sorted(entry.condition.uses)} if entry.condition.uses else {}),
             **({"lacks": sorted(entry.condition.lacks)} if entry.condition.lacks else {}),
             **({"is_stated": True} if entry.is_stated else {}),
-            **({"unrun": [sorted(checks) for checks in entry.unrun]} if entry.unrun is not None else {}),
+            **({"unfinished": list(map(sorted, (*entry.failing, entry.ran)))} if entry.failing is not None else {}),
             "trials": [trials[at] for at in entry.outcomes],
             "outcomes": [table.index(outcome) for outcome in entry.outcomes.values()],
         }
@@ -171,7 +179,7 @@ def from_record(record: Any) -> AnswerKey:
                 entry.get("any_exception", False),
                 Condition(frozenset(entry.get("uses", ())), frozenset(entry.get("lacks", ()))),
                 entry.get("is_stated", False),
-                Failing(*map(frozenset, entry["unrun"])) if "unrun" in entry else None,
+                *_unfinished(*entry.get("unfinished", ())),
             )
             for entry in record["bank"]
         ),
@@ -191,6 +199,13 @@ def _outcomes(
 ) -> "Iterable[tuple[Key, Sketch | None]]":
     for trial, outcome in zip(entry["trials"], entry["outcomes"], strict=True):
         yield trials[trial], sketches[outcome]
+
+
+def _unfinished(*checks: Iterable[str]) -> "tuple[()] | tuple[Failing, frozenset[str]]":
+    if not checks:
+        return ()
+    always, sometimes, ran = map(frozenset, checks)
+    return Failing(always, sometimes), ran
 
 
 def _form(nominal: Value, exact: Value) -> Value:

@@ -7,7 +7,7 @@ checks find theirs in the cache.
 
 import contextlib
 import hashlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
 from io import BytesIO
@@ -243,8 +243,8 @@ class Keys:
         )  # a mistake in it is a problem even where the key is stored
         file = self._file(exercise, sources, ".key")
         key = known or self._stored(file, exercise) or self._unrun(exercise, sources)
-        if wanted := {entry.id for entry in key.unrun(failures)}:
-            key = self._run(exercise, sources, key, [wrong for wrong in catalogue if wrong.id in wanted])[0]
+        if left := key.left(failures):
+            key = self._run(exercise, sources, key, catalogue, left)[0]
             store(file, to_record(key))
         return key
 
@@ -259,7 +259,8 @@ class Keys:
         if outcomes is not None:
             return self.get(exercise), outcomes
         catalogue = self._catalogue(exercise, sources)
-        key, outcomes = self._run(exercise, sources, self._unrun(exercise, sources), catalogue)
+        unrun = self._unrun(exercise, sources)
+        key, outcomes = self._run(exercise, sources, unrun, catalogue, unrun.left())
         store(self._file(exercise, sources, ".key"), to_record(key))
         store(file, outcomes_to_record(outcomes))
         return key, outcomes
@@ -376,33 +377,35 @@ class Keys:
         return AnswerKey(self.reference(exercise).reference, tuple(entries))
 
     def _run(
-        self, exercise: Exercise, sources: Mapping[str, bytes], key: AnswerKey, wanted: Sequence[WrongProgram]
+        self,
+        exercise: Exercise,
+        sources: Mapping[str, bytes],
+        key: AnswerKey,
+        catalogue: Iterable[WrongProgram],
+        left: Mapping[str, Collection[str] | None],
     ) -> tuple[AnswerKey, Outcomes]:
-        """Run some misconceptions; return the key with what came of them, and their outcomes in full."""
+        """Run some misconceptions on some checks, or all; return the key with what came of it, and the outcomes."""
         from autograder.comparison import sketch  # NumPy, which a check that passes does not need
 
-        reference = key.reference
         solution = sources[exercise.file].decode("utf-8")
         judges = {check.id: check.judge for check in self.suite.checks[exercise.id]}
-        outcomes = {}
-        for done, wrong in enumerate(wanted):
+        entries, outcomes = {entry.id: entry for entry in key.misconceptions}, {}
+        for done, wrong in enumerate(wrong for wrong in catalogue if wrong.id in left):
             if self.on_progress is not None:
-                self.on_progress(exercise.id, done, len(wanted))
+                self.on_progress(exercise.id, done, len(left))
             program = {**sources, exercise.file: patched(solution, wrong).encode()}
-            outcomes[wrong.id] = {
+            checks, entry = left[wrong.id], entries[wrong.id]
+            own = outcomes[wrong.id] = {
                 at: outcome
-                for at, outcome in self._outcomes(exercise, program).items()
-                if not passes(outcome, reference[at], judges[at[0]])
+                for at, outcome in self._outcomes(exercise, program, checks).items()
+                if not passes(outcome, key.reference[at], judges[at[0]])
             }
-        sketches = {
-            id_: {at: sketch(outcome, judges[at[0]], reference[at]) for at, outcome in own.items()}
-            for id_, own in outcomes.items()
-        }
-        entries = (
-            replace(entry, outcomes=sketches[entry.id], unrun=None) if entry.id in sketches else entry
-            for entry in key.misconceptions
-        )
-        return AnswerKey(reference, tuple(entries)), outcomes
+            sketches = {at: sketch(outcome, judges[at[0]], key.reference[at]) for at, outcome in own.items()}
+            if checks is None:
+                entries[wrong.id] = replace(entry, outcomes=sketches, failing=None, ran=frozenset())
+            else:
+                entries[wrong.id] = replace(entry, outcomes={**entry.outcomes, **sketches}, ran=entry.ran | set(checks))
+        return AnswerKey(key.reference, tuple(entries.values())), outcomes
 
     def _failing(self, exercise: Exercise, sources: Mapping[str, bytes]) -> dict[str, Failing]:
         """Return which checks each misconception fails; nothing on another device, where a lost tensor fails all."""
@@ -446,10 +449,14 @@ class Keys:
                 write_atomically(file, failing_text(digest, found))
         return different
 
-    def _outcomes(self, exercise: Exercise, program: Mapping[str, bytes]) -> Mapping[Key, Outcome]:
+    def _outcomes(
+        self, exercise: Exercise, program: Mapping[str, bytes], checks: Collection[str] | None = None
+    ) -> Mapping[Key, Outcome]:
         """Run a wrong program. What takes too long runs once more, with more time: the machine may have been busy."""
         runner = self._runner
-        outcomes = runner.run(program, self.suite.plan([exercise])).outcomes[exercise.id]
+        plan = self.suite.plan([exercise])[exercise.id]
+        plan = [at for at in plan if checks is None or at[0] in checks]
+        outcomes = runner.run(program, {exercise.id: plan}).outcomes[exercise.id]
         late = [at for at, outcome in outcomes.items() if isinstance(outcome, WorkerFailure) and is_timeout(outcome)]
         if not late:
             return outcomes

@@ -34,7 +34,7 @@ from autograder.judge import SELF_CHECK
 from autograder.progress import normalize_device, write_json
 from autograder.report import kilobytes, number, plural
 
-from .proof import ExerciseProof, Validation, page, validate
+from .proof import ExerciseProof, Validation, hold_failing, page, validate
 from .styles import Losses, Sample, calibrate, cells, misconceptions, ported, prove_once, tables, wrong_programs
 
 if TYPE_CHECKING:
@@ -79,6 +79,8 @@ def run(options: argparse.Namespace) -> int:
     jobs = options.jobs or os.cpu_count() or 1
     device = _device(options)
     result = validate(suite, seed=seed, jobs=jobs, device=device, on_progress=_show_progress, on_keys=show_keys)
+    if device == "cpu" and options.sizes is None:
+        result = hold_failing(suite, result)
     losses = _losses(suite, seed, jobs, options) if options.once and result.ok else {}
     result = replace(result, once=tuple(loss for found in losses.values() for loss in found.unexpected))
     samples = partial(calibrate, suite, seed=seed, jobs=jobs, on_progress=_show_progress)

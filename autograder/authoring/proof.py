@@ -8,7 +8,7 @@ import sys
 import time
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
 from statistics import median
@@ -267,7 +267,7 @@ class ExerciseProof:
 
     `survivors` are the idle checks. `empty` has the points that each family of empty programs earns, in hundredths.
     `costs` has the percentage of the exercise's points that each misconception costs.
-    `warnings` are sentences about what can be better. `key_bytes` is the size of the answer key in a kit; None for
+    `failing` has the checks that each misconception fails. `warnings` are sentences about what can be better. `key_bytes` is the size of the answer key in a kit; None for
     another seed or device than the kit's.
     """
 
@@ -285,6 +285,7 @@ class ExerciseProof:
     warnings: tuple[str, ...] = ()
     key_bytes: int | None = None
     costs: Mapping[str, float] = field(default_factory=dict)
+    failing: Mapping[str, frozenset[str]] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True)
@@ -316,7 +317,10 @@ class Validation:
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON of `course validate --json`."""
-        return {"schema": 1, "ok": self.ok, **asdict(self)}
+        data = {"schema": 1, "ok": self.ok, **asdict(self)}
+        for exercise in data["exercises"]:
+            del exercise["failing"]  # the file beside the catalogue has it
+        return data
 
 
 def validate(
@@ -546,7 +550,23 @@ def _exercise_proof(
         warnings=(*filter(None, [warning_of(exercise.id, size)]), *_warnings(suite, exercise)),
         key_bytes=size,
         costs=costs,
+        failing={id_: frozenset(check for check, _ in own) for id_, own in (answer.outcomes if answer else {}).items()},
     )
+
+
+def hold_failing(suite: Suite, validation: Validation) -> Validation:
+    """Write beside each catalogue which checks a misconception fails; warn of those that differ under this seed."""
+    with Keys(suite, seed=validation.seed) as keys:
+        exercises = []
+        for proof in validation.exercises:
+            exercise = suite.course.exercise(proof.id)
+            different = keys.hold_failing(exercise, proof.failing) if proof.failing else []
+            sentence = (
+                f"{proof.id}: these misconceptions do not fail the same checks under every seed, which the table "
+            )
+            more = [f"{sentence}now says: {', '.join(different)}"] if different else []
+            exercises.append(replace(proof, warnings=(*proof.warnings, *more)))
+    return replace(validation, exercises=tuple(exercises))
 
 
 # The proof of a course as a page: the checks that fail for each misconception.

@@ -285,7 +285,7 @@ class Grader:
                 self.find_keys([exercise])
                 return _result(self._found[exercise.id, False])
             known = self._known.get(exercise.id)
-            if known is not None and not known.unrun(failures):
+            if known is not None and not known.left(failures):
                 return known
             with self._lock:
                 extended = self._begun(self._extend, exercise, failures)

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import TYPE_CHECKING, Literal
@@ -133,12 +133,28 @@ class Agreement:
 
 
 def agreements(
-    outcomes: Mapping[Key, Outcome], failing: Collection[Key], key: AnswerKey, checks: Mapping[str, Check]
+    outcomes: Mapping[Key, Outcome],
+    failing: Collection[Key],
+    key: AnswerKey,
+    checks: Mapping[str, Check],
+    failures: Failures,
 ) -> list[Agreement]:
-    """Hold a submission's outcomes in an exercise, and which of them are wrong, against the misconceptions that ran."""
+    """Hold a submission's outcomes in an exercise, and which of them are wrong, against every misconception.
+
+    Of one that has not run in all checks only what these failures ask for counts, whatever other submissions asked for.
+    """
     sums: Sums = {}
-    known = [entry for entry in key.misconceptions if entry.unrun is None] if failing else []
-    return [_agreement(entry, outcomes, failing, key, checks, sums) for entry in known]
+    return (
+        [_agreement(entry, outcomes, failing, key, checks, sums) for entry in _known(key, failures)] if failing else []
+    )
+
+
+def _known(key: AnswerKey, failures: Failures) -> Iterator[Misconception]:
+    for entry in key.misconceptions:
+        if entry.failing is None:
+            yield entry
+        elif wanted := failures.checks_of(entry):
+            yield replace(entry, outcomes={at: one for at, one in entry.outcomes.items() if at[0] in wanted})
 
 
 def failures_of(failing: Collection[Key], checks: Mapping[str, Check], survey: Survey | None) -> Failures:

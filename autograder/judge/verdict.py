@@ -340,7 +340,8 @@ class Verdicts:
 
     def _matches(self, trials: Trials) -> dict[str, Agreement]:
         """Return the misconceptions behind the failed checks, by check."""
-        found = agreements(trials.outcomes, trials.failing, trials.key, self.checks)
+        failures = failures_of(trials.failing, self.checks, trials.survey)
+        found = agreements(trials.outcomes, trials.failing, trials.key, self.checks, failures)
         code = Code.of(trials.survey, trials.source, trials.key)
         failed = [check for check in self.checks.values() if _fails(check, trials.failing)]
         names = ((check.id, name(check, trials.outcomes, trials.key, found, trials.failing, code)) for check in failed)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from autograder.answer_key import AnswerKey, Misconception
+from autograder.answer_key import AnswerKey, Failures, Misconception
 from autograder.answer_key.key import Condition
 from autograder.checks import Key, Same
 from autograder.comparison import Expected, sketch
@@ -66,7 +66,7 @@ def named(
     key = AnswerKey(expected, entries)
     outcomes: dict[Key, Outcome] = {(id_, 0): yours.get(id_, right) for id_ in CHECKS}
     failing = {(id_, 0) for id_ in yours}
-    found = agreements(outcomes, failing, key, CHECKS)
+    found = agreements(outcomes, failing, key, CHECKS, Failures(frozenset()))
     names = ((id_, name(CHECKS[id_], outcomes, key, found, failing, Code({marks}))) for id_ in yours)
     return {id_: match.entry.id for id_, match in names if match is not None}
 
@@ -83,7 +83,7 @@ def claim(yours: Mapping[str, Outcome], known: Misconception, own: Code, size: s
     outcomes: dict[Key, Outcome] = {(id_, 0): yours.get(id_, RIGHT[size]) for id_ in CHECKS}
     failing = {(id_, 0) for id_ in yours}
     check = replace(CHECKS["a"], of="attend")
-    match = name(check, outcomes, key, agreements(outcomes, failing, key, CHECKS), failing, own)
+    match = name(check, outcomes, key, agreements(outcomes, failing, key, CHECKS, Failures(frozenset())), failing, own)
     return match.certainty if match is not None else None
 
 
