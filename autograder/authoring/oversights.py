@@ -346,7 +346,8 @@ def _sentences(texts: Sequence[str]) -> Iterator[str]:
 OF_EXERCISES = (
     *("exercises/{}.py", "exercises/notebooks/{}.ipynb", "solutions/{}.py"),
     *("tests/exercises/test_{}.py", f"tests/exercises/{STEPS_PREFIX}{{}}.py", f"{HINTS}/{{}}.toml"),
-    *("solutions/misconceptions/{}.toml", "solutions/equivalents/{}.toml", "solutions/accepted/{}"),
+    *("solutions/misconceptions/{}.toml", "solutions/misconceptions/{}.json", "solutions/equivalents/{}.toml"),
+    "solutions/accepted/{}",
     *("solutions/accepted/whole/*/{}.py", "solutions/accepted/whole/*/{}.toml"),
     *("solutions/reference_parts/{}.py", "tests/exercises/reference_parts/{}.json"),
 )

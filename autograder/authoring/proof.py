@@ -267,8 +267,8 @@ class ExerciseProof:
 
     `survivors` are the idle checks. `empty` has the points that each family of empty programs earns, in hundredths.
     `costs` has the percentage of the exercise's points that each misconception costs.
-    `failing` has the checks that each misconception fails. `warnings` are sentences about what can be better. `key_bytes` is the size of the answer key in a kit; None for
-    another seed or device than the kit's.
+    `failing` has the checks that each misconception fails. `warnings` are sentences about what can be better.
+    `key_bytes` is the size of the answer key in a kit; None for another seed or device than the kit's.
     """
 
     id: str
