@@ -365,7 +365,7 @@ class Keys:
         """Return a key of which no misconception has been run: what is known of them by their source alone."""
         solution = sources[exercise.file].decode("utf-8")
         contract = contract_of(stub_text(self.suite.course, exercise) or solution)
-        failing = self._failing(exercise, sources)
+        failing = self.failing(exercise)
         every = Failing(sometimes=frozenset(check.id for check in self.suite.checks[exercise.id]))
         entries = []
         for wrong in self._catalogue(exercise, sources):
@@ -407,9 +407,13 @@ class Keys:
                 entries[wrong.id] = replace(entry, outcomes={**entry.outcomes, **sketches}, ran=entry.ran | set(checks))
         return AnswerKey(key.reference, tuple(entries.values())), outcomes
 
-    def _failing(self, exercise: Exercise, sources: Mapping[str, bytes]) -> dict[str, Failing]:
-        """Return which checks each misconception fails; nothing on another device, where a lost tensor fails all."""
-        return read_failing(self._table(exercise), self._content(exercise, sources)) if self.device == "cpu" else {}
+    def failing(self, exercise: Exercise) -> dict[str, Failing]:
+        """Return which checks each misconception fails, by the table beside the catalogue; nothing if it is old.
+
+        On another device there is none, as a tensor that is left on the CPU fails all checks there.
+        """
+        content = self._content(exercise, self._solutions(exercise))
+        return read_failing(self._table(exercise), content) if self.device == "cpu" else {}
 
     def _table(self, exercise: Exercise) -> Path:
         return self.suite.course.solutions_dir / "misconceptions" / f"{exercise.id}.json"
