@@ -122,7 +122,7 @@ def fix_of(wrong: str, right: str) -> str:
     shared = min(len(before), len(after))
     first = next((at for at in range(shared) if before[at] != after[at]), shared)
     last = next((at for at in range(shared - first) if before[-1 - at] != after[-1 - at]), shared - first)
-    own = _variables(before) | _variables(after)
+    own = variables(before) | variables(after)
     # What both have before and after the change adds nothing, and to write it as text takes most of the time.
     changed = ("\n".join(part[first : len(part) - last]) for part in (before, after))
     found = _signed(*(_words(ast.unparse(ast.parse(text)), own) for text in changed))
@@ -136,7 +136,7 @@ def _top_level(text: str) -> list[str]:
     return ["\n".join(lines[first_line(node) - 1 : node.end_lineno]) for node in ast.parse(text).body]
 
 
-def _variables(parts: Iterable[str]) -> set[str]:
+def variables(parts: Iterable[str]) -> set[str]:
     """Return the names that functions of a program give to values of their own; a parameter has the contract's name."""
     names = [_stored_and_given(part) for part in parts]
     return set().union(*(stored for stored, _ in names)).difference(*(given for _, given in names))
@@ -220,7 +220,7 @@ def repairs(source: str, lines: Sequence[int], most: int, clues: Clues = NO_CLUE
     Raises whatever `ast.parse` raises.
     """
     tree = ast.parse(source)
-    text, guides = Text(source), Guides(clues.fixes, is_named=clues.is_named, variables=_variables([source]))
+    text, guides = Text(source), Guides(clues.fixes, is_named=clues.is_named, variables=variables([source]))
     distances = _Distances.of(tree, lines, clues.of)
     ranked: dict[tuple[int, int, str], tuple[float, Edit]] = {}
     everywhere = {node.lineno for node in ast.walk(tree) if isinstance(node, ast.expr | ast.stmt)}

@@ -145,11 +145,11 @@ def agreements(
     """
     sums: Sums = {}
     return (
-        [_agreement(entry, outcomes, failing, key, checks, sums) for entry in _known(key, failures)] if failing else []
+        [_agreement(entry, outcomes, failing, key, checks, sums) for entry in _candidates(key, failures)] if failing else []
     )
 
 
-def _known(key: AnswerKey, failures: Failures) -> Iterator[Misconception]:
+def _candidates(key: AnswerKey, failures: Failures) -> Iterator[Misconception]:
     for entry in key.misconceptions:
         if entry.failing is None:
             yield entry

@@ -107,7 +107,7 @@ def test_a_grader_runs_what_may_explain_a_failure_and_finds_the_same_as_with_who
                 for result in grader.grade(tiny.submitted(patched(tiny.MEAN, one)), [exercise]).exercises
             ]
     assert reports["whole"] == reports["partial"]
-    assert 0 < len(asked)
+    assert len(asked) > 0
     with Keys(suite, seed=SEED, cache=tmp_path / "partial") as keys:
         assert to_record(keys.get(exercise)) == to_record(key), "the whole key is what it was, whatever ran before"
 
