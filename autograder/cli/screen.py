@@ -270,6 +270,7 @@ class KeyProgress:
         self._started = time.monotonic()
         self._last_shown = 0.0
         self._width = 0
+        self._lines = 0
         self._has_printed = not plain
         self._closed = False
         self._moved_on = threading.Event()
@@ -306,16 +307,20 @@ class KeyProgress:
             self._moved_on.set()
             if self._outcomes.get(exercise):
                 self._clear()
-                _write("".join(f"{line}\n" for line in self._verdict(exercise, columns_of(sys.stderr) or USUAL)))
+                lines = self._verdict(exercise, columns_of(sys.stderr) or USUAL)
+                self._lines += len(lines)
+                _write("".join(f"{line}\n" for line in lines))
             if done == total or time.monotonic() - self._last_shown > EVERY_SECONDS:
-                self._redraw(f"{number(exercise)} comparing with known mistakes: {done} of {total}, once per exercise")
+                self._redraw(f"{number(exercise)} comparing with known mistakes: {done} of {total}")
 
     def close(self) -> None:
-        """Clear the line and stop reporting."""
+        """Clear the line, and the checks that fail: the report follows in their place. Stop reporting."""
         with self._lock:
             self._closed = True
             self._moved_on.set()
             self._clear()
+            if self._lines and os.name != "nt" and os.environ.get("TERM") != "dumb":
+                _write(f"\x1b[{self._lines}F\x1b[J")
 
     def _redraw(self, text: str) -> None:
         text = cut(text, (columns_of(sys.stderr) or USUAL) - 1)
@@ -344,7 +349,7 @@ class KeyProgress:
     def _print(self, exercise: str, done: int, total: int) -> None:
         if not self._has_printed and time.monotonic() - self._started > QUIET_SECONDS:
             self._print_verdict(exercise)
-            _write(f"Exercise {number(exercise)}: comparing with {total} known mistakes, once per exercise.\n")
+            _write(f"Exercise {number(exercise)}: comparing with {total} known mistakes.\n")
             self._has_printed = True
         elif self._has_printed and is_due():
             self._print_verdict(exercise)

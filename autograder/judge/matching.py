@@ -145,7 +145,9 @@ def agreements(
     """
     sums: Sums = {}
     return (
-        [_agreement(entry, outcomes, failing, key, checks, sums) for entry in _candidates(key, failures)] if failing else []
+        [_agreement(entry, outcomes, failing, key, checks, sums) for entry in _candidates(key, failures)]
+        if failing
+        else []
     )
 
 

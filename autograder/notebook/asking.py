@@ -182,7 +182,7 @@ def _answer(course: Course, request: str, errors: IO[bytes], on_progress: Callab
             answer = _read(line)
             if "progress" in answer:
                 done, total = answer["progress"]
-                on_progress(f"Comparing with known mistakes: {done} of {total}, once per exercise.")
+                on_progress(f"Comparing with known mistakes: {done} of {total}.")
         return answer
     except BrokenPipeError:
         return {}

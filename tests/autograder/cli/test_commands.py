@@ -511,12 +511,12 @@ def waited(monkeypatch: pytest.MonkeyPatch, *, terminal: bool, plain: bool) -> s
 
 
 def test_a_terminal_shows_the_progress_of_answer_keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    text = "01 comparing with known mistakes: {} of 9, once per exercise"
+    text = "01 comparing with known mistakes: {} of 9"
     three, four = text.format(3), text.format(4)
     assert waited(monkeypatch, terminal=True, plain=False) == f"\r{three}\r{four}\r{' ' * len(four)}\r"
     monkeypatch.setattr(progress_line, "_last_line", [time.monotonic()])
     assert waited(monkeypatch, terminal=False, plain=False) == ""
-    sentence = "Exercise 01: comparing with 9 known mistakes, once per exercise.\n"
+    sentence = "Exercise 01: comparing with 9 known mistakes.\n"
     assert waited(monkeypatch, terminal=False, plain=True) == sentence
 
 
@@ -529,6 +529,7 @@ def test_what_fails_is_shown_before_it_gets_a_name(
     monkeypatch.setattr(key_progress, "QUIET_SECONDS", -1.0)
     monkeypatch.setattr(progress_line, "_last_line", [time.monotonic() - progress_line.LOG_SECONDS])
     monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setenv("TERM", "xterm")
     line = KeyProgress(plain=plain)
     first, *others = tiny.SUITE.checks[tiny.FIRST]
     line.on_outcomes(tiny.FIRST, [(first, "pass"), *((check, "fail") for check in others)])
@@ -539,6 +540,7 @@ def test_what_fails_is_shown_before_it_gets_a_name(
     assert text.startswith(f"Exercise 01: 1 of {len(others) + 1} checks pass, {len(others)} fail:\n  ")
     assert text.count("checks pass") == 1
     assert text.index(others[-1].title) < text.index("known mistakes")
+    assert text.endswith("F\x1b[J") == (terminal and os.name != "nt")
     assert max(map(len, text.splitlines())) <= (60 if terminal else key_progress.LOG_WIDTH)
 
 
@@ -572,8 +574,10 @@ def test_on_a_terminal_the_line_comes_and_goes_and_colours_are_used(failed: Path
     text = on_terminal(failed, "check", "1", TERM="xterm-256color")
     assert "comparing with known mistakes" in text
     assert text.index("running the checks") < text.index("checks pass, ") < text.index("comparing with known mistakes")
-    after = text[text.rindex("once per exercise") :]
-    assert after.startswith("once per exercise\r "), "the line is taken away"
+    last = re.findall(r"known mistakes: \d+ of \d+", text)[-1]
+    after = text[text.rindex(last) + len(last) :]
+    assert after.startswith("\r "), "the line is taken away"
+    assert re.search(r"\x1b\[\d+F\x1b\[J", after), "the report stands where the failed checks stood"
     assert "\x1b[31m" in after or "\x1b[1;31m" in after
 
 
