@@ -108,16 +108,21 @@ def _show(stage: Stage, sentence: SentenceAttention) -> None:
     stage.print(f"{sentence.text} -> {sentence.answer}" if sentence.answer else sentence.text, "bold")
     canvas = Page.on(stage.console, glyphs_for(stage.console.encoding))
     for block in sentence.blocks:
-        widest = max(len(query) for query in block.queries) + CELL * len(block.keys) + 6
-        if stage.plain or not stage.console.is_terminal or canvas.width < max(NARROWEST, widest):
-            for head in range(len(block.weights)):
-                stage.print(describe_head(block, head))
-        else:
-            canvas.show(_maps(canvas, block))
+        show_heads(stage, canvas, block, range(len(block.weights)))
 
 
-def _maps(canvas: Page, block: Heads) -> list[Text]:
-    """Return the heads of a block side by side, as many as there is room for, with numbered words."""
+def show_heads(stage: Stage, canvas: Page, block: Heads, heads: Sequence[int]) -> None:
+    """Show some heads of a block as maps on a terminal with room, else in sentences."""
+    widest = max(len(query) for query in block.queries) + CELL * len(block.keys) + 6
+    if stage.plain or not stage.console.is_terminal or canvas.width < max(NARROWEST, widest):
+        for head in heads:
+            stage.print(describe_head(block, head))
+    else:
+        canvas.show(_maps(canvas, block, heads))
+
+
+def _maps(canvas: Page, block: Heads, heads: Sequence[int]) -> list[Text]:
+    """Return heads of a block side by side, as many as there is room for, with numbered words."""
     numbered = [f"{name} {at:>2}" for at, name in enumerate(block.queries, 1)]
     labels = [Text(), *(canvas.text(label) for label in numbered)]
     edge = breadth(labels)
@@ -127,11 +132,11 @@ def _maps(canvas: Page, block: Heads) -> list[Text]:
     columns = ", ".join(f"{at} {name}" for at, name in enumerate(block.keys, 1))
     lines += canvas.wrap(canvas.text(f"rows: {block.rows}; columns: {columns}", SECONDARY))
     fitting = max(1, (canvas.width - edge - 2) // (CELL * len(block.keys) + GAP))
-    for first in range(0, len(block.weights), fitting):
+    for first in range(0, len(heads), fitting):
         drawn: Sequence[Text] = [canvas.text("head", SECONDARY), *labels]
         drawn[0].pad_left(edge - drawn[0].cell_len)
-        for head in range(first, min(first + fitting, len(block.weights))):
-            drawn = beside(drawn, _map(canvas, block, head), GAP if head > first else 1)
+        for at, head in enumerate(heads[first : first + fitting]):
+            drawn = beside(drawn, _map(canvas, block, head), GAP if at else 1)
         lines += [indented(line, 2) for line in drawn]
     return lines
 

@@ -1,10 +1,14 @@
-"""A trained modern model as one safetensors file, with its tokenizer in the metadata."""
+"""Trained models as files: a safetensors file of the student's, and the small files of the demo."""
 
+import io
 import json
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
+from torch import Tensor
 
 from autograder.course import read_plain, write_atomically
 from autograder.play import Stage
@@ -57,3 +61,32 @@ def write_and_read(stage: Stage, chatter: Chatter, file: Path) -> Chatter:
         return chatter
     stage.print(f"The model is in {file} ({len(data):,} bytes). Read back, it has the same logits.")
     return again
+
+
+ABOUT, SCALE = "about", ".scale"
+"""The names of what is no parameter in a file of the demo: JSON as bytes, and the scales of the rows of a matrix."""
+
+
+def in_bytes(parameters: Iterable[tuple[str, Tensor]], about: Mapping[str, Any]) -> bytes:
+    """Return parameters and JSON data as an npz file: matrices in 8 bits with a scale per row, the rest as float32."""
+    arrays = {ABOUT: np.frombuffer(json.dumps(about).encode(), np.uint8)}
+    for name, parameter in parameters:
+        values = parameter.detach().cpu().numpy()
+        if values.ndim > 1:
+            scales = np.abs(values).max(-1, keepdims=True) / 127
+            arrays[name + SCALE] = scales.astype(np.float32)
+            values = np.rint(values / np.where(scales, scales, 1)).astype(np.int8)
+        arrays[name] = values
+    stream = io.BytesIO()
+    np.savez(stream, allow_pickle=False, **arrays)
+    return stream.getvalue()
+
+
+def from_bytes(data: bytes) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Return the parameters of a file as float32 by name, and its JSON data."""
+    with np.load(io.BytesIO(data), allow_pickle=False) as file:
+        arrays = {name: file[name] for name in file.files}
+    about: dict[str, Any] = json.loads(arrays.pop(ABOUT).tobytes())
+    scales = {name: arrays.pop(name) for name in [*arrays] if name.endswith(SCALE)}
+    floats = {name: values.astype(np.float32) * scales.get(name + SCALE, 1) for name, values in arrays.items()}
+    return {name: torch.from_numpy(values) for name, values in floats.items()}, about

@@ -36,11 +36,12 @@ class Pieces:
         pieces: list[str] = []
         for word in WORD.findall(self.with_unknown(text)):
             if word not in self._words:
-                self._words[word] = self._pieces_of(word)
+                self._words[word] = self.pieces_of(word)
             pieces += self._words[word]
         return pieces
 
-    def _pieces_of(self, word: str) -> list[str]:
+    def pieces_of(self, word: str) -> list[str]:
+        """Return the pieces of one word, whose characters are all in the alphabet."""
         parts = list(word)
         while len(parts) > 1:
             best = min(pairwise(parts), key=lambda pair: self._rank.get(pair, len(self.merges)))

@@ -198,10 +198,11 @@ def _course(course: Course) -> dict[str, bytes]:
 def _public(course: Course) -> list[Path]:
     """Return the files of a course that students get unchanged: checks, hints, reference parts, and the play folder.
 
-    Of an exercise that the class does not take, that is only the reference part, if another one needs it. Checks that
-    belong to no exercise of the course stay here.
+    Of an exercise that the class does not take, that is only the reference part, if another one or an activity needs
+    it. Checks that belong to no exercise of the course stay here.
     """
     needed = {need.id for exercise in course.exercises for need in course.with_all_needs(exercise)}
+    needed |= {exercise.id for activity in course.play for exercise in course.used_by(activity)}
     checks = [file for file in sorted(course.checks_dir.rglob("*.py")) if not is_leftover(course, file)]
     hints = [file for exercise in course.exercises if (file := course.hints_file(exercise)).is_file()]
     play = [file for file in course.play_dir.rglob("*") if file.is_file() and "__pycache__" not in file.parts]

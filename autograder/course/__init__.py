@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         Value,
         is_number,
         names_of,
+        numbers_of,
         resolve_exercise,
     )
     from .files import (

@@ -139,13 +139,15 @@ class Choice:
 class Activity:
     """A program that uses finished exercises: play/ID.py of the course, run on the student's own code.
 
-    `needs` are the exercises it calls.
+    `needs` are the exercises it calls. `milestones` are exercises after whose pass it is offered, each with a line that
+    says why. An activity with milestones refuses nobody: reference parts stand in for what does not pass.
     """
 
     id: str
     title: str
     needs: tuple[str, ...]
     choices: tuple[Choice, ...] = ()
+    milestones: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -271,6 +273,12 @@ class Course:
                 wanted.update(earlier.needs)
         return tuple(earlier for earlier in self.every if earlier.id in wanted)
 
+    def used_by(self, activity: Activity) -> tuple[Exercise, ...]:
+        """Return the exercises that an activity uses, taken or not, in the course's order."""
+        named = [self.exercise(id_) for id_ in (*activity.needs, *activity.milestones)]
+        used = {needed.id for exercise in named for needed in self.with_all_needs(exercise)}
+        return tuple(exercise for exercise in self.every if exercise.id in used)
+
     def checks_file(self, exercise: Exercise) -> Path:
         """Return the file with the checks of an exercise."""
         return self.checks_dir / f"test_{exercise.id}.py"
@@ -282,6 +290,23 @@ class Course:
     def steps_file(self, exercise: Exercise) -> Path:
         """Return the file with the steps of the lesson's worked example, which is optional."""
         return self.checks_dir / f"{STEPS_PREFIX}{exercise.id}.py"
+
+
+def numbers_of(exercises: Sequence[Exercise]) -> str:
+    """Return the numbers of exercises, with `to` for three or more in a row: `exercises 05, 12 to 23 and 26`."""
+    spans: list[list[Exercise]] = []
+    for exercise in exercises:
+        if spans and int(exercise.number) == int(spans[-1][-1].number) + 1:
+            spans[-1].append(exercise)
+        else:
+            spans.append([exercise])
+    parts: list[str] = []
+    for span in spans:
+        numbers = [exercise.number for exercise in span]
+        parts += [f"{numbers[0]} to {numbers[-1]}"] if len(numbers) > 2 else numbers
+    *first, last = parts
+    listed = f"{', '.join(first)} and {last}" if first else last
+    return f"exercise {listed}" if len(exercises) == 1 else f"exercises {listed}"
 
 
 # Resolve the short names of exercises that people type on a command line.

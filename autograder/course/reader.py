@@ -44,7 +44,7 @@ from .toml import (
 
 # Read the [[play]] of course.toml: programs that use the finished exercises, each a module of the course's play/.
 
-PLAY_KEYS = ("id", "title", "needs", "options")
+PLAY_KEYS = ("id", "title", "needs", "options", "milestones")
 """The keys of an activity in course.toml."""
 
 COMMON = ("device", "seed", "steps", "say", "fresh", "anyway", "submission", "json", "plain", "no-color", "help")
@@ -61,6 +61,7 @@ def read_play(top: Section, exercises: Sequence[str]) -> tuple[Activity, ...]:
             title=section.value("title", "a line that says what it does", as_line) or "",
             needs=_play_needs(section, exercises),
             choices=_choices(section.section("options")),
+            milestones=_milestones(section.section("milestones"), exercises),
         )
         if activity.id in [earlier.id for earlier in activities if earlier.id]:
             section.note("id", f"an earlier activity already has the id {activity.id}, choose another")
@@ -80,6 +81,13 @@ def _play_needs(section: Section, exercises: Sequence[str]) -> tuple[str, ...]:
     needs = section.value("needs", "a list of exercise ids", as_texts) or ()
     section.expect_names("needs", needs, exercises, "not an exercise", "expected ids of exercises")
     return needs
+
+
+def _milestones(section: Section, exercises: Sequence[str]) -> dict[str, str]:
+    """Return the exercises after which an activity is offered, each `id = "what it shows then"`."""
+    for name in section.table:
+        section.expect_names(name, [name], exercises, "not an exercise", "expected the id of an exercise")
+    return {name: section.value(name, "a line that says what it shows then", as_line) or "" for name in section.table}
 
 
 def _choices(section: Section) -> tuple[Choice, ...]:

@@ -7,17 +7,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autograder.cli import DEVICE, DIFFERENT_SEED, CommandParser, KeyProgress, Parser, Screen, positive, warn
-from autograder.course import Activity, Course, UsageError, find_course, read_course
+from autograder.course import Activity, Course, UsageError, find_course, numbers_of, read_course
 from autograder.ending import FAIL, GRADER, PASS
 from autograder.progress import (
     ALL_AT_ONCE,
     after_refusal,
     check_submission,
     confinement_warning,
+    digest_of,
+    exercise_version,
+    next_command,
     normalize_device,
+    read_progress,
     record,
+    rows_of,
 )
-from autograder.submission import read_own
+from autograder.submission import Submission, read_own, stubs_of
 
 if TYPE_CHECKING:
     from autograder.results import ExerciseResult
@@ -27,7 +32,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
@@ -82,29 +87,6 @@ def find_activity(course: Course, name: str) -> Activity:
     raise UsageError(unknown("activity", name, [near and f"course play {near}"], more=more))
 
 
-def required_exercises(course: Course, activity: Activity) -> list[Exercise]:
-    """Return the exercises that an activity calls, and those that they build on."""
-    ids = {needed.id for id_ in activity.needs for needed in course.with_needs(course.exercise(id_))}
-    return [exercise for exercise in course.exercises if exercise.id in ids]
-
-
-def in_words(exercises: Sequence[Exercise]) -> str:
-    """Return the numbers of exercises, with `to` for three or more in a row: `exercises 05, 12 to 23 and 26`."""
-    spans: list[list[Exercise]] = []
-    for exercise in exercises:
-        if spans and int(exercise.number) == int(spans[-1][-1].number) + 1:
-            spans[-1].append(exercise)
-        else:
-            spans.append([exercise])
-    parts: list[str] = []
-    for span in spans:
-        numbers = [exercise.number for exercise in span]
-        parts += [f"{numbers[0]} to {numbers[-1]}"] if len(numbers) > 2 else numbers
-    *first, last = parts
-    listed = f"{', '.join(first)} and {last}" if first else last
-    return f"exercise {listed}" if len(exercises) == 1 else f"exercises {listed}"
-
-
 def require_writable(json_file: str | None) -> None:
     """Raise `UsageError` if the figures cannot be written: better before a long training than after it."""
     if json_file is None or json_file == "-":
@@ -126,9 +108,15 @@ def reason(result: "ExerciseResult") -> str:
 
 
 def launch(
-    course: Course, activity: Activity, settings: PlaySettings, failing: Iterable["ExerciseResult"]
+    course: Course,
+    activity: Activity,
+    settings: PlaySettings,
+    failing: Iterable["ExerciseResult"],
+    own: Collection[str] = (),
 ) -> tuple[int, str]:
     """Run an activity to its end. Return its exit status, and a warning if something killed it, else "".
+
+    `own` are the ids of the exercises that pass, where reference parts stand in for the others.
 
     It has a process of its own, so that this one survives whatever the learner's code does.
     """
@@ -138,6 +126,7 @@ def launch(
         "activity": activity.id,
         "submission": str(settings.submission) if settings.submission is not None else None,
         "wrong": [[result.id, reason(result)] for result in failing],
+        "own": list(own),
     }
     sys.stdout.flush()
     status = _run([sys.executable, "-P", str(PROGRAM), json.dumps(request)])
@@ -256,23 +245,56 @@ def run(options: argparse.Namespace) -> int:
     activity = find_activity(course, options.activity)
     if not course.computes_with_tensors:
         raise UsageError('`course play` trains with torch; add libraries = ["torch"] to course.toml')
-    exercises = required_exercises(course, activity)
-    needs = f"{activity.id} needs {in_words(exercises)} to pass." if exercises else ""
+    exercises = [exercise for exercise in course.used_by(activity) if exercise in course.exercises]
+    needs = f"{activity.id} needs {numbers_of(exercises)} to pass." if exercises else ""
+    if activity.milestones:
+        needs = f"{activity.id} runs {numbers_of(exercises)}: yours where they pass, else the reference."
     settings = parse_settings(activity, options, needs)
     normalize_device(settings.device)
     require_writable(settings.json)
     submission = read_own(course, folder=settings.submission)
     warn(confinement_warning(course, settings.submission))
+    own: list[str] = []
+    if activity.milestones:
+        own, exercises = _passing_and_unknown(course, exercises, submission, settings)
     with closing(KeyProgress(plain=options.plain)) as line:
         report = check_submission(course, exercises, submission, seed=course.seed, on_progress=line.on_progress)
     if settings.submission is None:
         warn(record(course, report, submission.sources, command=ALL_AT_ONCE).warning)
+    if activity.milestones:
+        own += [result.id for result in report.exercises if result.status == "pass"]
+        status, warning = launch(course, activity, settings, [], own)
+        warn(warning)
+        if status == PASS and settings.json != "-":
+            Screen.of(options).next(
+                [next_command(course, read_progress(course), rows_of(course, read_progress(course)))]
+            )
+        return status
     failing = [result for result in report.exercises if result.status != "pass"]
     if "grader_error" in report.statuses or (failing and not settings.anyway):
         return _refuse(Screen.of(options), course, activity, failing, settings)
     status, warning = launch(course, activity, settings, failing)
     warn(warning)
     return status
+
+
+def _passing_and_unknown(
+    course: Course, exercises: Sequence[Exercise], submission: Submission, settings: PlaySettings
+) -> tuple[list[str], list[Exercise]]:
+    """Return the exercises whose last check passed, and those to check: no stub, and changed since that check."""
+    stubs, sources = stubs_of(course, exercises), submission.sources
+    progress = read_progress(course)
+    passing, unknown = [], []
+    for exercise in exercises:
+        source, standing = sources.get(exercise.file), progress.of(exercise)
+        if source is None or stubs.is_stub(exercise.file, source):
+            continue
+        is_recorded = standing.file == digest_of(source) and not standing.stale(exercise_version(course, exercise))
+        if settings.submission is not None or not is_recorded:
+            unknown.append(exercise)
+        elif standing.passes_now:
+            passing.append(exercise.id)
+    return passing, unknown
 
 
 def _show_activities(screen: Screen, course: Course, others: Sequence[str]) -> int:

@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn, TextIO
@@ -33,7 +33,7 @@ from autograder.ending import ENVIRONMENT, FAIL, GRADER, INTERRUPTED, PASS, SIGN
 from autograder.progress import write_json
 from autograder.report import one_line, plural, report_console
 from autograder.submission import Submission, read_own
-from autograder.worker import Sources
+from autograder.worker import Sources, build
 
 from .stage import SEED, Checkpoint, CheckpointError, FaultyExercise, Stage, Stopped, digest
 
@@ -134,7 +134,8 @@ def run(request: Mapping[str, Any]) -> int:
     sources = Sources(submission.sources, parts_of_others(course))
     try:
         sys.stdout = sys.stderr = captured
-        sources.install()
+        if not stage.activity.milestones:
+            sources.install()
         with Stopping(stage.stop):
             status, figures = _play(stage, request, sources, stderr)
     finally:
@@ -237,7 +238,38 @@ def _stage(course: Course, submission: Submission, request: Mapping[str, Any], s
         anyway=request["anyway"],
         stop=threading.Event(),
         faults=[(exercise, message) for exercise, message in request["wrong"]],
+        passing=request.get("own", ()),
+        use=PartsInPlace(course, activities[request["activity"]], submission.sources).use,
     )
+
+
+class PartsInPlace:
+    """Makes exercises importable: some as the student's files, the others as reference parts.
+
+    A part is compiled with copies of the earlier parts that it calls. Here it calls the modules of those exercises
+    instead, so that a student's attention runs inside the reference model.
+    """
+
+    def __init__(self, course: Course, activity: Activity, files: Mapping[str, bytes]) -> None:
+        self._course, self._exercises, self._files = course, course.used_by(activity), files
+        self._installed = Sources({}, {})
+
+    def use(self, own: Collection[str]) -> None:
+        """Take these exercises of the student's, and no others. Raises OSError, and what their import raises."""
+        self._installed.uninstall()
+        replaced = {exercise.file: b"" for exercise in self._exercises if exercise.id not in own}
+        sources = self._installed = Sources({**self._files, **replaced}, {})
+        sys.meta_path.insert(0, sources)
+        owners: dict[str, str] = {}
+        for exercise in self._exercises:
+            table = json.loads(read_plain(self._course.reference_parts_dir / f"{exercise.id}.json"))
+            if exercise.id not in own:
+                names = [table["pool"][name] for _, name, *_ in table["items"]]
+                for entry in table["pool"]:  # `[number]` of an item becomes `["ex05_attention.name"]`
+                    if isinstance(entry, list) and isinstance(entry[0], int) and names[entry[0]] in owners:
+                        entry[0] = owners[names[entry[0]]]
+                sources.parts[exercise.file] = build(json.dumps(table).encode(), exercise.id)
+            owners.update({name: f"{exercise.id}.{name}" for name in table["exports"]})
 
 
 def _made_by(course: Course, activity: Activity, submission: Submission, seed: int) -> dict[str, str]:

@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -284,6 +284,9 @@ class Stage:
     `steps` is None if the activity decides. `say` has texts to answer instead of typed lines. `options` are the
     activity's own. `faults` has the exercises known to be faulty, each with a sentence; it is empty unless the student
     said `--anyway`, now or when the training started. `checkpoint_of` returns the checkpoint of another activity.
+
+    In an activity with milestones, reference parts stand in for exercises. `passing` are those of the student that
+    pass, and `use` makes the student's modules of some of them importable, with reference parts for all others.
     """
 
     course: Course
@@ -301,6 +304,8 @@ class Stage:
     anyway: bool
     stop: threading.Event
     faults: list[tuple[str, str]] = field(default_factory=list)
+    passing: Sequence[str] = ()
+    use: Callable[[Collection[str]], None] = lambda _: None
 
     def own(self, exercise: str) -> Any:
         """Return the student's module of an exercise: `stage.own("ex05_attention").scaled_dot_product_attention`.

@@ -70,6 +70,15 @@ if TYPE_CHECKING:
     )
     from .session import RunCommand, Session
     from .session_screen import BEFORE_EDIT, Cockpit, Screen, is_large_enough
-    from .store import LastReport, delete_last, digest_of, read_last, read_progress, record, save_events
+    from .store import (
+        LastReport,
+        delete_last,
+        digest_of,
+        exercise_version,
+        read_last,
+        read_progress,
+        record,
+        save_events,
+    )
 
 __getattr__ = face(__name__)

@@ -128,6 +128,8 @@ def _after_pass(course: Course, report: "Report", progress: Progress) -> list[Co
     if exercise is not None:
         if (course.solutions_dir / exercise.file).is_file():
             commands.append((f"course solution {exercise.number}", "compare with the reference solution"))
+        shows = ((activity, activity.milestones.get(exercise.id)) for activity in course.play)
+        commands += [(f"course play {activity.id}", line) for activity, line in shows if line]
         commands += [(f"course play {activity.id}", activity.title) for activity in _ready(course, progress, exercise)]
     current = progress.current(course)
     if current is not None:
@@ -138,8 +140,8 @@ def _after_pass(course: Course, report: "Report", progress: Progress) -> list[Co
 def _ready(course: Course, progress: Progress, exercise: Exercise) -> Iterator[Activity]:
     """Yield the activities that use an exercise, and for which every exercise passes."""
     for activity in course.play:
-        used = [needed for id_ in activity.needs for needed in course.with_all_needs(course.exercise(id_))]
-        if exercise in used and all(progress.of(needed).passes_now for needed in used):
+        used = course.used_by(activity)
+        if not activity.milestones and exercise in used and all(progress.of(needed).passes_now for needed in used):
             yield activity
 
 
