@@ -39,8 +39,8 @@ TRANSFORMER, LLAMA = (Path(__file__).parent / "weights" / f"{name}.npz" for name
 SENTENCES = ("my sister bought a red shirt", "do not forget the old key", "where did you see my brother")
 """The first one is looked into, too."""
 
-TALE = "Once there was a careful weaver called Mira, who lived at the edge of the forest."
-LENGTH = 90
+TALE = "Mira and the blue lamp"
+LENGTH = 110
 """The tokens of the tale."""
 
 CLEAR = 0.8
@@ -224,7 +224,7 @@ def _show_translations(stage: Stage, models: Models) -> None:
 
 def _show_tale(stage: Stage, models: Models) -> None:
     stage.print("")
-    stage.print("A small Llama continues a tale (exercises 15 to 26). The first sentence is given:", "bold")
+    stage.print("A small Llama tells a tale (exercises 15 to 26). Only its title is given:", "bold")
     for line in f"{TALE}{models.tale}".split("\n"):
         stage.print(line)
 

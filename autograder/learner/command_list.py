@@ -76,7 +76,9 @@ def show_current(screen: Screen, course: Course, progress: Progress, rows: Seque
     if parts := parts_written(course, progress):
         screen.text(parts)
     screen.gap()
-    screen.next([next_command(course, progress, rows)])
+    has_begun = any(row.standing.runs for row in rows)
+    first_look = [(f"course play {one.id}", one.title) for one in course.play if one.milestones and not has_begun]
+    screen.next([next_command(course, progress, rows), *first_look])
 
 
 def _show_table(

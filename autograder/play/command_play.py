@@ -257,24 +257,22 @@ def run(options: argparse.Namespace) -> int:
     own: list[str] = []
     if activity.milestones:
         own, exercises = _passing_and_unknown(course, exercises, submission, settings)
-    with closing(KeyProgress(plain=options.plain)) as line:
-        report = check_submission(course, exercises, submission, seed=course.seed, on_progress=line.on_progress)
-    if settings.submission is None:
-        warn(record(course, report, submission.sources, command=ALL_AT_ONCE).warning)
-    if activity.milestones:
-        own += [result.id for result in report.exercises if result.status == "pass"]
-        status, warning = launch(course, activity, settings, [], own)
-        warn(warning)
-        if status == PASS and settings.json != "-":
-            Screen.of(options).next(
-                [next_command(course, read_progress(course), rows_of(course, read_progress(course)))]
-            )
-        return status
-    failing = [result for result in report.exercises if result.status != "pass"]
-    if "grader_error" in report.statuses or (failing and not settings.anyway):
+    results: Sequence[ExerciseResult] = ()
+    if exercises:
+        with closing(KeyProgress(plain=options.plain)) as line:
+            report = check_submission(course, exercises, submission, seed=course.seed, on_progress=line.on_progress)
+        results = report.exercises
+        if settings.submission is None:
+            warn(record(course, report, submission.sources, command=ALL_AT_ONCE).warning)
+    own += [result.id for result in results if result.status == "pass"]
+    failing = [result for result in results if result.status != "pass" and not activity.milestones]
+    if any(result.status == "grader_error" for result in failing) or (failing and not settings.anyway):
         return _refuse(Screen.of(options), course, activity, failing, settings)
-    status, warning = launch(course, activity, settings, failing)
+    status, warning = launch(course, activity, settings, failing, own)
     warn(warning)
+    if activity.milestones and status == PASS and settings.json != "-":
+        progress = read_progress(course)
+        Screen.of(options).next([next_command(course, progress, rows_of(course, progress))])
     return status
 
 

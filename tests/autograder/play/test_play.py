@@ -21,7 +21,7 @@ import torch
 from rich.console import Console
 from torch import nn
 
-from autograder.course import CourseError, read_course
+from autograder.course import CourseError, numbers_of, read_course
 from autograder.play import CheckpointError
 from autograder.play import command_play as launch
 from autograder.play import stage as live
@@ -105,6 +105,16 @@ def test_a_pass_says_what_can_be_played_now(playing: Path) -> None:
 
 
 @pytest.mark.worker
+def test_a_milestone_offers_its_activity_in_its_own_words(playing: Path) -> None:
+    with (playing / "course.toml").open("a", encoding="utf-8") as stream:
+        stream.write(f'\n[play.milestones]\n{tiny.FIRST} = "your mean, in a program that counts"\n')
+    assert "Next: course play grow: add up what you have built." in tiny.run_course(playing, "--plain").stdout
+    done = tiny.run_course(playing, "check", "1", "--plain")
+    assert "Next: course play grow: your mean, in a program that counts." in done.stdout
+    assert "course play" not in tiny.run_course(playing, "--plain").stdout
+
+
+@pytest.mark.worker
 def test_it_ends_quietly_if_nobody_reads_its_output(playing: Path) -> None:
     reader, writer = os.pipe()
     os.close(reader)
@@ -167,10 +177,10 @@ def test_an_exercise_that_is_not_written_is_named_with_the_command_that_leads_to
 def test_the_help_of_an_activity_names_the_exercises_that_it_needs() -> None:
     course = read_course(Path(__file__).parents[3])
     chat = launch.find_activity(course, "chat")
-    assert launch.in_words(launch.required_exercises(course, chat)) == "exercises 04, 05, 12 to 23 and 26"
-    assert launch.in_words(course.exercises[:1]) == "exercise 01"
-    assert launch.in_words(course.exercises[:2]) == "exercises 01 and 02"
-    assert launch.in_words(course.exercises[:3]) == "exercises 01 to 03"
+    assert numbers_of(course.used_by(chat)) == "exercises 04, 05, 12 to 23 and 26"
+    assert numbers_of(course.exercises[:1]) == "exercise 01"
+    assert numbers_of(course.exercises[:2]) == "exercises 01 and 02"
+    assert numbers_of(course.exercises[:3]) == "exercises 01 to 03"
 
 
 @pytest.mark.worker
@@ -301,6 +311,7 @@ def test_an_unknown_word_is_reported(playing: Path) -> None:
         ('[1, "how large"]', "1", 'expected a default and a help text, like [0.8, "how daring"]'),
         ("size = ", "seed = ", "seed is an option of every activity"),
         ("title = ", "titel = ", "titel is not a known key; did you mean title?"),
+        ("[play.options]", "[play.milestones]", "which is not an exercise"),
     ],
 )
 def test_a_mistake_in_the_table_is_reported_with_its_line(playing: Path, old: str, new: str, said: str) -> None:
