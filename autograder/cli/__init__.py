@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         ROSTER,
         CommandParser,
         Parser,
+        add_brief,
         add_exercise,
         add_json,
         add_run,

@@ -205,6 +205,12 @@ def add_run(parser: argparse.ArgumentParser, seed: str) -> None:
     parser.add_argument("--seed", type=int, metavar="N", help=f"{DIFFERENT_SEED} (default: {seed})")
 
 
+def add_brief(parser: argparse.ArgumentParser) -> None:
+    """Add the length of a verdict, which is kept."""
+    does = "show a failure as its sentence, its line and the next step; kept for later checks until --no-brief"
+    parser.add_argument("--brief", action=argparse.BooleanOptionalAction, help=does)
+
+
 def add_submissions(parser: argparse.ArgumentParser, does: str, *, required: bool) -> None:
     """Add the folder of the submissions, its layout and the roster."""
     parser.add_argument("folder", type=Path, nargs=None if required else "?", metavar="DIR", help=does)

@@ -22,7 +22,7 @@ FOLDER = ".course"
 LONGEST_WAIT = 5.0
 """Seconds to wait for a lock. The kit holds one for milliseconds, so a longer holder was suspended."""
 
-LOCAL_ONLY = ("/cache/", "/last/", "/backups/", "/play/", "/grading_seed", "/lock", ".*")
+LOCAL_ONLY = ("/cache/", "/last/", "/backups/", "/play/", "/grading_seed", "/lock", "/brief", ".*")
 """Paths that git ignores: they can be made again, or hold a student's code. Progress and events may be committed."""
 
 MOST_BYTES = 16 << 20

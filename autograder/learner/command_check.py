@@ -23,6 +23,7 @@ from autograder.cli import (
     CommandParser,
     KeyProgress,
     Screen,
+    add_brief,
     add_json,
     add_run,
     chosen,
@@ -43,6 +44,7 @@ from autograder.progress import (
     confinement_warning,
     encouragement,
     exit_status,
+    keep_brief,
     moved_on,
     normalize_device,
     pause_advice,
@@ -127,6 +129,7 @@ def add_options(parser: CommandParser) -> None:
     parser.add_argument("--submission", type=Path, metavar="DIR", help=does)
     does = "do not ask what a corrected mistake was (also: questions = false in course.toml)"
     parser.add_argument("--no-questions", action="store_true", help=does)
+    add_brief(parser)
     add_run(parser, COURSE_SEED)
     add_json(parser)
 
@@ -139,6 +142,8 @@ def run(options: argparse.Namespace) -> int:
     exercises = select_exercises(course, progress, options.exercises, check_all=options.all, own=own)
     if own and not options.exercises and not options.all:
         _say_where(options, moved_on(course, progress))
+    options.brief, warning = keep_brief(course, options.brief)
+    warn(warning)
     device = normalize_device(options.device)
     seed = course.seed if options.seed is None else options.seed
     submission = read_own(course, folder=options.submission)
@@ -191,7 +196,15 @@ def _show(options: argparse.Namespace, course: Course, report: Report, progress:
     console = make_console(options)
     paths = {exercise.file: course.exercises_dir / exercise.file for exercise in course.exercises} if own else {}
     glyphs = glyphs_for(console.encoding)
-    render_report(console, report, file_paths=paths, next_commands=commands, glyphs=glyphs, plain=options.plain)
+    render_report(
+        console,
+        report,
+        file_paths=paths,
+        next_commands=commands,
+        glyphs=glyphs,
+        plain=options.plain,
+        brief=options.brief,
+    )
 
 
 def _show_exercise(
@@ -218,6 +231,7 @@ def _show_exercise(
         hints_shown=max(standing.hints_shown, 1),
         attempt=standing.attempts,
         unused_hints=standing.hints[standing.hints_shown :],
+        brief=options.brief,
     )
     if advice:
         screen = Screen.of(options)

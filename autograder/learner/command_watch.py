@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping
 
 from autograder import ending
-from autograder.cli import COURSE_SEED, CommandParser, add_exercise, add_run, make_console, parse, warn
+from autograder.cli import COURSE_SEED, CommandParser, add_brief, add_exercise, add_run, make_console, parse, warn
 from autograder.course import Course, CourseError, UsageError, find_course, load_suite, read_course
 from autograder.ending import PASS
 from autograder.judge import SELF_CHECK, Grader
@@ -23,6 +23,7 @@ from autograder.progress import (
     Session,
     exercise_meant,
     is_large_enough,
+    keep_brief,
     keyboard,
     normalize_device,
     read_progress,
@@ -39,6 +40,7 @@ SIGNAL_STATUS = 128
 def add_options(parser: CommandParser) -> None:
     """Add the options of the command."""
     add_exercise(parser)
+    add_brief(parser)
     add_run(parser, COURSE_SEED)
 
 
@@ -61,6 +63,8 @@ def run(options: argparse.Namespace) -> int:
         ) as grader,
     ):
         screen = _screen(options, course, keys)
+        screen.brief, warning = keep_brief(course, options.brief)
+        warn(warning)
         session = Session(grader, screen, keys, _save_result, _commands(options))
         with ending.by_itself(session.leave):
             try:

@@ -75,6 +75,7 @@ if TYPE_CHECKING:
         delete_last,
         digest_of,
         exercise_version,
+        keep_brief,
         read_last,
         read_progress,
         record,

@@ -589,6 +589,8 @@ class Session:
                 self._why()
             case "d":
                 self._run_command("diff", self.exercise.number)
+            case "m":
+                self.screen.switch_length(self.work[self.exercise.file].name, read_progress(self.course))
             case "t":
                 self._run_command("try", self.exercise.number, activity="running the lesson's example")
             case "l":

@@ -43,6 +43,7 @@ KEYS = {
     "h": ("hint", "show the next hint"),
     "w": ("why", "explain the mistake"),
     "d": ("diff", "show every measurement, and all that your code printed"),
+    "m": ("more", "show all of a brief verdict, or three lines of a whole one"),
     "t": ("try", "run the lesson's example on your code"),
     "l": ("list", "list the exercises"),
     "n": ("next", "go on to the next exercise, after a pass"),
@@ -63,6 +64,8 @@ class Screen:
     """The console, written to line by line. `keys` says whether somebody can press keys."""
 
     shows_shapes = False
+    brief = False
+    """Whether a failure is its sentence, its line and the next step alone."""
 
     def __init__(self, console: Console, course: Course, *, plain: bool, keys: bool) -> None:
         self.console = console
@@ -146,7 +149,14 @@ class Screen:
             hints_shown=max(standing.hints_shown, 1),
             attempt=standing.attempts,
             unused_hints=standing.hints[standing.hints_shown :],
+            brief=self.brief,
         )
+
+    def switch_length(self, file: str, progress: Progress) -> None:
+        """Show the rest of a brief verdict, or hide it."""
+        self.brief = not self.brief
+        if self.shown is not None:
+            self.render(self.shown, file, progress)
 
     def _encourage(self, news: str) -> None:
         """Print what became right since the check before."""
@@ -168,8 +178,11 @@ class Screen:
 
     def show_keys(self) -> None:
         """Print which key does what."""
-        names = ", ".join(f"{key} {KEYS[key][0]}" for key in self.useful_keys())
+        names = ", ".join(f"{key} {self._word(key)}" for key in self.useful_keys())
         self.say(f"Keys, each with Enter: {names}.")
+
+    def _word(self, key: str) -> str:
+        return "less" if key == "m" and not self.brief else KEYS[key][0]
 
     def useful_keys(self) -> list[str]:
         """Return the keys that do something now."""
@@ -178,6 +191,7 @@ class Screen:
         finding = failure.finding if failure is not None else None
         is_useful = {
             "h": failure is not None,
+            "m": failure is not None,
             "w": finding is not None and finding.known_as is not None,
             "d": (finding is not None and finding.evidence is not None) or bool(result and result.prints),
             "n": result is not None and result.status == "pass",
@@ -374,9 +388,15 @@ class Cockpit(Screen):
         self.draw()
 
     def hint(self, sentence: str, progress: Progress) -> None:  # noqa: ARG002 - the verdict has it
-        """Show the next hint in the verdict."""
+        """Show the next hint in the verdict, which must be whole for that."""
+        self.brief = False
         if self._verdict is not None:
             self._verdict = (*self._verdict[:2], progress)
+        self._show_panel(None)
+
+    def switch_length(self, file: str, progress: Progress) -> None:  # noqa: ARG002 - the verdict has them
+        """Show the rest of a brief verdict, or hide it."""
+        self.brief = not self.brief
         self._show_panel(None)
 
     def run(self, command: Callable[[], None], activity: str = "") -> None:
@@ -483,7 +503,7 @@ class Cockpit(Screen):
 
     def _key_items(self, page: Page) -> list[Text]:
         back = [("esc", "back")] if self._panel is not None else []
-        named = [*back, *((key, KEYS[key][0]) for key in self.useful_keys()), ("?", "keys")]
+        named = [*back, *((key, self._word(key)) for key in self.useful_keys()), ("?", "keys")]
         return [Text.assemble((key, "bold cyan"), " ", page.text(word)) for key, word in named]
 
 

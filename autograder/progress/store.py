@@ -18,6 +18,7 @@ from autograder.course import (
     FOLDER,
     Course,
     Exercise,
+    exists,
     folder_lock,
     open_plain,
     read_plain,
@@ -264,6 +265,23 @@ def delete_last(course: Course, exercise: Exercise) -> None:
 
 def _file(folder: Path, exercise: Exercise) -> Path:
     return folder / f"{exercise.id}.json"
+
+
+# The learner's one setting: whether verdicts are brief.
+
+
+def keep_brief(course: Course, wanted: bool | None) -> tuple[bool, str]:
+    """Return whether verdicts are brief, and a warning. What is `wanted` is kept for later, if it is not None."""
+    file = course.root / FOLDER / "brief"
+    try:
+        if wanted:
+            write_atomically(state_folder(course.root) / file.name, "")
+        elif wanted is not None:
+            remove(file)
+        return exists(file), ""
+    except OSError as error:
+        kept = "" if wanted is None else f"--brief could not be kept: {error.strerror or error}"
+        return bool(wanted), kept
 
 
 # Digests that distinguish the versions of a file without storing its contents.

@@ -596,6 +596,13 @@ class FailureView:
         sentence = f"{self.misconception.label}: {name}{'' if name.endswith(('.', '?')) else '.'}"
         return (" ".join((sentence, *self.detail[:1])), *self.detail[1:])
 
+    @property
+    def brief(self) -> "FailureView":
+        """The same failure with its message, its location and the first next command alone."""
+        rest = dict.fromkeys(("detail", "prints", "hints"), ())
+        nothing = dict.fromkeys(("misconception", "values", "comparison", "maps", "witnesses"))
+        return replace(self, claim="", next_commands=self.next_commands[:1], **rest, **nothing)  # type: ignore[arg-type]
+
 
 def failure_view(
     check: CheckResult,

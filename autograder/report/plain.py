@@ -67,21 +67,23 @@ def exercise_sentences(
     hint: int = 1,
     attempt: int | None = None,
     unused_hints: Sequence[str] = (),
+    *,
+    brief: bool = False,
 ) -> list[str]:
     """Return one exercise: what was achieved if it passes, else its first failure."""
     if exercise.status != "pass":
-        return _failing(exercise, next_commands, hint)
+        return _failing(exercise, next_commands, hint, brief=brief)
     unused = [fact("A hint you did not need", one_line(hint)) for hint in unused_hints[:_MOST_UNUSED]]
     printed = print_sentences(print_parts(exercise.prints))
     return [*_passing(exercise, attempt), *printed, *unused, *next_sentences(next_commands)]
 
 
-def report_sentences(report: Report, next_commands: Sequence[Command]) -> list[str]:
+def report_sentences(report: Report, next_commands: Sequence[Command], *, brief: bool = False) -> list[str]:
     """Return a sentence for each exercise, the first failure, the total and the next commands."""
     first = shown_first(report)
     lines = [f"Student: {student(report)}."] if student(report) else []
     lines += [_summary(exercise) for exercise in report.exercises]
-    lines += _failing(first, ()) if first else []
+    lines += _failing(first, (), brief=brief) if first else []
     lines += [f"Total: {points_of(report.score, report.max_score)}."]
     others = [exercise for exercise in report.exercises if exercise is not first]
     lines += [f"Exercise {number(one.id)}: {flag}" for one in others for flag in flag_sentences(one)]
@@ -170,13 +172,17 @@ def _passing(exercise: ExerciseResult, attempt: int | None) -> list[str]:
     return [f"{_title(exercise)} {achieved(exercise, attempt)}.", *facts]
 
 
-def _failing(exercise: ExerciseResult, next_commands: Sequence[Command], hint: int = 1) -> list[str]:
+def _failing(
+    exercise: ExerciseResult, next_commands: Sequence[Command], hint: int = 1, *, brief: bool = False
+) -> list[str]:
     state, check, todos = state_of(exercise), exercise.first_failure, todo_view(exercise)
     if check is None:
         return [_title(exercise), ended(state.meaning), *next_sentences(next_commands)]
     first = "Begin with" if state.mark == "waiting" else "First failure"
     begin = f"{first}: check {exercise.checks.index(check) + 1}, {spoken(check.id)}."
     view = failure_view(check, prints=exercise.prints, hints_shown=hint, next_commands=next_commands, todos=todos)
+    if brief:
+        return failure_sentences(view.brief)
     count = count_of(exercise)
     top = [f"{_title(exercise)} {count[:1].upper()}{count[1:]}."]
     if have_run(exercise) and (todos is None or check.status != "not_started"):

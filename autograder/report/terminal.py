@@ -34,7 +34,7 @@ from .states import (
     state_of,
     student,
 )
-from .terminal_failure import NARROWEST_WITH_MAPS, fitted_lines, print_lines
+from .terminal_failure import NARROWEST_WITH_MAPS, SHORTEST, failure_lines, fitted_lines, print_lines
 
 # The top of a verdict: the state of the exercise, and of each of its checks.
 
@@ -146,14 +146,16 @@ def render_exercise(
     hints_shown: int = 1,
     attempt: int | None = None,
     unused_hints: Sequence[str] = (),
+    brief: bool = False,
 ) -> None:
     """Show one exercise: what was achieved if it passes, else its first failure, in at most 34 lines of 80 columns.
 
     `file_path` is the student's file, for a link. `next_commands` are commands and what each does. A failure shows the
-    last of the `hints_shown`; a pass shows the `attempt` and the `unused_hints`.
+    last of the `hints_shown`; a pass shows the `attempt` and the `unused_hints`. If `brief`, a failure is its sentence,
+    its line and the first of the commands alone.
     """
     if plain or console.width < NARROWEST:
-        about = exercise_sentences(exercise, next_commands, hints_shown, attempt, unused_hints)
+        about = exercise_sentences(exercise, next_commands, hints_shown, attempt, unused_hints, brief=brief)
         show(console, about)
         return
     page = Page.on(console, glyphs)
@@ -163,7 +165,7 @@ def render_exercise(
         return
     view = _view(exercise, hints_shown, next_commands)
     last = [] if view else next_lines(page, next_commands)
-    page.show(blocks((_failing_lines(page, exercise, view, file_path), last)))
+    page.show(blocks((_failing_lines(page, exercise, view, file_path, brief=brief), last)))
 
 
 def render_report(
@@ -174,10 +176,14 @@ def render_report(
     next_commands: Sequence[Command],
     glyphs: Glyphs,
     plain: bool = False,
+    brief: bool = False,
 ) -> None:
-    """Show a line for each exercise, the first failure in full, and the total. `file_paths` are by file name."""
+    """Show a line for each exercise, the first failure, and the total. `file_paths` are by file name.
+
+    The failure is in full, or as `brief` as that of `render_exercise`.
+    """
     if plain or console.width < NARROWEST:
-        show(console, report_sentences(report, next_commands))
+        show(console, report_sentences(report, next_commands, brief=brief))
         return
     page = Page.on(console, glyphs)
     name = page.text(student(report), "bold")
@@ -185,7 +191,7 @@ def render_report(
     parts = (
         [name] if name.plain else [],
         _list_lines(page, report) if several else [],
-        _first_in_full(page, report, file_paths),
+        _first_in_full(page, report, file_paths, brief=brief),
         _total_lines(page, report) if several else _note_lines(page, report),
         next_lines(page, next_commands),
     )
@@ -224,14 +230,16 @@ def _view(exercise: ExerciseResult, hints_shown: int = 1, next_commands: Sequenc
 
 
 def _failing_lines(
-    page: Page, exercise: ExerciseResult, view: FailureView | None, file_path: Path | None
+    page: Page, exercise: ExerciseResult, view: FailureView | None, file_path: Path | None, *, brief: bool
 ) -> list[Text]:
-    """Return the header of an exercise, its checks, and its first failure."""
+    """Return the header of an exercise, its checks, and its first failure; if `brief`, its first failure alone."""
+    if view is not None and brief:
+        return failure_lines(page, view.brief, file_path, SHORTEST)
     head = top_lines(page, exercise)
     if view is None:
         return blocks((head, page.wrap(page.text(state_of(exercise).meaning))))
-    brief = _height(page) < LOW
-    return blocks((head, fitted_lines(page, view, file_path, _rows(page) - len(head) - 1, brief)))
+    is_low = _height(page) < LOW
+    return blocks((head, fitted_lines(page, view, file_path, _rows(page) - len(head) - 1, is_low)))
 
 
 def _pass_lines(
@@ -283,7 +291,7 @@ def _note_lines(page: Page, report: Report) -> list[Text]:
     return [line for note in notes(report) for line in page.wrap(page.text(f"Note  {note}"))]
 
 
-def _first_in_full(page: Page, report: Report, file_paths: Mapping[str, Path]) -> list[Text]:
+def _first_in_full(page: Page, report: Report, file_paths: Mapping[str, Path], *, brief: bool) -> list[Text]:
     """Return the exercise to look at first; of a single exercise, what was achieved if it passes."""
     several = len(report.exercises) > 1
     first = shown_first(report) if several else next(iter(report.exercises), None)
@@ -291,7 +299,7 @@ def _first_in_full(page: Page, report: Report, file_paths: Mapping[str, Path]) -
         return []
     if first.status == "pass":
         return _pass_lines(page, first, _rows(page), None, ())
-    return _failing_lines(page, first, _view(first), file_paths.get(f"{first.id}.py"))
+    return _failing_lines(page, first, _view(first), file_paths.get(f"{first.id}.py"), brief=brief)
 
 
 def _rows(page: Page) -> int:

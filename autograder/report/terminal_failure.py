@@ -418,6 +418,7 @@ _BRIEF = (
     ShownLines(False, 0, 0, 1, before=0, claim=False),
 )
 WHOLE = ShownLines(True, 1000, 1000, 1000)
+SHORTEST = _BRIEF[-1]
 
 
 def fitted_lines(page: Page, view: FailureView, file_path: Path | None, rows: int, brief: bool = False) -> list[Text]:
