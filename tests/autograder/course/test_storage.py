@@ -19,7 +19,7 @@ from autograder.learner import reset_exercise
 from autograder.play import CheckpointError
 from autograder.play.stage import Checkpoint
 from autograder.practice.hunting import changing, read_practice
-from autograder.progress import Event, LastReport, read_progress, save_events
+from autograder.progress import Event, LastReport, keep_brief, read_progress, save_events
 from autograder.progress.store import delete_last, read_last, save_last
 from tests.support import tiny
 
@@ -90,6 +90,7 @@ USES: dict[str, Callable[[Course], object]] = {
     "progress.json": use_progress,
     "events.jsonl": use_progress,
     "lock": use_progress,
+    "brief": lambda course: keep_brief(course, True),
     ".gitignore": use_progress,
     "practice.json": use_practice,
     "last": use_last,

@@ -70,6 +70,18 @@ def newest_child(pid: int) -> int | None:
     return newest
 
 
+def test_a_key_hides_the_rest_of_a_verdict_and_shows_it(course: Path) -> None:
+    saved(course, WRONG)
+    with Watching(course) as program:
+        assert "checks pass" in program.verdict()
+        program.press("m")
+        brief = program.frame("m more")
+        assert "The running sum is not divided" in brief
+        assert "checks pass" not in brief
+        program.press("m")
+        assert "checks pass" in program.frame("m less")
+
+
 def test_the_first_screen_has_the_last_result_and_the_exercise_is_checked_at_once(course: Path) -> None:
     saved(course, WRONG)
     tiny.run_course(course, "check", "1")
@@ -384,7 +396,7 @@ def test_the_screen_is_drawn_in_place_and_what_was_above_is_never_wiped(watching
 def test_plain_is_lines_with_enter_and_nothing_moves(course: Path) -> None:
     saved(course, WRONG)
     with Watching(course, "1", "--plain") as program:
-        shown = program.line("Keys, each with Enter: h hint, w why, d diff, t try, l list, r run, q quit.")
+        shown = program.line("Keys, each with Enter: h hint, w why, d diff, m less, t try, l list, r run, q quit.")
         assert "Finding: " in shown
         assert re.search(r"Checked in \d+(\.\d+)? s\. 0 of 2 done\.", shown)
         assert program.echoes

@@ -47,6 +47,8 @@ EXPECTED = {
     "cd examples/autodiff && course grade term/week2 --assignment week2 --out build/week2": 4,
     "course check attention": 1,
     "course check 05": 1,
+    "course check 05 --brief": 1,
+    "course check 05 --no-brief": 1,
     "course why": 2,
     "course hunt --check": 1,
     "course arrange 01": 2,
