@@ -14,7 +14,7 @@ from tests.support import tiny
 NEXT = [("edit ex05_attention.py:6", "then course check 05"), ("course hint 05", "the next hint, after an edit")]
 
 
-def shown(*, plain: bool = False) -> str:
+def output(*, plain: bool = False) -> str:
     console = Console(file=io.StringIO(), width=80, height=24)
     render_exercise(console, examples.FAIL, file_path=None, next_commands=NEXT, glyphs=UNICODE, plain=plain, brief=True)
     assert isinstance(console.file, io.StringIO)
@@ -27,7 +27,7 @@ def test_a_brief_verdict_is_the_sentence_the_line_and_the_next_step(plain: bool)
     assert failure is not None
     assert failure.finding is not None
     assert failure.finding.place is not None
-    text = shown(plain=plain)
+    text = output(plain=plain)
     sentence, place = failure.finding.message.split(".")[0], str(failure.finding.place.line)
     assert text.index(sentence) < text.index(place) < text.index(NEXT[0][0])
     assert all(word not in text for word in ("Hint", "yours", "checks pass", NEXT[1][0]))

@@ -31,7 +31,9 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def shown(root: Path, sources: dict[str, bytes], own: list[str], **request: Any) -> subprocess.CompletedProcess[str]:
+def output_of(
+    root: Path, sources: dict[str, bytes], own: list[str], **request: Any
+) -> subprocess.CompletedProcess[str]:
     """Run the demo on these files, of which the exercises in `own` pass."""
     for name, source in sources.items():
         (root / "exercises" / name).write_bytes(source)
@@ -40,7 +42,7 @@ def shown(root: Path, sources: dict[str, bytes], own: list[str], **request: Any)
 
 @pytest.fixture(scope="module")
 def first(root: Path) -> subprocess.CompletedProcess[str]:
-    return shown(root, dict.fromkeys(SOLUTIONS, b"raise SystemExit('this file is not used')\n"), [])
+    return output_of(root, dict.fromkeys(SOLUTIONS, b"raise SystemExit('this file is not used')\n"), [])
 
 
 @pytest.mark.worker
@@ -60,7 +62,7 @@ def test_parts_that_pass_take_their_place_and_change_nothing(
 ) -> None:
     files = variant(name) if name in VARIANTS else {f"{ATTENTION}.py": SOLUTIONS[f"{ATTENTION}.py"]}
     own = [exercise for exercise in USED if f"{exercise}.py" in files]
-    done = shown(root, files, own)
+    done = output_of(root, files, own)
     assert (done.returncode, done.stderr) == (0, "")
     assert "Your own code runs in them now: exercise" in done.stdout
     assert done.stdout.partition("\n\n")[2] == first.stdout.partition("\n\n")[2]
@@ -70,11 +72,11 @@ def test_parts_that_pass_take_their_place_and_change_nothing(
 def test_a_part_that_changes_the_translation_is_named(root: Path) -> None:
     files = wrong("attention-not-scaled")
     own = [exercise for exercise in USED if exercise < "ex07"]
-    done = shown(root, files, own)
+    done = output_of(root, files, own)
     assert done.returncode == 1
     assert done.stdout.startswith("05 attention: with your part, the trained model translates `")
     assert done.stdout.endswith("Next: course check 05\n")
-    anyway = shown(root, files, own, anyway=True)
+    anyway = output_of(root, files, own, anyway=True)
     assert anyway.returncode == 0
     assert "Your own code runs in them now: exercises 01 to 04 and 06." in anyway.stdout
     assert TRANSLATED in anyway.stdout
@@ -82,7 +84,7 @@ def test_a_part_that_changes_the_translation_is_named(root: Path) -> None:
 
 @pytest.mark.worker
 def test_a_part_that_raises_is_named(root: Path) -> None:
-    done = shown(
+    done = output_of(
         root, {f"{ATTENTION}.py": b"def scaled_dot_product_attention(*_):\n    raise KeyError(5)\n"}, [ATTENTION]
     )
     assert done.returncode == 1
