@@ -22,7 +22,7 @@ from autograder.checks import Given
 from autograder.course import numbers_of
 from autograder.play import Stage
 from autograder.report import Page, glyphs_for
-from play.attention import END as END_OF_TEXT
+from play import attention
 from play.attention import Heads, strongest, translator_attention
 from play.chatter import BLANK, END, Chatter
 from play.language.corpus import Example, corpus
@@ -237,12 +237,13 @@ def _show_attention(stage: Stage, speaker: Speaker) -> None:
     stage.print("")
     stage.print(f"Attention: {sentence.text} -> {sentence.answer}", "bold")
     show_heads(stage, Page.on(stage.console, glyphs_for(stage.console.encoding)), block, [head])
-    pairs = [
-        (query, *strongest(block.keys, row)) for query, row in zip(block.queries, block.weights[head], strict=True)
-    ]
-    clear = [pair for pair in pairs if pair[2] >= CLEAR and END_OF_TEXT not in pair]
-    clear.sort(key=lambda pair: -pair[2])
-    examples = ", ".join(f"`{query}` at `{key}` ({weight:.0%})" for query, key, weight in clear[:3])
+    found = []
+    for at, (query, row) in enumerate(zip(block.queries, block.weights[head], strict=True)):
+        key, weight = strongest(block.keys, row)
+        if weight >= CLEAR and not {query, key} & {attention.START, attention.END}:
+            found.append((abs(block.keys.index(key) - 1 - at), f"`{query}` at `{key}` ({weight:.0%})"))
+    found.sort(key=lambda pair: -pair[0])  # first those that change their place in the sentence
+    examples = ", ".join(example for _, example in found[:3])
     stage.print(f"Before it writes a Hindi word, this head looks at the English word that it needs: {examples}.")
     stage.print("It learned from pairs of sentences alone which words belong together.")
 

@@ -51,7 +51,7 @@ def test_it_needs_no_exercise_and_no_solution(first: subprocess.CompletedProcess
     assert "trained with the reference solution, not with your code." in first.stdout
     assert "No part of them is yours yet." in first.stdout
     assert TRANSLATED in first.stdout
-    assert "`laal` at `red`" in first.stdout
+    assert "`khareedi` at `bought`" in first.stdout
     assert first.stdout.endswith("\naap kaise hain\n")
 
 
