@@ -262,7 +262,8 @@ def train(root: Path) -> None:
     """Train as `course play` does, write the weights in 8 bits, and print the figures that they still have."""
     course = [sys.executable, "-m", "autograder", "play"]
     for activity, more in (("translate", ["--steps", "3200"]), ("chat", [])):
-        subprocess.run([*course, activity, "--submission", "solutions", "--say", "hello", *more], cwd=root, check=True)
+        options = ["--submission", "solutions", "--fresh", "--say", "hello", *more]
+        subprocess.run([*course, activity, *options], cwd=root, check=True)
     sys.path.insert(0, str(root / "solutions"))
     stage: Any = SimpleNamespace(own=importlib.import_module, seed=1, device="cpu")
     kept = [
