@@ -7,7 +7,6 @@ from autograder.faces import face
 if TYPE_CHECKING:
     from .command_build import find_stale, write_files
     from .default_misconceptions import TEXTS, add_defaults
-    from .key_sizes import MOST_KEY_BYTES, known_sizes, of_budget
     from .mutants import Mutant, add_equivalents, changed_lines, equivalents_file, mutants_of, patch_of
     from .mutation import ExerciseMutants, Options, mutate_each
     from .naming import append_entry, entry_of, patches_of
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from .oversights import unfinished_texts
     from .programs import WHOLE
     from .proof import validate
-    from .release import examine_kit, release_kit
+    from .release import MOST_KEY_BYTES, examine_kit, known_sizes, of_budget, release_kit
     from .styles import (
         Losses,
         Sample,

@@ -27,7 +27,7 @@ from autograder.report import render
 from autograder.results import CheckResult, ExerciseResult
 from autograder.runner import CourseProblem, GraderProblem, Observed, Outcome, Run, Runner, of_own_programs
 
-from .key_sizes import measured, problem_of, warning_of
+from .release import measured, problem_of, warning_of
 from .leaks import leaking_texts
 from .oversights import (
     catalogue_mistakes,

@@ -19,9 +19,18 @@ import pytest
 from autograder.answer_key import Keys, open_keys
 from autograder.answer_key.released import KitKeys
 from autograder.authoring import MOST_KEY_BYTES, release_kit
-from autograder.authoring.key_sizes import measured, problem_of, warning_of
 from autograder.authoring.leaks import leaking_texts
-from autograder.authoring.release import ReleaseError, TableError, _readme, kit_of, without_tables, write_kit
+from autograder.authoring.release import (
+    ReleaseError,
+    TableError,
+    _readme,
+    kit_of,
+    measured,
+    problem_of,
+    warning_of,
+    without_tables,
+    write_kit,
+)
 from autograder.cli.program import run_command
 from autograder.course import MANIFEST, read_course
 from autograder.ending import USAGE
@@ -496,7 +505,7 @@ def test_a_key_above_its_budget_is_refused_by_name_before_others_are_made(
     with Keys(tiny.SUITE, seed=SEED, cache=cache) as keys:
         sizes = [measured(exercise, keys) for exercise in tiny.COURSE.exercises]
         assert sizes == [keys.known_size(exercise) for exercise in tiny.COURSE.exercises]
-    monkeypatch.setattr("autograder.authoring.key_sizes.MOST_KEY_BYTES", sizes[0] - 1)
+    monkeypatch.setattr("autograder.authoring.release.MOST_KEY_BYTES", sizes[0] - 1)
     monkeypatch.setattr(Keys, "get", lambda *_: pytest.fail("a key is made"))
     with pytest.raises(ReleaseError, match=f"the answer key of {tiny.FIRST} has .* kB of .* kB, so .* refuses it"):
         kit_of(tiny.SUITE, cache=cache)
@@ -513,7 +522,7 @@ def test_a_warning_of_a_large_key_names_the_largest_checks(key_cache: Path, monk
     exercise = tiny.COURSE.exercises[0]
     with Keys(tiny.SUITE, seed=SEED, cache=key_cache) as keys:
         small = measured(exercise, keys)
-        monkeypatch.setattr("autograder.authoring.key_sizes.MOST_KEY_BYTES", small * 10 // 9)
+        monkeypatch.setattr("autograder.authoring.release.MOST_KEY_BYTES", small * 10 // 9)
         large = measured(exercise, keys)
     assert (small.largest, large) == ((), small)
     assert [check for check, _ in large.largest] == ["axes", "dtype", "values"]
