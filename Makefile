@@ -27,7 +27,7 @@ endef
 # Keep what Python compiles: the tests start many processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: learn setup demo check test proof proof-short field attack compat coverage docs lint fuzz clean
+.PHONY: learn setup dist demo check test proof proof-short field attack compat coverage docs lint fuzz clean
 
 learn: $(LEARN)
 	@echo
@@ -40,6 +40,10 @@ demo: $(LEARN)
 	$(BIN)/course grade examples/class --take one --out build/demo --seed 1 $$(command -v bwrap >/dev/null || echo --isolation process)
 	@echo
 	$(BIN)/course check attention --submission examples/class/student-03 || test $$? -eq 1
+
+# The wheel to publish: the engine, with the kit that `course start` lays out.
+dist: $(READY)
+	$(BIN)/course release build/dist --wheel
 
 # The short loop: what starts no process and takes no seconds.
 check: lint

@@ -27,7 +27,7 @@ from autograder.report import plural
 
 from .leaks import Leak
 from .oversights import unfinished_texts
-from .release import examine_kit, release_kit, require_folder, seed_warning
+from .release import examine_kit, megabytes, release_kit, require_folder, require_project, seed_warning
 
 MOST_SHOWN = 20
 """More leaks have one cause, mostly: a solution in the wrong folder."""
@@ -36,6 +36,8 @@ MOST_SHOWN = 20
 def add_options(parser: CommandParser) -> None:
     """Add the options of the command."""
     parser.add_argument("folder", type=Path, metavar="DIR", help="where to write: a new or empty folder, or an old kit")
+    does = "write a wheel to DIR: the engine with the kit in it, which `course start` lays out"
+    parser.add_argument("--wheel", action="store_true", help=does)
     parser.add_argument("--check", action="store_true", help="write nothing; look for leaks in DIR, a finished kit")
     does = "release only this part or exercise, as `take` of course.toml; may be repeated"
     parser.add_argument("--take", action="append", metavar="NAME", help=does)
@@ -58,7 +60,11 @@ def run(options: argparse.Namespace) -> int:
         course = up_to(course, assignment)
     if options.take:
         course = taking(course, resolve_take(course, options.take))
-    if not options.check:
+    if options.wheel and options.check:
+        raise UsageError("--check looks through a finished kit, and --wheel makes one; leave one of them out")
+    if options.wheel:
+        require_project()
+    elif not options.check:
         require_folder(options.folder)
     warn(seed_warning(course))
     for exercise in course.exercises:
@@ -73,7 +79,12 @@ def run(options: argparse.Namespace) -> int:
         from autograder.practice import programs_for  # an application beside this one
 
         programs = [programs_for(course, exercise, show_programs) for exercise in hunted]
-    kit = release_kit(course, folder, jobs=os.cpu_count() or 1, on_keys=show_keys, hunted=programs)
+    jobs = os.cpu_count() or 1
+    kit = release_kit(course, folder, jobs=jobs, on_keys=show_keys, hunted=programs, in_wheel=options.wheel)
+    if kit.wheel is not None:
+        contents = f"{megabytes(kit.wheel.stat().st_size)}, the engine with a kit of {plural(len(kit.files), 'file')}"
+        advice = "nothing of the solutions is in it. To begin, install it and run `course start`"
+        return _show(kit.leaks, f"{kit.wheel}: {contents}; {advice}")
     contents = f"{plural(len(kit.files), 'file')}, {kit.size}, of which {kit.key_size} are the answer key"
     advice = "nothing of the solutions is in them. How to begin is in its README.md"
     return _show(kit.leaks, f"{folder}: {contents}; {advice}")

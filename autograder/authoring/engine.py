@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import Distribution, PackageNotFoundError, distribution, packages_distributions
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
@@ -13,7 +14,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from autograder import DISTRIBUTION, __version__
-from autograder.course import EXTRAS, UsageError
+from autograder.course import EXTRAS, KIT, UsageError
 
 ENGINE = Path(__file__).parents[1]
 """The folder of the package: in a checkout, in a kit or where pip installed it."""
@@ -91,7 +92,10 @@ def _sources() -> list[Path]:
     return sorted(
         file
         for file in ENGINE.rglob("*")
-        if file.is_file() and "__pycache__" not in file.parts and not file.is_relative_to(SKELETON)
+        if file.is_file()
+        and "__pycache__" not in file.parts
+        and not file.is_relative_to(SKELETON)
+        and file != KIT  # of another course
     )
 
 
@@ -107,9 +111,8 @@ def _declared() -> tuple[str, str, list[str]]:
 
     A checkout says so itself: what pip keeps about it is as old as its installation.
     """
-    project = ENGINE.parent / "pyproject.toml"
-    table = tomllib.loads(project.read_text("utf-8")).get("project", {}) if project.is_file() else {}
-    if table.get("name") != DISTRIBUTION:
+    table = _project()
+    if not is_project():
         installed = _installed()
         licence = installed.read_text("licenses/LICENSE") or ""
         return installed.metadata["Requires-Python"], licence, list(installed.requires or ())
@@ -117,6 +120,16 @@ def _declared() -> tuple[str, str, list[str]]:
     optional = [f'{text}; extra == "{extra}"' for extra, texts in extras for text in texts]
     licence = (ENGINE.parent / "LICENSE").read_text("utf-8")
     return table["requires-python"], licence, [*table["dependencies"], *optional]
+
+
+def is_project() -> bool:
+    """Say whether the engine runs from its own project: a clone, where it can be built, or a kit."""
+    return _project().get("name") == DISTRIBUTION
+
+
+def _project() -> dict[str, Any]:
+    file = ENGINE.parent / "pyproject.toml"
+    return tomllib.loads(file.read_text("utf-8")).get("project", {}) if file.is_file() else {}
 
 
 def _pyproject(python: str, needed: Iterable[Requirement], extras: Mapping[str, Iterable[Requirement]]) -> str:

@@ -27,7 +27,6 @@ from autograder.report import render
 from autograder.results import CheckResult, ExerciseResult
 from autograder.runner import CourseProblem, GraderProblem, Observed, Outcome, Run, Runner, of_own_programs
 
-from .release import measured, problem_of, warning_of
 from .leaks import leaking_texts
 from .oversights import (
     catalogue_mistakes,
@@ -59,6 +58,7 @@ from .programs import (
     run_in_workers,
     with_keys,
 )
+from .release import measured, problem_of, warning_of
 
 # What a program of a course should not have got: a right one a failure, a wrong one a pass or another name.
 

@@ -1,22 +1,29 @@
-"""Make a student's kit, or examine one, and refuse it if it would leak a solution or a secret."""
+"""Make a student's kit or a wheel with one, or examine a kit; refuse it if it would leak a solution or a secret."""
 
+import io
 import json
 import lzma
 import re
+import shutil
+import tarfile
+import tempfile
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+import zlib
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from string import Template
 from typing import Any
 
-from autograder import __version__, ending
+from autograder import DISTRIBUTION, __version__, ending
 from autograder.answer_key import AnswerKey, CatalogueError, Keys, file_digest, to_record
 from autograder.course import (
     CATALOGUE,
     KEY_FOLDER,
+    KIT,
     MANIFEST,
     STUBS,
     Assignment,
@@ -32,13 +39,14 @@ from autograder.course import (
     kit_hunts,
     load_suite,
     nothing_to_hunt,
+    write_atomically,
 )
 from autograder.formats import KEY
 from autograder.protocol import Value, split_frame, write_frame
 from autograder.report import kilobytes
 from autograder.submission import NOTEBOOKS, handout_of
 
-from .engine import engine_files
+from .engine import ENGINE, engine_files, is_project
 from .leaks import SHORTEST_SEED, Gate, Leak, files_in, files_of, grading_seed, secrets_of
 from .oversights import is_leftover, missing_hints
 from .programs import OnProgress, pool_of, with_keys
@@ -132,9 +140,27 @@ On Linux, pip downloads torch with CUDA, which is several gigabytes. If you have
 `PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu` before `pip`: the CPU build is much smaller.
 """
 README = Path(__file__).with_name("student_readme.md")
+INSTALL = """
+You need Python 3.11 to 3.14. In this folder, make an environment with `python3 -m venv .venv`
+and `source .venv/bin/activate` (on Windows `.venv\\Scripts\\activate`). Then run:
+
+```sh
+pip install --constraint constraints.txt --editable .
+course check
+```
+"""
+INSTALLED = """
+Everything is installed. Run `course` in this folder: it shows where you are, and the next command.
+After you installed a newer version, run `course start`: it brings newer checks and lessons, and
+keeps your code.
+"""
 
 EDITOR = Path(__file__).with_name("editor")
 """Tasks, settings and recommended extensions for VS Code."""
+
+
+CHUNK = 1 << 16
+"""The most bytes of an uncompressed chunk of LZMA2."""
 
 
 class ReleaseError(Exception):
@@ -157,9 +183,9 @@ def kit_of(
     return complete(suite, texts_of(suite.course, more), jobs=jobs, cache=cache, on_keys=on_keys)
 
 
-def texts_of(course: Course, more: Mapping[str, bytes] | None = None) -> dict[str, bytes]:
-    """Return the files of a kit that need no answer key. Raises `ReleaseError`."""
-    return {**(more or {}), **engine_files(course.libraries), **_course(course), **_handed_out(course)}
+def texts_of(course: Course, more: Mapping[str, bytes] | None = None, *, in_wheel: bool = False) -> dict[str, bytes]:
+    """Return the files of a kit that need no answer key: with its engine, also for a wheel. Raises `ReleaseError`."""
+    return {**(more or {}), **engine_files(course.libraries), **_course(course, in_wheel), **_handed_out(course)}
 
 
 def complete(
@@ -184,13 +210,13 @@ def complete(
     return {**files, MANIFEST: f"{json.dumps(manifest, indent=1)}\n".encode()}
 
 
-def _course(course: Course) -> dict[str, bytes]:
+def _course(course: Course, in_wheel: bool) -> dict[str, bytes]:
     """Return the public files of a course."""
     checks = course.checks_dir.relative_to(course.root).as_posix()
     texts = json.dumps(catalogue(course), indent=1, ensure_ascii=False)
     return {
         "course.toml": _public_toml(course),
-        "README.md": _readme(course).encode(),
+        "README.md": _readme(course, in_wheel=in_wheel).encode(),
         ".gitignore": "".join(f"{pattern}\n" for pattern in IGNORED.split()).encode(),
         ".gitattributes": b"*.xz binary\n",
         f"{checks}/{CATALOGUE}": f"{texts}\n".encode(),
@@ -252,12 +278,15 @@ def _refuse_large(sizes: Mapping[str, int | None]) -> None:
         raise ReleaseError("\n".join(problems))
 
 
-def _readme(course: Course) -> str:
+def _readme(course: Course, *, in_wheel: bool = False) -> str:
     rows = [f"| {exercise.number} | {exercise.title} | {exercise.points / 100:g} |" for exercise in course.exercises]
     table = "\n".join(["| | exercise | points |", "|---|---|--:|", *rows])
     text = Template(README.read_text("utf-8"))
-    optional = {"play": PLAY if course.play else "", "torch": TORCH if "torch" in course.libraries else ""}
-    return text.substitute(title=course.title, first=course.files[0], exercises=table, **optional)
+    torch = "" if in_wheel or "torch" not in course.libraries else TORCH
+    begin = INSTALLED if in_wheel else f"{INSTALL}{torch}"
+    own = f'"{DISTRIBUTION}' if in_wheel else '--editable ".'
+    play = PLAY if course.play else ""
+    return text.substitute(title=course.title, first=course.files[0], exercises=table, begin=begin, own=own, play=play)
 
 
 def _public_toml(course: Course) -> bytes:
@@ -342,21 +371,106 @@ def _digest_at(file: Path) -> str | None:
     return None if file.is_symlink() else file_digest(file.read_bytes())
 
 
+def for_wheel(files: Mapping[str, bytes], libraries: Sequence[str]) -> dict[str, bytes]:
+    """Return the files of a kit that `course start` lays out: without the engine, and what installs it.
+
+    Its keys are not compressed one by one: the archive compresses all of them together, to 94 % of the size.
+    """
+    installing = {*engine_files(libraries)} - {"LICENSE"}
+    kept = {name: data for name, data in files.items() if name not in installing}
+    keys = {name: stored(lzma.decompress(data)) for name, data in kept.items() if name.endswith(".xz")}
+    manifest = json.loads(files[MANIFEST])
+    manifest["files"] |= {name: file_digest(data) for name, data in keys.items()}
+    return {**kept, **keys, MANIFEST: f"{json.dumps(manifest, indent=1)}\n".encode()}
+
+
+def stored(data: bytes) -> bytes:
+    """Return an xz file that holds bytes uncompressed, which `lzma` can read and not write.
+
+    https://tukaani.org/xz/xz-file-format.txt describes it: one block of LZMA2 chunks, and an index of that block.
+    """
+    blocks = [data[at : at + CHUNK] for at in range(0, len(data), CHUNK)]
+    chunks = b"".join(
+        bytes([1 + (at > 0)]) + (len(part) - 1).to_bytes(2, "big") + part for at, part in enumerate(blocks)
+    )
+    flags = b"\0\1"  # the check is a CRC32
+    head = b"\2\0\x21\1\x16" + bytes(3)  # 12 bytes with its CRC32; LZMA2 with a window of 8 MiB
+    block = head + _crc(head) + chunks + b"\0"
+    unpadded = len(block) + 4
+    index = b"\0\1" + _varint(unpadded) + _varint(len(data))
+    index += bytes(-len(index) % 4)
+    footer = ((len(index) + 4) // 4 - 1).to_bytes(4, "little") + flags
+    whole = block + bytes(-len(block) % 4) + _crc(data) + index + _crc(index)
+    return b"\xfd7zXZ\0" + flags + _crc(flags) + whole + _crc(footer) + footer + b"YZ"
+
+
+def _crc(data: bytes) -> bytes:
+    return zlib.crc32(data).to_bytes(4, "little")
+
+
+def _varint(number: int) -> bytes:
+    """Return a number in groups of 7 bits, the lowest first; all but the last have the eighth bit set."""
+    groups = [number >> at & 127 for at in range(0, max(number.bit_length(), 1), 7)]
+    return bytes([*(group | 128 for group in groups[:-1]), groups[-1]])
+
+
+def archive(files: Mapping[str, bytes]) -> bytes:
+    """Return files as one tar.xz: the smallest, as a stub, its notebook and their copies are compressed together."""
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w") as tar:
+        for name, data in sorted(files.items()):
+            entry = tarfile.TarInfo(name)
+            entry.size = len(data)
+            tar.addfile(entry, io.BytesIO(data))
+    return lzma.compress(stream.getvalue(), preset=9)
+
+
+def write_wheel(files: Mapping[str, bytes], folder: Path) -> Path:
+    """Build the wheel of the engine with the files of a kit in it, and return it. Raises `UsageError` and OSError.
+
+    It is built from a copy, so that no kit is ever in the engine's own folder, whatever interrupts this.
+    """
+    from hatchling.builders.wheel import WheelBuilder
+
+    with ending.temporary(lambda: Path(tempfile.mkdtemp(prefix="course-wheel-"))) as project:
+        for name in ("pyproject.toml", "README.md", "LICENSE"):
+            shutil.copy(ENGINE.parent / name, project)
+        shutil.copytree(ENGINE, project / ENGINE.name, ignore=shutil.ignore_patterns(PYCACHE))
+        (project / ENGINE.name / KIT.name).write_bytes(archive(files))
+        [built] = WheelBuilder(str(project)).build(directory=str(project / "dist"), versions=["standard"])
+        folder.mkdir(parents=True, exist_ok=True)
+        wheel = folder / Path(built).name
+        write_atomically(wheel, Path(built).read_bytes())
+    return wheel
+
+
+def require_project() -> None:
+    """Raise `UsageError` if no wheel can be built here."""
+    if not is_project():
+        raise UsageError("--wheel builds the engine too, so it needs a clone of it: run it with the engine of a clone")
+    if find_spec("hatchling") is None:
+        raise UsageError("--wheel needs hatchling, which is not installed; run pip install hatchling")
+
+
 @dataclass(frozen=True)
 class Release:
-    """The files of a kit by their paths, and its leaks: it is written only if there are none."""
+    """The files of a kit by their paths, and its leaks: it is written only if there are none.
+
+    `wheel` is the file that has the kit in it, if one was built.
+    """
 
     files: Mapping[str, bytes]
     leaks: Sequence[Leak]
+    wheel: Path | None = None
 
     @property
     def size(self) -> str:
-        return _megabytes(self.files.values())
+        return megabytes(sum(map(len, self.files.values())))
 
     @property
     def key_size(self) -> str:
         """Return the size of the answer key as text."""
-        return _megabytes(data for name, data in self.files.items() if name.startswith(f"{KEY_FOLDER}/"))
+        return megabytes(sum(len(data) for name, data in self.files.items() if name.startswith(f"{KEY_FOLDER}/")))
 
 
 def release_kit(
@@ -366,11 +480,13 @@ def release_kit(
     jobs: int,
     on_keys: OnProgress,
     hunted: Sequence[HuntFile] = (),
+    in_wheel: bool = False,
 ) -> Release:
     """Write a kit to a folder if it leaks nothing. `on_keys(done, all)` follows the answer keys, `jobs` at a time.
 
-    Texts are searched before any key is made, as keys take minutes. `hunted` has the programs to practise on that go
-    into the kit. Raises `UsageError` for a course that cannot be released.
+    With `in_wheel`, the folder gets the engine's wheel with the kit in it, for `course start`. Texts are searched
+    before any key is made, as keys take minutes. `hunted` has the programs to practise on that go into the kit. Raises
+    `UsageError` for a course that cannot be released.
     """
     try:
         gate = Gate(secrets_of(course))
@@ -380,11 +496,14 @@ def release_kit(
         named = [programs.exercise for programs in hunted]
         names = _hunt_files(course, [course.exercise(name) for name in named])
         hunts = dict(zip(names, (_fit(gate, one, named).to_json().encode() for one in hunted), strict=True))
-        files: dict[str, bytes] = texts_of(course, hunts)
+        files: dict[str, bytes] = texts_of(course, hunts, in_wheel=in_wheel)
         leaks = gate.leaks(files_of(files, folder), named, hunts)
         if not leaks:
             searched, files = files, complete(suite, files, jobs=jobs, on_keys=on_keys)
             leaks = gate.leaks((name, data) for name, data in files.items() if searched.get(name) is not data)
+        if not leaks and in_wheel:
+            files = for_wheel(files, course.libraries)
+            return Release(files, leaks, write_wheel(files, folder))
         if not leaks:
             write_kit(files, folder)
     except (ReleaseError, StubError, CatalogueError) as error:
@@ -447,8 +566,9 @@ def seed_warning(course: Course) -> str:
     return f"the seed of grading, {seed}, is no secret: {remedy}"
 
 
-def _megabytes(parts: Iterable[bytes]) -> str:
-    return f"{sum(map(len, parts)) / 1e6:.1f} MB"
+def megabytes(size: int) -> str:
+    """Return a number of bytes as text: `6.9 MB`."""
+    return f"{size / 1e6:.1f} MB"
 
 
 # The public answer keys of a kit, compressed. Equal keys give equal bytes.

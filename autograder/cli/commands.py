@@ -21,7 +21,7 @@ GROUPS = {
     "Write and check": ("try", "check", "watch", "lsp"),
     "Get help": ("hint", "why", "diff", "solution"),
     "Practise": ("hunt", "arrange", "review"),
-    "Find your way": ("next", "list", "status", "report", "reset"),
+    "Find your way": ("start", "next", "list", "status", "report", "reset"),
     "Hand in and use": ("submit", "play"),
     "This machine": ("doctor", "trust"),
     "Grade a class": ("grade", "accept", "adjust", "merge", "export", "dashboard", "name"),

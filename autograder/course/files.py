@@ -20,6 +20,9 @@ from .toml import COURSE_FILE
 KEY_FOLDER = "key"
 MANIFEST = f"{KEY_FOLDER}/manifest.json"
 
+KIT = Path(__file__).parents[1] / "kit.tar.xz"
+"""The kit that `course start` lays out. Only the wheel of a released course has it, beside the engine's rooms."""
+
 STUBS = ".course/stubs"
 """Unchanged stubs and notebooks: in a hidden folder, so that no submission is read from it."""
 

@@ -12,6 +12,7 @@ from autograder.progress import (
     Progress,
     count_passed,
     first_failure,
+    in_order,
     next_command,
     notices,
     overview_json,
@@ -44,6 +45,7 @@ def run(options: argparse.Namespace) -> int:
     if write_json(options.json, overview_json(course, progress, rows)):
         return PASS
     screen = Screen.of(options)
+    rows = in_order(course, rows)
     show_title(screen, course, progress, every)
     if not rows:
         screen.line("  There is no such exercise.")

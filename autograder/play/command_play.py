@@ -17,10 +17,12 @@ from autograder.progress import (
     digest_of,
     exercise_version,
     next_command,
+    in_words,
     normalize_device,
     read_progress,
     record,
     rows_of,
+    required_exercises,
 )
 from autograder.submission import Submission, read_own, stubs_of
 
@@ -37,7 +39,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from autograder import ending
-from autograder.course import Exercise, Value, nearest, unknown
+from autograder.course import Value, nearest, unknown
 from autograder.ending import ENVIRONMENT
 from autograder.report import state_of
 

@@ -40,12 +40,14 @@ if TYPE_CHECKING:
         after_submission,
         edit_command,
         following_exercise,
+        in_words,
         lesson_paragraphs,
         may_start,
         move_to,
         moved_on,
         next_todo,
         read_todos,
+        required_exercises,
         start_of_file,
         take_start,
         unfinished_exercise,
@@ -57,6 +59,7 @@ if TYPE_CHECKING:
         count_passed,
         effort,
         first_failure,
+        in_order,
         next_command,
         notices,
         overview_json,
@@ -71,15 +74,18 @@ if TYPE_CHECKING:
     from .session import RunCommand, Session
     from .session_screen import BEFORE_EDIT, Cockpit, Screen, is_large_enough
     from .store import (
+        Choices,
         LastReport,
         delete_last,
         digest_of,
         exercise_version,
         keep_brief,
+        read_choices,
         read_last,
         read_progress,
         record,
         save_events,
+        write_choices,
     )
 
 __getattr__ = face(__name__)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from autograder.course import Course, Exercise
+from autograder.course import Course, Exercise, Part
 from autograder.diagnosis import line_of
 from autograder.report import IN_PROGRESS, STATES, State, plural, points
 from autograder.submission import is_missing, read_own, stub_command, stubs_of
@@ -12,7 +12,7 @@ from autograder.submission import is_missing, read_own, stub_command, stubs_of
 from .events import UNTRIED, Progress, Standing
 from .hints import failure_texts
 from .next_steps import Command, edit_place, may_start, next_todo, read_todos
-from .store import exercise_version
+from .store import exercise_version, read_choices
 
 BROKEN, RECHECK = "BROKEN AGAIN", "RE-CHECK"
 
@@ -122,12 +122,25 @@ def count_passed(course: Course, progress: Progress) -> str:
 def part_sentences(course: Course, progress: Progress, rows: Sequence[ExerciseRow]) -> dict[str, str]:
     """Return what is done of each part, by its first exercise, from the rows of the course; none for a single part."""
     sentences = {}
-    for part, exercises in course.sections:
+    for part, exercises in _sections(course):
         score = points(sum(row.score for row in rows if row.exercise in exercises))
         total = points(sum(exercise.points for exercise in exercises))
         passed = f"{progress.passed_among(exercises)} of {plural(len(exercises), 'exercise')} passed"
         sentences[exercises[0].id] = f"Part {part.id}, {part.title}: {passed}, {score} of {total} points"
     return sentences
+
+
+def _sections(course: Course) -> tuple[tuple[Part, tuple[Exercise, ...]], ...]:
+    """Return the parts with their exercises: first the one that the learner began with, and those after it."""
+    sections, begun = course.sections, read_choices(course).part
+    at = next((at for at, (part, _) in enumerate(sections) if part.id == begun), 0)
+    return (*sections[at:], *sections[:at])
+
+
+def in_order(course: Course, rows: Sequence[ExerciseRow]) -> list[ExerciseRow]:
+    """Return rows from the part on that the learner began with; those of the parts before it come last."""
+    order = [exercise.id for _, exercises in _sections(course) for exercise in exercises]
+    return sorted(rows, key=lambda row: order.index(row.exercise.id)) if order else [*rows]
 
 
 def texts_above(

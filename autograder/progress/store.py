@@ -10,7 +10,7 @@ import os
 import zlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -209,6 +209,32 @@ def _opening(file: Path) -> int:
     """Return a checksum of the beginning of the events file, which differs for another file."""
     with os.fdopen(open_plain(file), "rb") as stream:
         return zlib.crc32(stream.read(_OPENING_BYTES).split(b"\n")[0])
+
+
+# What a learner chose at `course start`, in `.course/choices.json`.
+
+CHOICES = "choices.json"
+
+
+@dataclass(frozen=True)
+class Choices:
+    """The part that a learner began with, and the editor for the folder: "" if none, None if nobody was asked."""
+
+    part: str | None = None
+    editor: str | None = None
+
+
+def read_choices(course: Course) -> Choices:
+    """Return what a learner chose; nothing if it is not there or cannot be read."""
+    try:
+        return read_json(Choices, read_plain(course.root / FOLDER / CHOICES))
+    except (OSError, Unreadable):
+        return Choices()
+
+
+def write_choices(course: Course, choices: Choices) -> None:
+    """Store what a learner chose. Raises OSError."""
+    write_atomically(state_folder(course.root) / CHOICES, json.dumps({"version": 1, **asdict(choices)}) + "\n")
 
 
 # Store the last report on each exercise in `.course/last/`, for `course diff`.
