@@ -106,8 +106,8 @@ def run(options: argparse.Namespace) -> int:
     kit = read_kit(KIT)
     described = _described(kit)
     folder = options.folder or _default_folder(described)
+    _chosen(described, options)
     require_folder(folder, kit, described)
-    _chosen(described, options)  # before anything is written
     is_new = not (folder / MANIFEST).is_file()
     try:
         changes = lay_out(kit, folder)
@@ -174,7 +174,7 @@ def _clone(folder: Path | None) -> Path:
 
 def require_folder(folder: Path, kit: Mapping[str, bytes], course: Course) -> None:
     """Raise `UsageError` with the next command if a kit cannot be laid out in a folder."""
-    elsewhere = f"choose a new folder: course start {_quoted(folder.with_name(f'{folder.name}-course'))}"
+    elsewhere = f"choose a new folder: course start ~/{_name(course)}"
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"{folder} is a file, expected a folder; {elsewhere}")
     known = base_of(folder)
@@ -200,9 +200,7 @@ def require_folder(folder: Path, kit: Mapping[str, bytes], course: Course) -> No
         with ending.temporary(lambda: Path(tempfile.mkdtemp(prefix=".start-", dir=folder))):
             pass
     except OSError as error:
-        raise UsageError(
-            f"{folder} cannot be written ({error.strerror}); choose another folder: course start ~/{_name(course)}"
-        ) from error
+        raise UsageError(f"{folder} cannot be written ({error.strerror}); {elsewhere}") from error
 
 
 def _is_ignored(entry: Path) -> bool:
@@ -340,9 +338,10 @@ def _begin(screen: Screen, course: Course, options: argparse.Namespace) -> None:
         earlier = [one for one in course.exercises if one.id in needed]
         screen.text(f"You begin with part {part.id}, {part.title}.", indent=0)
         if earlier:
-            screen.text(
-                f"It builds on {in_words(earlier)}. Until yours pass, the checks use reference parts instead.", indent=0
-            )
+            sections = {course.section_of(one)[0] for one in earlier}
+            where = f" {sections.pop().strip()}" if len(sections) == 1 else ""
+            instead = "Until yours pass, the checks use reference parts instead"
+            screen.text(f"It builds on {in_words(earlier)}{where}. {instead}.", indent=0)
         for activity in course.play:
             if {*activity.needs} & {*part.exercises} and (needs := required_exercises(course, activity)):
                 screen.text(f"`course play {activity.id}` needs your own code: {in_words(needs)}.", indent=0)
@@ -354,14 +353,18 @@ def _begin(screen: Screen, course: Course, options: argparse.Namespace) -> None:
 # What is printed.
 
 
+def _shown(folder: Path) -> str:
+    return "this folder" if folder.resolve() == Path.cwd() else str(folder)
+
+
 def _show_new(screen: Screen, course: Course, folder: Path, changes: Changes) -> None:
     count = plural(len(course.exercises), "exercise")
-    screen.text(f"{course.title}: {count} are in {folder}, with lessons, checks and hints.", indent=0, style="bold")
+    screen.text(f"{course.title} is in {_shown(folder)}: {count} with their checks.", indent=0, style="bold")
     own = course.exercises_dir.name
-    screen.text(f"Write in {own}/, or in {own}/{NOTEBOOKS}/. Leave the other files as they are.", indent=0)
+    screen.text(f"Write in {own}/ or {own}/{NOTEBOOKS}/. Leave the other files as they are.", indent=0)
     if changes.is_trusted:
         screen.text("You trust this folder: `course` runs the programs in it without a question.", indent=0)
-    _show_edited(screen, folder, changes)
+    _show_edited(screen, changes)
 
 
 def _show_changes(screen: Screen, course: Course, folder: Path, changes: Changes) -> None:
@@ -370,9 +373,9 @@ def _show_changes(screen: Screen, course: Course, folder: Path, changes: Changes
     counts = [f"{word}: {counted}" for word, names in groups if (counted := _counted(names))]
     versions = __version__ if changes.before == __version__ else f"{changes.before} to {__version__}"
     if not counts and not changes.kept and not changes.edited:
-        screen.text(f"{course.title} in {folder} is up to date ({versions}).", indent=0, style="bold")
+        screen.text(f"{course.title} in {_shown(folder)} is up to date ({versions}).", indent=0, style="bold")
     else:
-        screen.text(f"{course.title} in {folder} was brought up to date ({versions}).", indent=0, style="bold")
+        screen.text(f"{course.title} in {_shown(folder)} was updated ({versions}).", indent=0, style="bold")
     if counts:
         screen.text(f"Files {'; '.join(counts)}.", indent=0)
     if changes.own:
@@ -384,7 +387,7 @@ def _show_changes(screen: Screen, course: Course, folder: Path, changes: Changes
             before, after = folder / _earlier(name), folder / name.replace("exercises/", f"{STUBS}/", 1)
             shown = [before if before.is_file() else folder / name, after]
             screen.line(f"  {DIFF} {' '.join(_quoted(Path(os.path.relpath(file))) for file in shown)}")
-    _show_edited(screen, folder, changes)
+    _show_edited(screen, changes)
 
 
 def _counted(names: Sequence[str]) -> str:
@@ -406,10 +409,10 @@ def _exercises(course: Course, names: Iterable[str]) -> str:
     return ", ".join(f"{one.number} {one.title}" for one in course.every if one.id in ids)
 
 
-def _show_edited(screen: Screen, folder: Path, changes: Changes) -> None:
+def _show_edited(screen: Screen, changes: Changes) -> None:
     for name in changes.edited:
-        file = folder / name
-        screen.text(f"Somebody edited {file}, so it stays. The newer file is beside it: {file.name}{NEWER}.", indent=0)
+        newer = f"{PurePosixPath(name).name}{NEWER}"
+        screen.text(f"Somebody edited {name}, so it stays. The newer file is beside it: {newer}.", indent=0)
 
 
 def missing_libraries(course: Course) -> list[Command]:
@@ -427,7 +430,7 @@ def _show_next(screen: Screen, course: Course) -> None:
         screen.line(f"  export {CPU_BUILD}")
     here = "" if course.root == Path.cwd() else f"cd {_quoted(Path(os.path.relpath(course.root)))} && "
     screen.gap()
-    screen.next([*install, (f"{here}course", "show where you are, and the next command")])
+    screen.next([*install, (f"{here}course", "what to do next")])
 
 
 # The editor.
