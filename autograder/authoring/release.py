@@ -210,7 +210,7 @@ def complete(
     return {**files, MANIFEST: f"{json.dumps(manifest, indent=1)}\n".encode()}
 
 
-def _course(course: Course, in_wheel: bool) -> dict[str, bytes]:
+def _course(course: Course, in_wheel: bool = False) -> dict[str, bytes]:
     """Return the public files of a course."""
     checks = course.checks_dir.relative_to(course.root).as_posix()
     texts = json.dumps(catalogue(course), indent=1, ensure_ascii=False)

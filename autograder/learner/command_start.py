@@ -16,13 +16,14 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import unified_diff
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from autograder import DISTRIBUTION, __version__, ending
 from autograder.answer_key import file_digest
-from autograder.cli import CommandParser, Screen, confirmed, is_somebody_there, warn
+from autograder.cli import CommandParser, Screen, confirmed, is_somebody_there, say, warn
 from autograder.course import (
     COURSE_FILE,
     EXTRAS,
@@ -42,6 +43,7 @@ from autograder.course import (
     nearest,
     read_course,
     read_plain,
+    read_text,
     remove,
     resolve_exercise,
     state_folder,
@@ -72,7 +74,6 @@ NEWER = ".new"
 EARLIER = "-earlier-stub"
 """In `.course/backups`: the end of the name of a stub that a newer one replaced, so that the two can be compared."""
 
-DIFF = "diff -u" if os.name == "posix" else "fc"
 CPU_BUILD = "PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu"
 KINDS = (
     (MANIFEST, ""),
@@ -91,6 +92,8 @@ def add_options(parser: CommandParser) -> None:
     does = "the folder to make or to bring up to date (default: the one you are in, or one named after the course)"
     parser.add_argument("folder", type=Path, nargs="?", metavar="DIR", help=does)
     parser.add_argument("--part", metavar="ID", help="begin with this part of the course: one, two")
+    does = "write nothing; show how stubs of exercises that you started have changed"
+    parser.add_argument("--diff", action="store_true", help=does)
     parser.add_argument("--exercise", metavar="EX", help=f"begin with {parser.exercise}")
 
 
@@ -106,6 +109,8 @@ def run(options: argparse.Namespace) -> int:
     kit = read_kit(KIT)
     described = _described(kit)
     folder = options.folder or _default_folder(described)
+    if options.diff:
+        return _show_diff(folder)
     _chosen(described, options)
     require_folder(folder, kit, described)
     is_new = not (folder / MANIFEST).is_file()
@@ -220,7 +225,7 @@ class Changes:
     """What was done to a folder, by path: a file of a new folder is `added`.
 
     `kept` are files of exercises that the learner changed and that are new in the kit; `edited` are other files that
-    somebody changed and that are new in the kit, which were written beside them. `own` are all changed exercise files.
+    somebody changed: those of the kit were written beside them. `own` are all changed exercise files.
     `before` is the version of the engine that the folder was started with.
     """
 
@@ -281,14 +286,19 @@ def _bring(folder: Path, name: str, data: bytes, before: str | None, changes: Ch
     if not is_changed:
         _write(folder, name, data)
         (changes.added if here is None else changes.replaced).append(name)
-    elif before != there and not name.startswith("exercises/"):
+    elif not name.startswith("exercises/"):
         _write(folder, f"{name}{NEWER}", data)
         changes.edited.append(name)
     elif before != there:
-        stub = name.replace("exercises/", f"{STUBS}/", 1)
+        stub = _stub(name)
         if _digest(folder / stub, folder) == before:
             _write(folder, _earlier(name), read_plain(folder / stub, below=folder))
         changes.kept.append(name)
+
+
+def _stub(name: str) -> str:
+    """Return the path of the unchanged stub of an exercise's file."""
+    return name.replace("exercises/", f"{STUBS}/", 1)
 
 
 def _earlier(name: str) -> str:
@@ -382,11 +392,7 @@ def _show_changes(screen: Screen, course: Course, folder: Path, changes: Changes
         screen.text(f"Your code stays as it is: {_exercises(course, changes.own)}.", indent=0)
     if changes.kept:
         screen.text(f"After you started, the lesson or stub changed: {_exercises(course, changes.kept)}.", indent=0)
-        screen.text(f"The new one is in {STUBS}. To see what changed:", indent=0)
-        for name in changes.kept:
-            before, after = folder / _earlier(name), folder / name.replace("exercises/", f"{STUBS}/", 1)
-            shown = [before if before.is_file() else folder / name, after]
-            screen.line(f"  {DIFF} {' '.join(_quoted(Path(os.path.relpath(file))) for file in shown)}")
+        screen.text(f"The new one is in {STUBS}. `course start --diff` shows what changed in it.", indent=0)
     _show_edited(screen, changes)
 
 
@@ -412,7 +418,9 @@ def _exercises(course: Course, names: Iterable[str]) -> str:
 def _show_edited(screen: Screen, changes: Changes) -> None:
     for name in changes.edited:
         newer = f"{PurePosixPath(name).name}{NEWER}"
-        screen.text(f"Somebody edited {name}, so it stays. The newer file is beside it: {newer}.", indent=0)
+        screen.text(f"Somebody edited {name}, so it stays. The file of the kit is beside it: {newer}.", indent=0)
+    if changes.edited:
+        screen.text("To take a file of the kit, delete yours and run `course start` again.", indent=0)
 
 
 def missing_libraries(course: Course) -> list[Command]:
@@ -431,6 +439,18 @@ def _show_next(screen: Screen, course: Course) -> None:
     here = "" if course.root == Path.cwd() else f"cd {_quoted(Path(os.path.relpath(course.root)))} && "
     screen.gap()
     screen.next([*install, (f"{here}course", "what to do next")])
+
+
+def _show_diff(folder: Path) -> int:
+    """Print how the stubs of started exercises differ from those that the learner began with."""
+    own = (name for name in base_of(folder) if name.startswith("exercises/"))
+    pairs = [(_earlier(name), _stub(name)) for name in sorted(own) if (folder / _earlier(name)).is_file()]
+    for pair in pairs:
+        before, after = (read_text(folder / name, below=folder).splitlines() for name in pair)
+        say("\n".join(unified_diff(before, after, *pair, lineterm="")))
+    if not pairs:
+        say("No stub of an exercise that you started has changed.")
+    return PASS
 
 
 # The editor.

@@ -1,11 +1,13 @@
 """The student's kit: its content, its commands without the solutions, and its messages when it is damaged."""
 
 import json
+import lzma
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import tomllib
 import zipfile
 from collections.abc import Callable
@@ -19,22 +21,28 @@ import pytest
 from autograder.answer_key import Keys, open_keys
 from autograder.answer_key.released import KitKeys
 from autograder.authoring import MOST_KEY_BYTES, release_kit
+from autograder.authoring.engine import ENGINE, engine_files
 from autograder.authoring.leaks import leaking_texts
 from autograder.authoring.release import (
+    CHUNK,
     ReleaseError,
     TableError,
     _readme,
+    for_wheel,
     kit_of,
     measured,
     problem_of,
+    require_project,
+    stored,
     warning_of,
     without_tables,
     write_kit,
 )
 from autograder.cli.program import run_command
-from autograder.course import MANIFEST, read_course
+from autograder.course import KIT, MANIFEST, UsageError, read_course
 from autograder.ending import USAGE
 from autograder.judge import Grader
+from autograder.learner.command_start import lay_out, read_kit
 from autograder.runner import EnvironmentProblem, GraderProblem, Runner
 from autograder.submission import read_submission
 from tests.support import tiny
@@ -535,6 +543,58 @@ def test_a_key_of_the_whole_budget_does_not_nearly_fill_it() -> None:
     assert (
         warning_of("large", MOST_KEY_BYTES - 1) == "the answer key of large has 600 kB of 600 kB: it fills its budget"
     )
+
+
+@pytest.mark.parametrize("size", [0, 1, 4, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK + 5])
+def test_an_uncompressed_xz_file_holds_its_bytes(size: int) -> None:
+    data = bytes(at * at % 251 for at in range(size))
+    assert lzma.decompress(stored(data), format=lzma.FORMAT_XZ) == data
+    assert data in stored(data) or size > CHUNK
+
+
+def test_the_kit_of_a_wheel_has_the_same_keys_and_decides_alike(files: Kit, tmp_path: Path) -> None:
+    kept = for_wheel(files, tiny.COURSE.libraries)
+    lay_out(kept, tmp_path / "started")
+    exercise = tiny.COURSE.exercises[0]
+    write_kit(files, tmp_path / "kit")
+    started, kit = kit_keys(tmp_path / "started"), kit_keys(tmp_path / "kit")
+    assert started.get(exercise) == kit.get(exercise)
+    assert {*files} - {*kept} == {*engine_files(tiny.COURSE.libraries)} - {"LICENSE"}
+
+
+@pytest.mark.worker
+def test_a_wheel_has_the_engine_and_the_kit_and_leaves_nothing_behind(course: Path, tmp_path: Path) -> None:
+    before = [*Path(tempfile.gettempdir()).glob("course-wheel-*")]
+    done = tiny.run_course(course, "release", str(tmp_path / "dist"), "--wheel")
+    assert (done.returncode, "nothing of the solutions is in it" in done.stdout) == (0, True), done.stderr
+    [wheel] = (tmp_path / "dist").iterdir()
+    with zipfile.ZipFile(wheel) as contents:
+        (tmp_path / "kit").write_bytes(contents.read(f"autograder/{KIT.name}"))
+        engine = {name for name in contents.namelist() if name.startswith("autograder/")}
+    assert engine > {f"autograder/{file.relative_to(ENGINE).as_posix()}" for file in ENGINE.rglob("*.py")}
+    assert b"Two little functions" in read_kit(tmp_path / "kit")["course.toml"]
+    assert not KIT.exists()
+    assert [*Path(tempfile.gettempdir()).glob("course-wheel-*")] == before
+    again = wheel.read_bytes()
+    assert tiny.run_course(course, "release", str(tmp_path / "dist"), "--wheel").returncode == 0
+    assert wheel.read_bytes() == again
+
+
+@pytest.mark.worker
+def test_a_wheel_that_would_leak_is_not_written(course: Path, tmp_path: Path) -> None:
+    with (course / tiny.HINTS).open("a", encoding="utf-8") as hints:
+        hints.write(f"# {tiny.RUNNING}\n# {tiny.RUNNING}\n# {tiny.RUNNING}\n")
+    done = tiny.run_course(course, "release", str(tmp_path / "dist"), "--wheel")
+    assert (done.returncode, (tmp_path / "dist").exists()) == (1, False), done.stdout + done.stderr
+
+
+def test_a_wheel_needs_a_clone_and_hatchling(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("autograder.authoring.release.find_spec", lambda _: None)
+    with pytest.raises(UsageError, match="run pip install hatchling"):
+        require_project()
+    monkeypatch.setattr("autograder.authoring.release.is_project", lambda: False)
+    with pytest.raises(UsageError, match="needs a clone"):
+        require_project()
 
 
 @pytest.mark.worker

@@ -1,7 +1,6 @@
 """`course start` lays out the kit of the wheel, and brings a started folder up to date without a loss."""
 
 import json
-import os
 import shutil
 import tomllib
 from itertools import count
@@ -127,7 +126,7 @@ def test_a_folder_with_a_repository_and_an_environment_is_as_good_as_empty(place
     assert (place / ".gitignore").read_text() == "own\n"
     said = words(capsys)
     assert "Two little functions is in this folder" in said
-    assert "Somebody edited .gitignore, so it stays. The newer file is beside it: .gitignore.new." in said
+    assert "Somebody edited .gitignore, so it stays. The file of the kit is beside it: .gitignore.new." in said
     assert said.endswith("Next course what to do next")
 
 
@@ -161,11 +160,24 @@ def test_what_was_written_or_edited_stays_and_is_named(
     assert "Files replaced: 1 answer key file, 1 stub and 1 other file; added: " in said
     assert "Your code stays as it is: 01 running mean." in said
     assert "After you started, the lesson or stub changed: 01 running mean." in said
-    assert f"diff -u ../{earlier} ../{STUBS}/{tiny.FILES[0]}" in said
+    assert f"The new one is in {STUBS}. `course start --diff` shows what changed in it." in said
     assert f"Somebody edited {CHECKS}, so it stays." in said
     assert run_command(["start"]) == PASS
-    assert "up to date (0.9.9" in words(capsys)
+    assert f"Somebody edited {CHECKS}, so it stays." in words(capsys)
     assert files_of(folder) == expected | {earlier: kit[STUB]}
+    assert run_command(["start", "--diff"]) == PASS
+    assert capsys.readouterr().out.endswith("\n \n+# new\n")
+    for name in edited[1:]:
+        (folder / name).unlink()
+    assert run_command(["start"]) == PASS
+    assert "Somebody edited" not in words(capsys)
+    assert (folder / CHECKS).read_bytes() == newer[CHECKS]
+
+
+def test_without_a_changed_stub_there_is_no_difference(kit: Kit, place: Path, capsys: Any) -> None:
+    lay_out(kit, place / "two-little-functions")
+    assert run_command(["start", "--diff"]) == PASS
+    assert words(capsys) == "No stub of an exercise that you started has changed."
 
 
 @pytest.mark.parametrize("is_started", [False, True])
@@ -335,7 +347,7 @@ def test_an_editor_is_offered_once_and_the_answer_is_kept(
 
 def test_without_a_terminal_no_editor_is_offered(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command_start, "confirmed", lambda _: pytest.fail("a question"))
-    monkeypatch.setenv("VISUAL", f"{os.sys.executable} -c pass")
+    monkeypatch.setenv("VISUAL", "true")
     assert run_command(["start"]) == PASS
     assert read_choices(read_course(place / "two-little-functions")).editor is None
 
