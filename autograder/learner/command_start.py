@@ -363,13 +363,13 @@ def _begin(screen: Screen, course: Course, options: argparse.Namespace) -> None:
 # What is printed.
 
 
-def _shown(folder: Path) -> str:
+def _words_for(folder: Path) -> str:
     return "this folder" if folder.resolve() == Path.cwd() else str(folder)
 
 
 def _show_new(screen: Screen, course: Course, folder: Path, changes: Changes) -> None:
     count = plural(len(course.exercises), "exercise")
-    screen.text(f"{course.title} is in {_shown(folder)}: {count} with their checks.", indent=0, style="bold")
+    screen.text(f"{course.title} is in {_words_for(folder)}: {count} with their checks.", indent=0, style="bold")
     own = course.exercises_dir.name
     screen.text(f"Write in {own}/ or {own}/{NOTEBOOKS}/. Leave the other files as they are.", indent=0)
     if changes.is_trusted:
@@ -383,9 +383,9 @@ def _show_changes(screen: Screen, course: Course, folder: Path, changes: Changes
     counts = [f"{word}: {counted}" for word, names in groups if (counted := _counted(names))]
     versions = __version__ if changes.before == __version__ else f"{changes.before} to {__version__}"
     if not counts and not changes.kept and not changes.edited:
-        screen.text(f"{course.title} in {_shown(folder)} is up to date ({versions}).", indent=0, style="bold")
+        screen.text(f"{course.title} in {_words_for(folder)} is up to date ({versions}).", indent=0, style="bold")
     else:
-        screen.text(f"{course.title} in {_shown(folder)} was updated ({versions}).", indent=0, style="bold")
+        screen.text(f"{course.title} in {_words_for(folder)} was updated ({versions}).", indent=0, style="bold")
     if counts:
         screen.text(f"Files {'; '.join(counts)}.", indent=0)
     if changes.own:

@@ -166,7 +166,7 @@ def test_what_was_written_or_edited_stays_and_is_named(
     assert f"Somebody edited {CHECKS}, so it stays." in words(capsys)
     assert files_of(folder) == expected | {earlier: kit[STUB]}
     assert run_command(["start", "--diff"]) == PASS
-    assert capsys.readouterr().out.endswith("\n \n+# new\n")
+    assert capsys.readouterr().out.endswith("\n+\n+# new\n")
     for name in edited[1:]:
         (folder / name).unlink()
     assert run_command(["start"]) == PASS

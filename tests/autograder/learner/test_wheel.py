@@ -26,9 +26,9 @@ WRONG = RIGHT.replace(b"rows * self.scale", b"rows")
 
 
 def run(command: list[str], folder: Path, expected: int | None = 0, **variables: str) -> str:
-    """Run a command in a folder, as a user with an empty home, and return what it prints as one line."""
+    """Run a command in a folder in which nobody trusts a course, and return what it prints as one line."""
     clean = {name: value for name, value in os.environ.items() if name not in ("COURSE_TRUST", "PYTHONPATH")}
-    environment = {**clean, "XDG_CONFIG_HOME": str(folder.parent / "config"), "COLUMNS": "80", **variables}
+    environment = {**clean, "COLUMNS": "80", **variables}
     done = subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, timeout=1800, check=False
     )
@@ -76,8 +76,13 @@ def test_the_wheel_has_the_kit_no_solution_and_at_most_8_megabytes(wheel: Path, 
 
 
 def test_a_learner_begins_with_two_commands_and_gets_a_newer_kit(environment: Path) -> None:
-    program, place = str(environment / "bin" / "course"), environment.parent
-    said = run([program, "start"], place)
+    place = environment.parent
+    program = str(environment / "bin" / "course")
+
+    def course(folder: Path, *words: str, expected: int = 0) -> str:
+        return run([program, *words], folder, expected, XDG_CONFIG_HOME=str(place / "config"))
+
+    said = course(place, "start")
     assert 'pip install "build-a-transformer[torch]" your code needs it' in said
     assert "cd build-a-transformer && course" in said
     [packages] = environment.glob("lib/python*/site-packages")
@@ -85,25 +90,25 @@ def test_a_learner_begins_with_two_commands_and_gets_a_newer_kit(environment: Pa
     assert spec is not None
     (packages / "torch.pth").write_text(f"{Path(str(spec.origin)).parents[1]}\n")
     folder = place / "build-a-transformer"
-    assert "[torch]" not in run([program, "start"], folder)
-    assert "01 token embeddings NOT STARTED" in run([program], folder)
-    assert "Part two, The modern Transformer" in run([program, "list"], folder)
+    assert "[torch]" not in course(folder, "start")
+    assert "01 token embeddings NOT STARTED" in course(folder)
+    assert "Part two, The modern Transformer" in course(folder, "list")
     assert WRONG != RIGHT
     (folder / FIRST).write_bytes(WRONG)
-    assert "FAIL" in run([program, "check"], folder, 1)
-    assert "Hint 1 of" in run([program, "hint"], folder)
+    assert "FAIL" in course(folder, "check", expected=1)
+    assert "Hint 1 of" in course(folder, "hint")
     (folder / FIRST).write_bytes(RIGHT)
-    assert "PASS" in run([program, "check"], folder)
+    assert "PASS" in course(folder, "check")
 
     file = packages / "autograder" / KIT.name
     kit = read_kit(file)
     stub = re.sub(rb"\n\n\n", b"\n\n# A newer stub.\n\n", kit[FIRST], count=1)
     newer = {FIRST: stub, f".course/stubs/{Path(FIRST).name}": stub, "tests/exercises/hints/new.toml": b"# new\n"}
     file.write_bytes(archive(kit | newer))
-    said = run([program, "start"], folder)
+    said = course(folder, "start")
     assert "Files added: 1 file of hints." in said
     assert "Your code stays as it is: 01 token embeddings." in said
     assert "After you started, the lesson or stub changed: 01 token embeddings." in said
-    assert "+# A newer stub." in run([program, "start", "--diff"], folder)
+    assert "+# A newer stub." in course(folder, "start", "--diff")
     assert (folder / FIRST).read_bytes() == RIGHT
-    assert "PASS" in run([program, "check", "1"], folder)
+    assert "PASS" in course(folder, "check", "1")
