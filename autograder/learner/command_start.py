@@ -52,7 +52,7 @@ from autograder.course import (
     write_atomically,
 )
 from autograder.ending import PASS
-from autograder.formats import Unreadable, read_json
+from autograder.formats import Unreadable, decode, read_json
 from autograder.progress import (
     Command,
     in_words,
@@ -196,11 +196,11 @@ def require_folder(folder: Path, kit: Mapping[str, bytes], course: Course) -> No
         pass
     else:
         raise UsageError(f"{folder} would be inside the course in {around}; go there: cd {_quoted(around)} && course")
-    others = sorted(entry.name for entry in folder.iterdir() if not _is_ignored(entry)) if folder.is_dir() else []
-    if others:
-        more = f" and {len(others) - 1} more" if others[1:] else ""
-        raise UsageError(f"{folder} holds {others[0]}{more}, expected a new or empty folder; {elsewhere}")
     try:
+        there = [*folder.iterdir()] if folder.is_dir() else []
+        if others := sorted(entry.name for entry in there if not _is_ignored(entry)):
+            more = f" and {len(others) - 1} more" if others[1:] else ""
+            raise UsageError(f"{folder} holds {others[0]}{more}, expected a new or empty folder; {elsewhere}")
         folder.mkdir(parents=True, exist_ok=True)
         with ending.temporary(lambda: Path(tempfile.mkdtemp(prefix=".start-", dir=folder))):
             pass
@@ -240,8 +240,18 @@ class Changes:
 
 
 def base_of(folder: Path) -> dict[str, str]:
-    """Return the digests of the files that a folder was started with; none if its manifest is missing or damaged."""
-    return dict(_manifest(folder).get("files", {}))
+    """Return the digests of the files that a folder was started with; none if its manifest is missing or damaged.
+
+    The folder may come from somebody else, so a path that leads out of it is ignored.
+    """
+    try:
+        files = decode(dict[str, str], _manifest(folder).get("files", {}))
+    except Unreadable:
+        return {}
+    return {name: digest for name, digest in files.items() if not _OUTSIDE.search(name)}
+
+
+_OUTSIDE = re.compile(r"^/|(^|/)\.\.(/|$)|[\\:]")
 
 
 def _manifest(folder: Path) -> dict[str, Any]:

@@ -138,6 +138,33 @@ def test_a_newer_kit_replaces_what_nobody_changed(kit: Kit, newer: Kit, tmp_path
     assert (changes.added, changes.removed, changes.kept) == (["play/new.py"], ["LICENSE"], [])
 
 
+def test_a_folder_from_elsewhere_is_updated_and_not_trusted(kit: Kit, newer: Kit, tmp_path: Path) -> None:
+    lay_out(kit, tmp_path / "course")
+    copy = Path(shutil.copytree(tmp_path / "course", tmp_path / "copy"))
+    lay_out(newer, copy)
+    assert files_of(copy) == newer
+    assert not is_trusted(copy)
+
+
+@pytest.mark.parametrize("name", ["../victim", "exercises/../../victim", "/victim", "..\\victim", "C:victim"])
+def test_a_manifest_cannot_lead_out_of_its_folder(name: str, kit: Kit, newer: Kit, tmp_path: Path) -> None:
+    (tmp_path / "victim").write_bytes(WORK)
+    lay_out(kit, tmp_path / "course")
+    name = name.replace("/victim", f"{tmp_path}/victim") if name == "/victim" else name
+    (tmp_path / "course" / MANIFEST).write_bytes(made({name: WORK})[MANIFEST])
+    lay_out(newer, tmp_path / "course")
+    assert (tmp_path / "victim").read_bytes() == WORK
+
+
+@pytest.mark.parametrize("manifest", ['{"files": []}', '{"files": {"a": 1}}', "[]", "", "[" * 100_000])
+def test_a_damaged_manifest_is_made_anew(manifest: str, kit: Kit, tmp_path: Path) -> None:
+    lay_out(kit, tmp_path / "course")
+    (tmp_path / "course" / MANIFEST).write_text(manifest)
+    (tmp_path / "course" / STUB).write_bytes(WORK)
+    lay_out(kit, tmp_path / "course")
+    assert files_of(tmp_path / "course") == kit | {STUB: WORK}
+
+
 def test_what_was_written_or_edited_stays_and_is_named(
     kit: Kit, newer: Kit, place: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
