@@ -41,6 +41,7 @@ from autograder.course import (
     folder_lock,
     make_folder,
     nearest,
+    numbers_of,
     read_course,
     read_plain,
     read_text,
@@ -55,11 +56,9 @@ from autograder.ending import PASS
 from autograder.formats import Unreadable, decode, read_json
 from autograder.progress import (
     Command,
-    in_words,
     move_to,
     read_choices,
     read_progress,
-    required_exercises,
     write_choices,
 )
 from autograder.report import plural
@@ -361,10 +360,10 @@ def _begin(screen: Screen, course: Course, options: argparse.Namespace) -> None:
             sections = {course.section_of(one)[0] for one in earlier}
             where = f" {sections.pop().strip()}" if len(sections) == 1 else ""
             instead = "Until yours pass, the checks use reference parts instead"
-            screen.text(f"It builds on {in_words(earlier)}{where}. {instead}.", indent=0)
+            screen.text(f"It builds on {numbers_of(earlier)}{where}. {instead}.", indent=0)
         for activity in course.play:
-            if {*activity.needs} & {*part.exercises} and (needs := required_exercises(course, activity)):
-                screen.text(f"`course play {activity.id}` needs your own code: {in_words(needs)}.", indent=0)
+            if {*activity.needs} & {*part.exercises} and (needs := course.used_by(activity)):
+                screen.text(f"`course play {activity.id}` needs your own code: {numbers_of(needs)}.", indent=0)
     if exercise is not None:
         warn(move_to(course, progress, exercise))
         screen.text(f"You are at {exercise.number} {exercise.title}.", indent=0)

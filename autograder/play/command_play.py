@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autograder.cli import DEVICE, DIFFERENT_SEED, CommandParser, KeyProgress, Parser, Screen, positive, warn
-from autograder.course import Activity, Course, UsageError, find_course, numbers_of, read_course
+from autograder.course import Activity, Course, Exercise, UsageError, find_course, numbers_of, read_course
 from autograder.ending import FAIL, GRADER, PASS
 from autograder.progress import (
     ALL_AT_ONCE,
@@ -17,12 +17,10 @@ from autograder.progress import (
     digest_of,
     exercise_version,
     next_command,
-    in_words,
     normalize_device,
     read_progress,
     record,
     rows_of,
-    required_exercises,
 )
 from autograder.submission import Submission, read_own, stubs_of
 

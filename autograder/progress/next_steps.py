@@ -197,29 +197,6 @@ def after_refusal(exercise: Exercise, result: "ExerciseResult", submission: Path
     return [(f"course check {exercise.number}{source}", "what is wrong, and where")]
 
 
-def required_exercises(course: Course, activity: Activity) -> list[Exercise]:
-    """Return the exercises that an activity calls, and those that they build on."""
-    ids = {needed.id for id_ in activity.needs for needed in course.with_needs(course.exercise(id_))}
-    return [exercise for exercise in course.exercises if exercise.id in ids]
-
-
-def in_words(exercises: Sequence[Exercise]) -> str:
-    """Return the numbers of exercises, with `to` for three or more in a row: `exercises 05, 12 to 23 and 26`."""
-    spans: list[list[Exercise]] = []
-    for exercise in exercises:
-        if spans and int(exercise.number) == int(spans[-1][-1].number) + 1:
-            spans[-1].append(exercise)
-        else:
-            spans.append([exercise])
-    parts: list[str] = []
-    for span in spans:
-        numbers = [exercise.number for exercise in span]
-        parts += [f"{numbers[0]} to {numbers[-1]}"] if len(numbers) > 2 else numbers
-    *first, last = parts
-    listed = f"{', '.join(first)} and {last}" if first else last
-    return f"exercise {listed}" if len(exercises) == 1 else f"exercises {listed}"
-
-
 # The exercise to move on to, and the beginning of its lesson.
 
 MOST_BYTES = 256 << 10

@@ -18,7 +18,6 @@ from autograder.course import (
     FOLDER,
     Course,
     Exercise,
-    exists,
     folder_lock,
     open_plain,
     read_plain,
@@ -211,17 +210,21 @@ def _opening(file: Path) -> int:
         return zlib.crc32(stream.read(_OPENING_BYTES).split(b"\n")[0])
 
 
-# What a learner chose at `course start`, in `.course/choices.json`.
+# What a learner chose, in `.course/choices.json`.
 
 CHOICES = "choices.json"
 
 
 @dataclass(frozen=True)
 class Choices:
-    """The part that a learner began with, and the editor for the folder: "" if none, None if nobody was asked."""
+    """The part that a learner began with, the editor for the folder, and whether verdicts are brief.
+
+    The editor is "" if none is wanted, None if nobody was asked.
+    """
 
     part: str | None = None
     editor: str | None = None
+    brief: bool = False
 
 
 def read_choices(course: Course) -> Choices:
@@ -235,6 +238,18 @@ def read_choices(course: Course) -> Choices:
 def write_choices(course: Course, choices: Choices) -> None:
     """Store what a learner chose. Raises OSError."""
     write_atomically(state_folder(course.root) / CHOICES, json.dumps({"version": 1, **asdict(choices)}) + "\n")
+
+
+def keep_brief(course: Course, wanted: bool | None) -> tuple[bool, str]:
+    """Return whether verdicts are brief, and a warning. What is `wanted` is kept for later, if it is not None."""
+    choices = read_choices(course)
+    if wanted in (None, choices.brief):
+        return choices.brief, ""
+    try:
+        write_choices(course, replace(choices, brief=bool(wanted)))
+    except OSError as error:
+        return bool(wanted), f"--brief could not be kept: {error.strerror or error}"
+    return bool(wanted), ""
 
 
 # Store the last report on each exercise in `.course/last/`, for `course diff`.
@@ -291,23 +306,6 @@ def delete_last(course: Course, exercise: Exercise) -> None:
 
 def _file(folder: Path, exercise: Exercise) -> Path:
     return folder / f"{exercise.id}.json"
-
-
-# The learner's one setting: whether verdicts are brief.
-
-
-def keep_brief(course: Course, wanted: bool | None) -> tuple[bool, str]:
-    """Return whether verdicts are brief, and a warning. What is `wanted` is kept for later, if it is not None."""
-    file = course.root / FOLDER / "brief"
-    try:
-        if wanted:
-            write_atomically(state_folder(course.root) / file.name, "")
-        elif wanted is not None:
-            remove(file)
-        return exists(file), ""
-    except OSError as error:
-        kept = "" if wanted is None else f"--brief could not be kept: {error.strerror or error}"
-        return bool(wanted), kept
 
 
 # Digests that distinguish the versions of a file without storing its contents.
