@@ -391,7 +391,7 @@ def _show_changes(screen: Screen, course: Course, folder: Path, changes: Changes
     groups = (("replaced", changes.replaced), ("added", changes.added), ("removed", changes.removed))
     counts = [f"{word}: {counted}" for word, names in groups if (counted := _counted(names))]
     versions = __version__ if changes.before == __version__ else f"{changes.before} to {__version__}"
-    if not counts and not changes.kept and not changes.edited:
+    if not counts and not changes.kept:
         screen.text(f"{course.title} in {_words_for(folder)} is up to date ({versions}).", indent=0, style="bold")
     else:
         screen.text(f"{course.title} in {_words_for(folder)} was updated ({versions}).", indent=0, style="bold")

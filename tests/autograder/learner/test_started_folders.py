@@ -190,7 +190,9 @@ def test_what_was_written_or_edited_stays_and_is_named(
     assert f"The new one is in {STUBS}. `course start --diff` shows what changed in it." in said
     assert f"Somebody edited {CHECKS}, so it stays." in said
     assert run_command(["start"]) == PASS
-    assert f"Somebody edited {CHECKS}, so it stays." in words(capsys)
+    said = words(capsys)
+    assert f"is up to date (0.9.9 to {__version__})" in said
+    assert f"Somebody edited {CHECKS}, so it stays." in said
     assert files_of(folder) == expected | {earlier: kit[STUB]}
     assert run_command(["start", "--diff"]) == PASS
     assert capsys.readouterr().out.endswith("\n+\n+# new\n")
