@@ -8,6 +8,7 @@ from autograder.cli import CommandParser, Screen, add_json
 from autograder.course import Course, Exercise, due_sentences, find_course, read_course, require_texts
 from autograder.ending import PASS
 from autograder.progress import (
+    Command,
     ExerciseRow,
     Progress,
     count_passed,
@@ -42,7 +43,8 @@ def run(options: argparse.Namespace) -> int:
     rows = select_rows(every, options.only)
     if options.author:
         return show_key_sizes(course, [row.exercise for row in rows], options)
-    if write_json(options.json, overview_json(course, progress, rows)):
+    command = next_command(course, progress, every)
+    if write_json(options.json, overview_json(course, progress, command[0], rows)):
         return PASS
     screen = Screen.of(options)
     rows = in_order(course, rows)
@@ -51,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
         screen.line("  There is no such exercise.")
     _show_table(screen, rows, progress.current(course), texts_above(course, progress, every, rows))
     screen.gap()
-    screen.next([next_command(course, progress, rows)])
+    screen.next([command])
     return PASS
 
 
@@ -69,7 +71,9 @@ def show_title(screen: Screen, course: Course, progress: Progress, rows: Sequenc
         screen.text(sentence)
 
 
-def show_current(screen: Screen, course: Course, progress: Progress, rows: Sequence[ExerciseRow]) -> None:
+def show_current(
+    screen: Screen, course: Course, progress: Progress, rows: Sequence[ExerciseRow], command: Command
+) -> None:
     """Print the exercise you are on, its first failure, and the next command."""
     current = progress.current(course)
     _show_table(screen, [row for row in rows if row.exercise is current], current)
@@ -80,7 +84,7 @@ def show_current(screen: Screen, course: Course, progress: Progress, rows: Seque
     screen.gap()
     has_begun = any(row.standing.runs for row in rows)
     first_look = [(f"course play {one.id}", one.title) for one in course.play if one.milestones and not has_begun]
-    screen.next([next_command(course, progress, rows), *first_look])
+    screen.next([command, *first_look])
 
 
 def _show_table(

@@ -4,7 +4,7 @@ import argparse
 
 from autograder.cli import CommandParser, Screen, add_json
 from autograder.ending import PASS
-from autograder.progress import effort, overview_json, part_sentences, write_json
+from autograder.progress import effort, next_command, overview_json, part_sentences, write_json
 from autograder.report import points
 
 from .command_list import read_rows, show_current, show_title
@@ -18,7 +18,8 @@ def add_options(parser: CommandParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print how much is done, in numbers."""
     course, progress, rows = read_rows()
-    if write_json(options.json, overview_json(course, progress, rows)):
+    command = next_command(course, progress, rows)
+    if write_json(options.json, overview_json(course, progress, command[0], rows)):
         return PASS
     screen = Screen.of(options)
     show_title(screen, course, progress, rows)
@@ -29,5 +30,5 @@ def run(options: argparse.Namespace) -> int:
     for word in dict.fromkeys(row.word for row in rows):
         screen.text(f"{word}: {', '.join(row.exercise.number for row in rows if row.word == word)}")
     screen.text(effort(rows))
-    show_current(screen, course, progress, rows)
+    show_current(screen, course, progress, rows, command)
     return PASS

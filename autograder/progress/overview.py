@@ -7,7 +7,7 @@ from typing import Any, Literal
 from autograder.course import Course, Exercise, Part
 from autograder.diagnosis import line_of
 from autograder.report import IN_PROGRESS, STATES, State, plural, points
-from autograder.submission import is_missing, read_own, stub_command, stubs_of
+from autograder.submission import Handout, Submission, is_missing, read_own, stub_command, stubs_of
 
 from .events import UNTRIED, Progress, Standing
 from .hints import failure_texts
@@ -157,12 +157,13 @@ def texts_above(
 
 def rows_of(course: Course, progress: Progress) -> list[ExerciseRow]:
     """Return a row for each exercise of the course."""
-    return [_row(course, exercise, progress.of(exercise)) for exercise in course.exercises]
-
-
-def _row(course: Course, exercise: Exercise, standing: Standing) -> ExerciseRow:
-    recheck = bool(standing.runs) and standing.stale(exercise_version(course, exercise))
-    return ExerciseRow(exercise, standing, recheck, _file_state(course, exercise, standing))
+    states = _file_states(course, progress)
+    rows = []
+    for exercise in course.exercises:
+        standing = progress.of(exercise)
+        recheck = bool(standing.runs) and standing.stale(exercise_version(course, exercise))
+        rows.append(ExerciseRow(exercise, standing, recheck, states.get(exercise.id, "work")))
+    return rows
 
 
 def select_rows(rows: Sequence[ExerciseRow], only: str | None) -> list[ExerciseRow]:
@@ -179,14 +180,14 @@ def _is_selected(row: ExerciseRow, only: str | None) -> bool:
     return only != "open" or not passes
 
 
-def overview_json(course: Course, progress: Progress, rows: Sequence[ExerciseRow]) -> dict[str, Any]:
-    """Return the overview for `--json`, with some rows of it."""
+def overview_json(course: Course, progress: Progress, command: str, rows: Sequence[ExerciseRow]) -> dict[str, Any]:
+    """Return the overview for `--json`: the next command, and some rows."""
     current = progress.current(course)
     return {
         "course": course.title,
         "passed": progress.passed(course),
         "current": current.id if current else None,
-        "next": next_command(course, progress, rows_of(course, progress))[0],
+        "next": command,
         "exercises": [row.to_json() for row in rows],
     }
 
@@ -207,17 +208,27 @@ def next_command(course: Course, progress: Progress, rows: Sequence[ExerciseRow]
     return check, ""
 
 
-def _file_state(course: Course, exercise: Exercise, standing: Standing) -> FileState:
-    """Return whether an exercise's file is as handed out, has work, or is missing."""
-    if standing.status not in UNTRIED and (course.exercises_dir / exercise.file).is_file():
-        return "work"
-    own = read_own(course, [exercise])
+def _file_states(course: Course, progress: Progress) -> dict[str, FileState]:
+    """Return whether files are as handed out, have work, or are missing: all that no check has read yet, in one go."""
+    unread = [
+        exercise
+        for exercise in course.exercises
+        if progress.of(exercise).status in UNTRIED or not (course.exercises_dir / exercise.file).is_file()
+    ]
+    if not unread:
+        return {}
+    given = stubs_of(course, unread)
+    own = read_own(course, unread, given=given)
+    return {exercise.id: _file_state(course, exercise, progress.of(exercise), own, given) for exercise in unread}
+
+
+def _file_state(course: Course, exercise: Exercise, standing: Standing, own: Submission, given: Handout) -> FileState:
     source = own.sources.get(exercise.file)
     if source is None:
         return "work" if exercise.file in own.unread else "missing"
     if standing.status not in UNTRIED:
         return "work"
-    if stubs_of(course, [exercise]).is_stub(exercise.file, source):
+    if given.is_stub(exercise.file, source):
         return "stub"
     todos = read_todos(course, exercise, own)
     return "work" if not todos or any(todo.state in ("done", "started") for todo in todos) else "stub"

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path, PurePosixPath
 
 from autograder.checks import nearest_name
@@ -131,16 +131,18 @@ def bodies(text: str) -> Bodies:
     return found
 
 
-def unwritten(stub: str) -> frozenset[str]:
-    """Return the functions that a stub leaves to write."""
-    return frozenset(name for name, lines in bodies(stub).items() if any(_TODO in line for line in lines))
+@lru_cache(maxsize=64)
+def unwritten(stub: str) -> Bodies:
+    """Return the functions that a stub leaves to write. Kept, since each text that may be work asks for it."""
+    return {name: lines for name, lines in bodies(stub).items() if any(_TODO in line for line in lines)}
 
 
 def written(text: str, stub: str) -> frozenset[str]:
     """Return those functions of a stub, left to write there, that a text has with lines of its own and no TODO."""
-    given, own = bodies(stub), bodies(text)
+    given = unwritten(stub)
+    own = bodies(text) if given and text != stub else {}
     return frozenset(
-        name for name in unwritten(stub) if _is_work(own.get(name, ()), given[name]) and not _has_todo(own[name])
+        name for name, lines in given.items() if _is_work(own.get(name, ()), lines) and not _has_todo(own[name])
     )
 
 
@@ -195,7 +197,7 @@ def find_doubts(
     """
     stubs = {file: given[file].decode("utf-8-sig", "replace") for file in files if file in given}
     have = {file: written(text_in(file, sources.get(file, b"")), stub) for file, stub in stubs.items()}
-    lacking = {file: unwritten(stub) - have[file] for file, stub in stubs.items()}
+    lacking = {file: unwritten(stub).keys() - have[file] for file, stub in stubs.items()}
     lacking = {file: names for file, names in lacking.items() if names}
     if not lacking:
         return {}
@@ -291,6 +293,7 @@ def _is_near(name: str, file: str) -> bool:
     return own in stem or (begins and _NUMBERED.match(name) is not None)
 
 
+@lru_cache(maxsize=1024)
 def _squeezed(name: str) -> str:
     return "".join(letter for letter in name.casefold() if letter.isalnum())
 
@@ -507,7 +510,7 @@ class _Reading:
     def _note_comments(self, file: str) -> None:
         """Note work in a script that is only a comment."""
         text, stub = _text(self.sources[file]), self._stub(file)
-        for names, line in _in_comments(text, stub, written(text, stub)):
+        for names, line in _in_comments(text, stub, written(text, stub)) if text != stub else ():
             at = f"{self.counted[file].display_name} has {_named(names)} as a comment from line {line} on"
             self.left[file] = (*self.left.get(file, ()), f"{at}, which Python ignores")
             self.notes.append(self.left[file][-1])
@@ -680,10 +683,18 @@ NOTEBOOKS = "notebooks"
 """The folder of the notebooks in exercises/."""
 
 
-def read_own(course: Course, exercises: Iterable[Exercise] | None = None, *, folder: Path | None = None) -> Submission:
+def read_own(
+    course: Course,
+    exercises: Iterable[Exercise] | None = None,
+    *,
+    folder: Path | None = None,
+    given: Handout | None = None,
+) -> Submission:
     """Read the work on those exercises, or on all; from another `folder` or zip if one is given.
 
-    Of a file and a notebook, the one that was edited counts. Raises `SubmissionError`.
+    `given` are their stubs, if they were read already. Of a file and a notebook, the one that was edited counts.
+
+    Raises `SubmissionError`.
     """
     if folder is None and not course.exercises_dir.is_dir():
         makes = "`course build`" if course.solutions_dir.is_dir() else "`course reset`, with an exercise,"
@@ -691,7 +702,7 @@ def read_own(course: Course, exercises: Iterable[Exercise] | None = None, *, fol
     wanted = tuple(course.exercises if exercises is None else exercises)
     files = [exercise.file for exercise in wanted]
     caps = Caps(source_kib=course.limits.source_kib)
-    given = stubs_of(course, wanted)
+    given = given or stubs_of(course, wanted)
     submission = replace(read_submission(folder or course.exercises_dir, files, caps, given), doubts={})
     if folder and folder.resolve() == course.solutions_dir.resolve():
         return replace(submission, notes=())  # its subfolders have files of the same names, for other purposes

@@ -175,7 +175,7 @@ def test_a_whole_overview_fits(command: ModuleType, columns: Columns, monkeypatc
     rows = [ExerciseRow(one, names[one.id], recheck=at % 5 == 4) for at, one in enumerate(REAL.exercises)]
     monkeypatch.setattr(command, "read_rows", lambda: (REAL, progress, rows))
     monkeypatch.setattr(command_list, "parts_written", lambda *_: f"1 of 9 functions written, next: {WIDE}, line 17")
-    monkeypatch.setattr(command_list, "next_command", lambda *_: COMMANDS[0])
+    monkeypatch.setattr(command, "next_command", lambda *_: COMMANDS[0])
     monkeypatch.setattr(command_list, "first_failure", lambda *_: WIDE)
     for width in some_widths(command.__name__):
         for plain in (False, True):

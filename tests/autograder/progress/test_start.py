@@ -22,7 +22,7 @@ from autograder.progress import (
 )
 from autograder.progress.next_steps import start_texts
 from autograder.results import Todo
-from autograder.submission import missing_sentence, notebook_file
+from autograder.submission import missing_sentence, notebook_file, read_own
 from tests.support import tiny
 
 SECOND = tiny.FILES[1]
@@ -105,6 +105,15 @@ def test_a_deleted_file_is_missing_and_reset_brings_it_back(begun: Course) -> No
     rows = rows_of(begun, progress)
     assert [row.word for row in rows] == ["MISSING", "IN PROGRESS"]
     assert next_command(begun, progress, rows) == ("course reset 01", "restores the stub")
+
+
+def test_the_rows_read_the_folder_once(begun: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    reads = []
+    monkeypatch.setattr(
+        "autograder.progress.overview.read_own", lambda *args, **more: reads.append(args) or read_own(*args, **more)
+    )
+    rows = rows_of(begun, read_progress(begun))
+    assert len(rows) == len(begun.exercises) > len(reads) == 1
 
 
 def test_in_a_course_that_was_never_built_the_next_command_builds_it(begun: Course) -> None:
