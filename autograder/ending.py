@@ -17,7 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from subprocess import CompletedProcess
@@ -114,11 +114,15 @@ def started(start: Callable[[], Made]) -> Made:
 
 
 def run(command: Sequence[str], seconds: float) -> "CompletedProcess[str]":
-    """Run a command, and kill it if this program ends first. Raises OSError and `subprocess.TimeoutExpired`."""
+    """Run a command, and kill it if this program ends first. Raises OSError and `subprocess.TimeoutExpired`.
+
+    Its output is read as UTF-8, whatever the language of this machine; what is not, is replaced.
+    """
     import subprocess
 
     pipe = subprocess.PIPE
-    process = started(lambda: subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, text=True))
+    streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": pipe, "stderr": pipe}
+    process = started(lambda: subprocess.Popen(command, encoding="utf-8", errors="replace", **streams))
     try:
         stdout, stderr = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:

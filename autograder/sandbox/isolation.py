@@ -7,6 +7,7 @@ import queue
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -447,6 +448,9 @@ def _ways(
     """Yield the ways to start a zygote, each with its description and the levels to try; add why others fail."""
     if command:
         yield command, f"`{command[0]}`, ", ("L3", "L2")
+        return
+    if not sys.platform.startswith("linux"):
+        problems.append("only Linux confines submissions: on Windows grade in WSL, on macOS in a container")
         return
     if problem := bubblewrap_problem():
         problems.append(problem)
