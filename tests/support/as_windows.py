@@ -22,31 +22,20 @@ from typing import Any
 
 ENGINE = str(Path(__file__).parents[2] / "autograder") + os.sep
 
-NO_MODULES = {
-    "_posixsubprocess",
-    "curses",
-    "fcntl",
-    "grp",
-    "posix",
-    "pty",
-    "pwd",
-    "readline",
-    "resource",
-    "termios",
-    "tty",
-}
+NO_MODULES = {"curses", "fcntl", "grp", "posix", "pty", "pwd", "readline", "resource", "termios", "tty"}
 
 NO_OS = """
-    EX_OK O_ASYNC O_CLOEXEC O_DIRECTORY O_DSYNC O_NDELAY O_NOATIME O_NOCTTY O_NOFOLLOW O_NONBLOCK O_PATH O_SYNC O_TMPFILE
-    P_ALL P_PID P_PIDFD WEXITED WNOHANG WIFEXITED WIFSIGNALED WEXITSTATUS WTERMSIG chown chroot confstr copy_file_range
-    environb eventfd fchdir fchmod fchown fdatasync fork forkpty fpathconf fstatvfs getegid getenvb geteuid getgid
-    getgrouplist getgroups getloadavg getpgid getpgrp getpriority getrandom getresgid getresuid getsid getuid getxattr
-    initgroups killpg lchown listxattr lockf login_tty major makedev memfd_create minor mkfifo mknod nice openpty pathconf
-    pidfd_open pipe2 posix_fadvise posix_spawn posix_spawnp pread preadv pwrite pwritev readv register_at_fork
-    sched_getaffinity sched_setaffinity sched_yield sendfile set_blocking setegid seteuid setgid setgroups setpgid
-    setpriority setsid setuid setxattr splice statvfs sync sysconf tcgetpgrp tcsetpgrp ttyname uname unshare wait wait3
-    wait4 waitid writev
-""".split()
+    EX_OK O_ASYNC O_CLOEXEC O_DIRECTORY O_DSYNC O_NDELAY O_NOATIME O_NOCTTY O_NOFOLLOW O_NONBLOCK O_PATH O_SYNC
+    O_TMPFILE P_ALL P_PID P_PIDFD WEXITED WNOHANG WIFEXITED WIFSIGNALED WEXITSTATUS WTERMSIG chown chroot
+    confstr copy_file_range environb eventfd fchdir fchmod fchown fdatasync fork forkpty fpathconf fstatvfs
+    getegid getenvb geteuid getgid getgrouplist getgroups getloadavg getpgid getpgrp getpriority getrandom
+    getresgid getresuid getsid getuid getxattr initgroups killpg lchown listxattr lockf login_tty major makedev
+    memfd_create minor mkfifo mknod nice openpty pathconf pidfd_open pipe2 posix_fadvise posix_spawn
+    posix_spawnp pread preadv pwrite pwritev readv register_at_fork sched_getaffinity sched_setaffinity
+    sched_yield sendfile set_blocking setegid seteuid setgid setgroups setpgid setpriority setsid setuid
+    setxattr splice statvfs sync sysconf tcgetpgrp tcsetpgrp ttyname uname unshare wait wait3 wait4 waitid
+    writev
+"""
 
 SIGNALS = ("SIGABRT", "SIGFPE", "SIGILL", "SIGINT", "SIGSEGV", "SIGTERM")
 """The signals that Windows has."""
@@ -101,7 +90,7 @@ def substitutes() -> Mapping[str, ModuleType]:
     console.__dict__.update(LK_NBLCK=2, kbhit=lambda: False, getwch=lambda: "", locking=lambda *_: None)
     return {
         "msvcrt": console,
-        "os": Without(os, set(NO_OS), name="nt", supports_dir_fd=set(), supports_fd=set()),
+        "os": Without(os, set(NO_OS.split()), name="nt", supports_dir_fd=set(), supports_fd=set()),
         "select": Without(select, {"poll", "epoll"}, select=select_sockets),
         "selectors": Without(selectors, {"PollSelector", "EpollSelector"}, DefaultSelector=SocketSelector),
         "signal": Without(signal, set(NO_SIGNAL) - KEPT_SIGNAL),
@@ -115,7 +104,7 @@ def install() -> None:
     """Take away what Windows lacks, from the engine's modules here and in the processes that they start."""
     found, real_import, real_start = substitutes(), builtins.__import__, subprocess.Popen.__init__
 
-    def import_(name: str, globals: Any = None, *args: Any, **options: Any) -> ModuleType:  # noqa: A002 - as Python
+    def import_(name: str, globals: Any = None, *args: Any, **options: Any) -> ModuleType:
         if str((globals or {}).get("__file__", "")).startswith(ENGINE):
             if name in NO_MODULES:
                 raise ModuleNotFoundError(f"No module named {name!r}", name=name)
@@ -130,7 +119,7 @@ def install() -> None:
         real_start(self, command, *args, **options)
 
     builtins.__import__ = import_
-    subprocess.Popen.__init__ = start  # type: ignore[method-assign]
+    subprocess.Popen.__init__ = start  # type: ignore[method-assign, assignment]
 
 
 if __name__ == "__main__":
