@@ -6,18 +6,10 @@ BIN := .venv/bin
 LEARN := .venv/learn
 READY := .venv/ready
 FIELD := .venv/field
-INSTALL := $(BIN)/python -m pip install --constraint constraints.txt --editable
 ALONE := OMP_NUM_THREADS=1
 PYTEST := $(ALONE) $(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder --durations=20
 EVERY_FOURTH := 1 5 9 13 17 21 25
 QUICK := not worker and not slow and not nbgrader and not browser
-
-# Stop early and in words if this Python is too old for pip to install anything.
-define NEW_VENV
-@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11))" || \
-	{ echo "Python 3.11 or later is needed. Name one: make $(MAKECMDGOALS) PYTHON=python3.12"; exit 1; }
-$(PYTHON) -m venv .venv
-endef
 
 define SANDBOX
 @command -v bwrap >/dev/null || (test $$(id -u) = 0 && apt-get install --yes --quiet bubblewrap >/dev/null 2>&1) || \
@@ -108,20 +100,16 @@ lint: $(READY)
 	$(BIN)/course build --check
 
 $(LEARN): pyproject.toml constraints.txt
-	@echo "Installing torch, NumPy, rich and pytest in .venv. The first time takes a few minutes."
-	$(NEW_VENV)
-	$(INSTALL) ".[torch,review]"
+	@$(PYTHON) install.py learn
 	@touch $@
 
 $(READY): pyproject.toml constraints.txt
-	@echo "Installing everything for instructors and authors in .venv. The first time takes several minutes."
-	$(NEW_VENV)
-	$(INSTALL) ".[dev]"
+	@$(PYTHON) install.py dev
 	$(SANDBOX)
 	@touch $(LEARN) $@
 
 $(FIELD): $(READY)
-	$(INSTALL) ".[field]"
+	@$(PYTHON) install.py field
 	@touch $@
 
 # Look for crashes in all that reads what students send, for so many minutes.
