@@ -30,22 +30,26 @@ EXTRAS = {"learn": ".[torch,review]", "dev": ".[dev]", "field": ".[field]"}
 PARTS = {
     "learn": (
         ("torch", "190 MB", "your programs are made of its tensors and gradients"),
-        ("NumPy", "17 MB", "compares your numbers with those of the reference solution"),
+        ("NumPy", "17 MB", "compares your numbers with the solution's"),
         ("sympy, networkx", "8 MB", "torch needs them"),
         ("and small ones", "5 MB", "rich draws in the terminal; pytest, Jinja2 and fsrs"),
     ),
-    "dev": (("and tools", "70 MB", "Jupyter, nbgrader, Dask, mypy, ruff and others, for authors"),),
-    "field": (("transformers", "30 MB", "with tokenizers, peft and others: the exercises are compared with them"),),
+    "dev": (("and tools", "", "for authors: Jupyter, nbgrader, Dask, mypy, ruff"),),
+    "field": (("transformers", "", "and peft, which the exercises are compared with"),),
 }
 """What is downloaded, how much (on Linux, with the CPU build of torch), and why."""
 
+OFFLINE = "no package index answers. Connect to the network, or set HTTPS_PROXY"
 CAUSES = (
     (r"No space left|not enough space|Errno 28", "the disk is full: torch takes 1 GB. Free some space"),
     (r"(?i)proxy|tunnel", "the proxy refuses pip. Ask for its address, and set HTTPS_PROXY=http://HOST:PORT"),
     (r"(?i)certificate", "a proxy replaces certificates. Set PIP_CERT to the file with those of your network"),
-    (r"(?i)NewConnection|resolution|resolve|getaddrinfo|timed out", "no package index answers. Connect to the network"),
     (r"Permission denied|Errno 13", "this folder cannot be written to. Copy the kit into a folder of your own"),
     (r"No matching distribution found for torch", "torch has no build for this Python and machine. {other}"),
+    (
+        r"(?i)from versions: none|connection|resolution|timed out",
+        "no package index answers. Connect to the network, or set HTTPS_PROXY",
+    ),
 )
 """How the output of pip shows what stopped it, and what to do then."""
 
@@ -102,13 +106,13 @@ def has_pip() -> bool:
 
 def announce(what: str) -> None:
     """Print what comes, how much, and why."""
-    print("Installing in .venv, once: about 220 MB to download, 1 GB on the disk, a few minutes.")
+    print("Installing in .venv: 220 MB to download, 1 GB on the disk, a few minutes, once.")
     for name, size, reason in [*PARTS["learn"], *(PARTS[what] if what != "learn" else ())]:
         print(f"  {name.ljust(15)} {size.rjust(6)}  {reason}")
     index = os.environ.get("PIP_EXTRA_INDEX_URL", "") + os.environ.get("PIP_INDEX_URL", "")
     if sys.platform == "linux" and "cpu" not in index and shutil.which("nvidia-smi") is None:
-        print("pip may take torch with CUDA, several GB, and this machine shows no NVIDIA GPU.")
-        print(f"For the small build stop this, and run: export PIP_EXTRA_INDEX_URL={CPU_INDEX}")
+        print("pip may take torch with CUDA, several GB; this machine shows no NVIDIA GPU.")
+        print(f"For the small build, stop this and run first:\n  export PIP_EXTRA_INDEX_URL={CPU_INDEX}")
     print(flush=True)
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
         address,
         positive,
     )
-    from .program import parse
+    from .program import PACKAGES, parse
     from .screen import (
         KeyProgress,
         Part,

@@ -1,6 +1,7 @@
 """Run one command, and turn every error into a sentence and an exit status."""
 
 import contextlib
+import errno
 import gc
 import io
 import os
@@ -38,6 +39,9 @@ from .commands import (
     listing,
 )
 from .screen import say, warn
+
+PACKAGES = {"torch": (2, 4), "numpy": (1, 26), "rich": (13, 7), "jinja2": (3, 1), "pytest": (8, 0)}
+"""The packages that the kit needs, and the lowest version of each. torch is needed by courses that declare it."""
 
 # The parser of the command line.
 
@@ -133,11 +137,27 @@ def _status_of(arguments: Sequence[str]) -> int:
         return _fail(INTERRUPTED, "stopped")
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        where = f" ({error.filename})" if error.filename else ""
-        return _fail(ENVIRONMENT, f"{error.strerror or error}{where}")
+        return _fail(ENVIRONMENT, _sentence_of(error))
     except Exception as error:
         return _report_engine_error(error)
     return status
+
+
+_REMEDIES = {
+    errno.ENOSPC: "free some space, then run the same command again",
+    errno.EROFS: "copy the course into a folder that you may write to",
+    errno.ENOENT: "set TMPDIR to a folder that you may write to",
+}
+if hasattr(errno, "EDQUOT"):  # the share of a user, on the disks of universities
+    _REMEDIES[errno.EDQUOT] = _REMEDIES[errno.ENOSPC]
+
+
+def _sentence_of(error: OSError) -> str:
+    """Return what the system refused, where, and what to do where that is known."""
+    what = f"{error.strerror or error}{f' ({error.filename})' if error.filename else ''}"
+    known = error.errno != errno.ENOENT or "temporary directory" in what
+    remedy = _REMEDIES.get(error.errno or 0) if known else None
+    return f"{what}; {remedy}" if remedy else what
 
 
 def _run(arguments: Sequence[str]) -> int:
@@ -169,6 +189,8 @@ def _report_engine_error(error: Exception) -> int:
 
     if isinstance(error, ModuleNotFoundError) and (error.name or "").startswith("autograder."):
         return _fail(ENVIRONMENT, f"this installation has no {error.name}, which this needs; install the whole kit")
+    if isinstance(error, ModuleNotFoundError) and error.name in PACKAGES:
+        return _fail(ENVIRONMENT, f"{error.name} is not installed here; `course doctor` says how to install it")
     if isinstance(error, SubmissionError):
         return _fail(USAGE, str(error))
     if isinstance(error, EnvironmentProblem):

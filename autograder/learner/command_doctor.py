@@ -18,7 +18,7 @@ from importlib import metadata
 from pathlib import Path
 
 from autograder import __version__, ending
-from autograder.cli import CommandParser, Screen, add_json
+from autograder.cli import PACKAGES, CommandParser, Screen, add_json
 from autograder.course import (
     FOLDER,
     KEY_FOLDER,
@@ -35,9 +35,6 @@ from autograder.ending import ENVIRONMENT, PASS
 from autograder.progress import write_json
 
 # Examine this machine: its versions, the course, the folder for progress, and the terminal.
-
-PACKAGES = {"torch": (2, 4), "numpy": (1, 26), "rich": (13, 7), "jinja2": (3, 1), "pytest": (8, 0)}
-"""The packages that the kit needs, and the lowest version of each. torch is needed by courses that declare it."""
 
 PYTHON, NEWEST = (3, 11), (3, 14)
 """The lowest version of Python, and the newest one that the tests have run with."""
@@ -84,7 +81,7 @@ def _package(name: str, least: tuple[int, ...]) -> Fact:
     try:
         version = metadata.version(name)
     except metadata.PackageNotFoundError:
-        what = "'.[torch]'" if name == TENSORS else "."
+        what = '".[torch]"' if name == TENSORS else "."
         return Fact(name, "not installed", f"run `pip install -e {what}` in the kit's folder")
     numbers = tuple(int(part) for part in version.split("+")[0].split(".")[:2] if part.isdecimal())
     return Fact(name, version, f"the kit needs {_dotted(least)} or later; upgrade it" if numbers < least else "")
@@ -108,10 +105,19 @@ def _torch() -> Fact:
     words = done.stdout.split()
     if done.returncode or len(words) != 5 or words[0] != "2":
         last = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
-        return Fact(name, "failed", f"`import torch` fails: {last[:200]}")
+        return Fact(name, "failed", f"`import torch` fails: {last[:200]}{_remedy_of(done.stderr)}")
     _, version, threads, cuda, mps = words
     devices = ", ".join(["cpu", *(["cuda"] if cuda == "True" else []), *(["mps"] if mps == "True" else [])])
     return Fact(name, f"{version} in {seconds:.1f} s, {threads} threads, devices {devices}")
+
+
+def _remedy_of(stderr: str) -> str:
+    """Return what to do about a torch that cannot be imported."""
+    if "DLL" in stderr:
+        return "; install the libraries that it needs: https://aka.ms/vs/17/release/vc_redist.x64.exe"
+    if "No module named" in stderr:
+        return ""
+    return "; install it again: pip install --force-reinstall --no-deps torch"
 
 
 def _course() -> tuple[Course | None, Fact]:
@@ -196,7 +202,10 @@ def _colors() -> str:
 
 def at_home(text: str) -> str:
     """Replace the home folder by `~`: its name is often a person's."""
-    home = str(Path.home())
+    try:
+        home = str(Path.home())
+    except RuntimeError:  # nobody knows it
+        return text
     return text.replace(home + os.sep, "~" + os.sep) if len(home) > 1 else text
 
 

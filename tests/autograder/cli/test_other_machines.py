@@ -3,6 +3,8 @@
 `tests/support/as_windows.py` takes away what Windows lacks. Windows itself is not imitated further.
 """
 
+import errno
+import os
 import re
 import subprocess
 import sys
@@ -10,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from autograder.cli.program import PACKAGES, _sentence_of
+from autograder.learner import command_doctor
 from tests.support import tiny
 
 pytestmark = pytest.mark.worker
@@ -137,3 +141,47 @@ def test_every_module_but_the_sandbox_of_linux_loads(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert len(loaded) > 150
+
+
+# Faults of a machine, each as a sentence with what to do.
+
+
+@pytest.mark.parametrize(
+    ("number", "expected"),
+    [
+        (errno.ENOSPC, "No space left on device (notes); free some space, then run the same command again"),
+        (errno.EDQUOT, "Disk quota exceeded (notes); free some space, then run the same command again"),
+        (errno.EROFS, "Read-only file system (notes); copy the course into a folder that you may write to"),
+        (errno.ENOENT, "No such file or directory (notes)"),
+    ],
+)
+def test_what_the_system_refuses_comes_with_a_remedy(number: int, expected: str) -> None:
+    assert _sentence_of(OSError(number, os.strerror(number), "notes")) == expected
+
+
+def test_without_a_temporary_folder_the_sentence_says_which_variable_to_set() -> None:
+    error = FileNotFoundError(errno.ENOENT, "No usable temporary directory found in ['/tmp']")
+    assert _sentence_of(error).endswith("['/tmp']; set TMPDIR to a folder that you may write to")
+
+
+@pytest.mark.parametrize("name", sorted(PACKAGES.keys() - {"pytest", "jinja2"}))
+def test_a_missing_package_is_named_with_the_next_command(course: Path, tmp_path: Path, name: str) -> None:
+    (tmp_path / f"{name}.py").write_text(f"raise ModuleNotFoundError('No module', name={name!r})\n", "utf-8")
+    (course / "exercises" / FILE).write_text(WRONG, "utf-8")
+    done = tiny.run_course(course, "check", "01", PYTHONPATH=str(tmp_path))
+    said = done.stdout + done.stderr
+    assert "course doctor" in said or "The running sum is not divided" in said, said
+
+
+@pytest.mark.parametrize(
+    ("stderr", "expected"),
+    [
+        ("OSError: [WinError 126] ... Error loading c10.dll or one of its DLL dependencies", "vc_redist.x64.exe"),
+        ("ImportError: libc10.so: undefined symbol", "pip install --force-reinstall --no-deps torch"),
+        ("ModuleNotFoundError: No module named 'torch'", "No module named 'torch'"),
+    ],
+)
+def test_the_doctor_says_how_to_mend_torch(monkeypatch: pytest.MonkeyPatch, stderr: str, expected: str) -> None:
+    broken = subprocess.CompletedProcess[str]([], 1, "", stderr)
+    monkeypatch.setattr(command_doctor.ending, "run", lambda *_: broken)
+    assert command_doctor._torch().wrong.endswith(expected)

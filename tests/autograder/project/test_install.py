@@ -29,9 +29,10 @@ FAILURES = {
     "ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device": "the disk is full",
     "WARNING: Retrying ... ProxyError('Cannot connect to proxy.', OSError('403 Forbidden'))": "the proxy refuses pip",
     "SSLCertVerificationError(1, 'certificate verify failed: self-signed certificate')": "Set PIP_CERT",
-    "NewConnectionError: [Errno -3] Temporary failure in name resolution": "Connect to the network",
+    "NewConnectionError: [Errno -3] Temporary failure in name resolution": "Connect to the network, or",
     "ERROR: Could not install packages due to an OSError: [Errno 13] Permission denied": "a folder of your own",
     "ERROR: No matching distribution found for torch<2.16,>=2.4": "Use Python 3.11 to 3.14, 64 bit",
+    "ERROR: Could not find a version that satisfies hatchling>=1.25 (from versions: none)": "or set HTTPS_PROXY",
     "ERROR: something new": "pip failed, as it says above",
 }
 
@@ -65,6 +66,12 @@ def pip_prints(install: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_the_script_begins_on_old_versions_of_python_and_asks_for_a_new_one() -> None:
     ast.parse(SCRIPT.read_text("utf-8"), feature_version=(3, 7))
+
+
+def test_what_it_says_first_fits_in_a_terminal(install: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+    for what in install.EXTRAS:
+        install.announce(what)
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= 80
 
 
 def test_it_runs_what_the_readme_says_to_run_without_make(install: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
