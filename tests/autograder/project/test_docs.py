@@ -36,7 +36,26 @@ EXTENSION = {
     "code --install-extension editors/vscode/build-a-transformer.vsix",
 }
 AUTHOR = 'python -m pip install --constraint constraints.txt --editable ".[author]"'
-BY_HAND = {*INSTALL, AUTHOR, "course watch", *EXTENSION}
+SYSTEMS = {
+    "python3 install.py",
+    f"{ACTIVATE} && course",
+    "export PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu",
+    "uv venv --python 3.12",
+    'uv pip install --constraint constraints.txt --editable ".[torch,review]"',
+    "conda create --yes --name transformer python=3.12",
+    "conda activate transformer",
+}
+"""What docs/install.md has for each system. test_install.py tests the script."""
+
+POWERSHELL = [
+    "py install.py",
+    r".venv\Scripts\Activate.ps1",
+    "course",
+    "Set-ExecutionPolicy -Scope Process RemoteSigned",
+]
+"""All lines of docs/install.md for Windows: there they were not run."""
+
+BY_HAND = {*LEARN, *INSTALL, *SYSTEMS, AUTHOR, "course watch", *EXTENSION}
 """What sets the project up, goes on until somebody quits, or needs Node. So is every target of make: it calls these
 tests, downloads gigabytes, or takes half an hour."""
 
@@ -150,6 +169,13 @@ def test_each_installation_is_made_once_and_the_larger_one_includes_the_smaller(
     assert "python3 install.py dev" in dry_run(clone, "setup")
     (clone / ".venv" / "learn").unlink()
     assert "touch .venv/learn .venv/ready" in dry_run(clone, "setup")
+
+
+def test_each_line_for_windows_is_listed_and_the_page_says_that_it_was_not_run_there() -> None:
+    page = (ROOT / "docs" / "install.md").read_text("utf-8")
+    blocks = re.findall(r"```powershell\n(.*?)```", page, re.DOTALL)
+    assert [line for block in blocks for line in block.splitlines()] == POWERSHELL
+    assert "| Windows, macOS, conda | not run yet" in page
 
 
 def test_a_learner_installs_five_packages() -> None:

@@ -2,6 +2,7 @@
 
 import ast
 import importlib.util
+import re
 import shutil
 import subprocess
 import sys
@@ -146,7 +147,13 @@ def test_a_failure_of_pip_is_a_sentence(install: ModuleType, pip_prints: object,
     assert expected in install.install("x")
 
 
-def test_an_intel_mac_is_told_where_torch_ended(install: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_page_has_a_row_for_each_sentence(install: ModuleType) -> None:
+    page = " ".join((tiny.REPOSITORY / "docs" / "install.md").read_text("utf-8").split())
+    for _, sentence in install.CAUSES:
+        assert re.split(r"[:.,]", sentence)[0].replace("this folder ", "") in page, sentence
+
+
+def test_on_an_intel_mac_it_names_the_last_torch(install: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(install.sys, "platform", "darwin")
     monkeypatch.setattr(install.platform, "machine", lambda: "x86_64")
     assert "ended with 2.2.2" in install._other_machine()
