@@ -35,7 +35,6 @@ if TYPE_CHECKING:
         WorkElsewhere,
         advice,
         explained,
-        line_of,
         to_write,
     )
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping
 
-from autograder.results import Fact, Place, Todo, Wording, joined, opened, sentence
+from autograder.results import Fact, Todo, Wording, joined, opened, sentence
 from autograder.runner import found_in, library_step
 
 
@@ -125,17 +125,12 @@ NOTHING_YET = "You have not written anything yet."
 PASSES_SO_FAR = "What you have written so far passes."
 
 
-def line_of(place: Place) -> str:
-    """Return the name of a line, in a notebook that of a cell's line."""
-    return f"line {place.line}" if place.cell is None else f"cell {place.cell}, line {place.line}"
-
-
 def to_write(todo: Todo, *, nothing_yet: bool = False, passes: bool = False) -> str:
     """Return what to do about the first TODO that is not complete.
 
     `nothing_yet` says that no other one is begun, `passes` that all which is written passes.
     """
-    line = line_of(todo.place)
+    line = todo.place.line_name
     if todo.state == "started":
         return f"{todo.name} has code, and {line} still raises NotImplementedError. Delete that line."
     if todo.state == "empty":

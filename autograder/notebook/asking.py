@@ -20,7 +20,6 @@ from autograder.course import (
     read_course,
     resolve_exercise,
 )
-from autograder.diagnosis import line_of
 from autograder.formats import Unreadable, read_json
 from autograder.progress import (
     ExerciseRow,
@@ -356,7 +355,7 @@ def _hint(asked: str | int | None, now: bool) -> Card:
     standing = progress.of(exercise)
     if (todo := _next_todo(course, exercise, standing)) is not None:
         start = take_start(course, exercise, standing, todo)
-        head = f"{title}: how to begin {todo.name}, {line_of(todo.place)}"
+        head = f"{title}: how to begin {todo.name}, {todo.place.line_name}"
         notes = [start.warning] if start.warning else []
         sentences = [fact(start.label, start.text)]
         return Card.of(note_card(head, [*sentences, *notes]), [head, *sentences, *notes])

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from autograder.course import Course, Exercise, Part
-from autograder.diagnosis import line_of
 from autograder.report import IN_PROGRESS, STATES, State, plural, points
 from autograder.submission import Handout, Submission, is_missing, read_own, stub_command, stubs_of
 
@@ -242,7 +241,7 @@ def parts_written(course: Course, progress: Progress) -> str:
     written = sum(todo.is_written for todo in todos)
     if todo is None or not (written or todo.state == "started"):
         return ""
-    return f"{written} of {plural(len(todos), 'function')} written, next: {todo.name}, {line_of(todo.place)}"
+    return f"{written} of {plural(len(todos), 'function')} written, next: {todo.name}, {todo.place.line_name}"
 
 
 def notices(rows: Sequence[ExerciseRow]) -> list[str]:

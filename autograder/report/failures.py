@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 
-from autograder.diagnosis import line_of, to_write
+from autograder.diagnosis import to_write
 from autograder.results import (
     Certainty,
     CheckResult,
@@ -527,7 +527,7 @@ def _item(todo: Todo, first: bool, exercise: ExerciseResult, statuses: dict[str,
     if not _is_complete(todo, statuses):
         if not first:
             return TodoItem("waiting", name, "not written", is_left=True)
-        return TodoItem("waiting", name, line_of(todo.place), "next:" if exercise.in_progress else "to do:", True)
+        return TodoItem("waiting", name, todo.place.line_name, "next:" if exercise.in_progress else "to do:", True)
     passing = sum(statuses.get(check) == "pass" for check in todo.checks)
     if _all_pass(todo.checks, statuses):
         return TodoItem("passed", name, f"({plural(passing, 'check')})")

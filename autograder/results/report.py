@@ -91,6 +91,11 @@ class Place:
     end: int | None = None
     cell: int | None = None
 
+    @property
+    def line_name(self) -> str:
+        """The name of the line, in a notebook that of a cell's line."""
+        return f"line {self.line}" if self.cell is None else f"cell {self.cell}, line {self.line}"
+
 
 @dataclass(frozen=True)
 class Maps:
