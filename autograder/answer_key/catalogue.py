@@ -77,16 +77,23 @@ class CatalogueError(Exception):
     """A catalogue that cannot be used; the message has a sentence for every mistake in it."""
 
 
-def read_catalogue(file: Path, solution: str, *, parse: bool = True) -> tuple[WrongProgram, ...]:
+def read_catalogue(
+    file: Path, solution: str, *, parse: bool = True, unfit: list[str] | None = None
+) -> tuple[WrongProgram, ...]:
     """Read a catalogue and prove that each of its patches fits the solution; a missing file is an empty catalogue.
 
-    Each wrong program must be Python, too. Without `parse` that is not proved, which saves time.
+    Each wrong program must be Python, too. Without `parse` that is not proved, which saves time. Raises
+    `CatalogueError` for mistakes; with `unfit`, a list, it gets their sentences, and what has one is left out.
     """
     entries = _entries(file)
     problems = [(id_, sentence) for id_, entry in entries.items() for sentence in _problems(entry, solution, parse)]
+    broken = {id_ for id_, _ in problems}
     problems += [(id_, f"same_as names {other}, which names it not") for id_, other in _one_sided(entries)]
     problems += [(id_, f"has the name of {other}; give each a name of its own") for id_, other in _same_names(entries)]
-    _raise(file, problems)
+    if unfit is None:
+        _raise(file, problems)
+    else:
+        unfit += _sentences(file, problems)
     return tuple(
         WrongProgram(
             id_,
@@ -102,6 +109,7 @@ def read_catalogue(file: Path, solution: str, *, parse: bool = True) -> tuple[Wr
             entry.get("destroys", ""),
         )
         for id_, entry in entries.items()
+        if id_ not in broken
     )
 
 
@@ -121,9 +129,13 @@ def read_ported(file: Path, program: str, known: Collection[str]) -> dict[str, s
 
 def _raise(file: Path, problems: Iterable[tuple[str, str]]) -> None:
     """Raise `CatalogueError` for problems of misconceptions, by id, if there are any."""
-    if listed := list(problems):
-        lines = read_text(file).splitlines()
-        raise CatalogueError("\n".join(f"{file}{_line_of(lines, id_)}: {id_}: {sentence}" for id_, sentence in listed))
+    if sentences := _sentences(file, problems):
+        raise CatalogueError("\n".join(sentences))
+
+
+def _sentences(file: Path, problems: Iterable[tuple[str, str]]) -> list[str]:
+    lines = read_text(file).splitlines() if file.is_file() else []
+    return [f"{file}{_line_of(lines, id_)}: {id_}: {sentence}" for id_, sentence in problems]
 
 
 def _line_of(lines: Sequence[str], id_: str) -> str:
@@ -222,7 +234,7 @@ def condition_of(misconception: WrongProgram, solution: str, contract: Collectio
 
     A name that speaks of a parameter or attribute of the contract, or of a call, is true only of code that uses it, or
     does not use it, as the wrong program does. If the wrong program no longer does something to a parameter that its
-    name speaks of, the name is false of code that does. What refuses an input has a `raise`.
+    name speaks of, the name is false of code that does.
     """
     right, wrong = _program(solution), _program(patched(solution, misconception))
     before = right.definitions
@@ -240,8 +252,6 @@ def condition_of(misconception: WrongProgram, solution: str, contract: Collectio
             {word for word in one - other if word.startswith(f"{name} ")} for one, other in ((had, has), (has, had))
         )
         lacks |= lost if not gained else set()
-    if misconception.any_exception and "refused" in misconception.name:
-        uses.add("raise")
     if BY_MODE not in has:
         lacks.add(BY_MODE)
     for word in misconception.when:

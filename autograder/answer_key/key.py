@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from autograder.checks import Key
 from autograder.comparison import Expected, is_floating
-from autograder.protocol import Array, Opaque, Value
+from autograder.protocol import Array, Opaque, Value, name_hash
 
 if TYPE_CHECKING:
     from autograder.comparison import Sketch
@@ -21,6 +21,10 @@ class Condition(NamedTuple):
 
     uses: frozenset[str] = frozenset()
     lacks: frozenset[str] = frozenset()
+
+    def using(self, word: str) -> "Condition":
+        """Return the condition with one more word that the code must use."""
+        return Condition(self.uses | {name_hash(word)}, self.lacks)
 
     def holds(self, words: Collection[str]) -> bool:
         """Whether code with the words of these hashes may be what the name says."""

@@ -39,6 +39,7 @@ from autograder.protocol import (
     Opaque,
     ProtocolError,
     Value,
+    lines_of,
     read_frame,
     write_frame,
 )
@@ -238,11 +239,10 @@ class Keys:
         returned, so that it is not read again.
         """
         sources = self._solutions(exercise)
-        catalogue = self._catalogue(
-            exercise, sources, parse=False
-        )  # a mistake in it is a problem even where the key is stored
+        # A mistake in the catalogue is a problem even where the key is stored.
+        catalogue = self._catalogue(exercise, sources, parse=False)
         file = self._file(exercise, sources, ".key")
-        key = known or self._stored(file, exercise) or self._unrun(exercise, sources)
+        key = known or self._stored(file, exercise) or self._unrun(exercise, sources, catalogue)
         if left := key.left(failures):
             key = self._run(exercise, sources, key, catalogue, left)[0]
             store(file, to_record(key))
@@ -251,15 +251,15 @@ class Keys:
     def proved(self, exercise: Exercise) -> tuple[AnswerKey, Outcomes]:
         """Return the key of an exercise, and the outcomes of its misconceptions in full.
 
-        Raises `GraderProblem` when they cannot be made.
+        Those that do not fit the solution are left out. Raises `GraderProblem` when they cannot be made.
         """
         sources = self._solutions(exercise)
         file = self._file(exercise, sources, ".outcomes")
-        outcomes = read(file, outcomes_from_record)
-        if outcomes is not None:
-            return self.get(exercise), outcomes
-        catalogue = self._catalogue(exercise, sources)
-        unrun = self._unrun(exercise, sources)
+        key, outcomes = self._stored(self._file(exercise, sources, ".key"), exercise), read(file, outcomes_from_record)
+        if key is not None and outcomes is not None and not key.left():
+            return key, outcomes
+        catalogue = self._catalogue(exercise, sources, unfit=[])
+        unrun = self._unrun(exercise, sources, catalogue)
         key, outcomes = self._run(exercise, sources, unrun, catalogue, unrun.left())
         store(self._file(exercise, sources, ".key"), to_record(key))
         store(file, outcomes_to_record(outcomes))
@@ -341,11 +341,11 @@ class Keys:
             raise CourseProblem(f"the solution {error.filename} cannot be read: {error.strerror}") from error
 
     def _catalogue(
-        self, exercise: Exercise, sources: Mapping[str, bytes], *, parse: bool = True
+        self, exercise: Exercise, sources: Mapping[str, bytes], *, parse: bool = True, unfit: list[str] | None = None
     ) -> tuple[WrongProgram, ...]:
         file = self.suite.course.solutions_dir / "misconceptions" / f"{exercise.id}.toml"
         try:
-            return read_catalogue(file, sources[exercise.file].decode("utf-8"), parse=parse)
+            return read_catalogue(file, sources[exercise.file].decode("utf-8"), parse=parse, unfit=unfit)
         except (CatalogueError, UnicodeDecodeError) as error:
             raise CourseProblem(str(error)) from error
 
@@ -361,14 +361,14 @@ class Keys:
         ]
         return digest_of_parts(parts)[:32]
 
-    def _unrun(self, exercise: Exercise, sources: Mapping[str, bytes]) -> AnswerKey:
+    def _unrun(self, exercise: Exercise, sources: Mapping[str, bytes], catalogue: Iterable[WrongProgram]) -> AnswerKey:
         """Return a key of which no misconception has been run: what is known of them by their source alone."""
         solution = sources[exercise.file].decode("utf-8")
         contract = contract_of(stub_text(self.suite.course, exercise) or solution)
         failing = self.failing(exercise)
         every = Failing(sometimes=frozenset(check.id for check in self.suite.checks[exercise.id]))
         entries = []
-        for wrong in self._catalogue(exercise, sources):
+        for wrong in catalogue:
             known = wrong.id, wrong.name, wrong.explanation, wrong.hint, wrong.same_as, dict[Key, Any]()
             changes = marks_of(wrong, solution), owners_of(wrong, solution), wrong.convention
             fix = fix_of(patched(solution, wrong), solution)
@@ -401,6 +401,8 @@ class Keys:
                 if not passes(outcome, key.reference[at], judges[at[0]])
             }
             sketches = {at: sketch(outcome, judges[at[0]], key.reference[at]) for at, outcome in own.items()}
+            if entry.any_exception and _refuse(own.values(), exercise.file, program[exercise.file]):
+                entry = replace(entry, condition=entry.condition.using("raise"))
             if checks is None:
                 entries[wrong.id] = replace(entry, outcomes=sketches, failing=None, ran=frozenset())
             else:
@@ -424,7 +426,7 @@ class Keys:
         So a fresh clone has a table that holds, and `course validate` widens it where it does not. Comments and lessons
         decide nothing.
         """
-        catalogue = self._catalogue(exercise, sources, parse=False)
+        catalogue = self._catalogue(exercise, sources, parse=False, unfit=[])
         parts = [
             repr((self.suite.course.sizes_of(exercise), [(wrong.id, wrong.patches) for wrong in catalogue])).encode(),
             _code(self.suite.sources[f"test_{exercise.id}.py"]),
@@ -525,6 +527,15 @@ def traces_of(check: Check, record: Any) -> "Mapping[Key, RecordedTrace]":
     from .records import from_record as trace_from_record  # NumPy, which a check that passes does not need
 
     return {(check.id, trial): trace_from_record(trace) for trial, trace in record}
+
+
+def _refuse(outcomes: Iterable[Outcome], file: str, source: bytes) -> bool:
+    """Whether all exceptions of a wrong program come from a `raise` or an `assert` of its file."""
+    lines = lines_of(source)
+    raised = [outcome.frames[-1] for outcome in outcomes if isinstance(outcome, Fault) and outcome.frames]
+    return bool(raised) and all(
+        frame.file == file and lines[frame.line - 1].lstrip().startswith(("raise", "assert")) for frame in raised
+    )
 
 
 _RAISES = (

@@ -145,15 +145,15 @@ class Program:
     reference_parts: Mapping[str, bytes] = field(default_factory=dict)
 
 
-def programs_of(suite: Suite, exercise: Exercise) -> Iterable[Program]:
-    """Yield every program of an exercise with a known outcome."""
+def programs_of(suite: Suite, exercise: Exercise, unfit: list[str] | None = None) -> Iterable[Program]:
+    """Yield every program of an exercise with a known outcome; takes what `catalogue_of` takes."""
     course = suite.course
     needs = course.with_all_needs(exercise)
     base = {needed.file: (course.solutions_dir / needed.file).read_bytes() for needed in needs}
     solution = base[exercise.file].decode("utf-8")
     yield Program("solution", exercise.id, exercise.id, base)
     yield Program("stub", exercise.id, exercise.id, {**base, exercise.file: make_stub(solution, exercise).encode()})
-    misconceptions = catalogue_of(suite, exercise)
+    misconceptions = catalogue_of(suite, exercise, unfit)
     for name, text in unwritten(solution, exercise, [patched(solution, known) for known in misconceptions]):
         yield Program("unwritten", exercise.id, name, {**base, exercise.file: text.encode()})
     for misconception in misconceptions:
@@ -217,11 +217,13 @@ def wrong_submissions(suite: Suite) -> Iterator[tuple[Exercise, Submission]]:
             yield exercise, Submission(misconception.id, course.files, sources, digest(sources), ())
 
 
-def catalogue_of(suite: Suite, exercise: Exercise) -> tuple[WrongProgram, ...]:
-    """Return the misconceptions of an exercise."""
+def catalogue_of(suite: Suite, exercise: Exercise, unfit: list[str] | None = None) -> tuple[WrongProgram, ...]:
+    """Return the misconceptions of an exercise; without those that do not fit, if a list gets their sentences."""
     solutions = suite.course.solutions_dir
     return read_catalogue(
-        solutions / "misconceptions" / f"{exercise.id}.toml", (solutions / exercise.file).read_text("utf-8")
+        solutions / "misconceptions" / f"{exercise.id}.toml",
+        (solutions / exercise.file).read_text("utf-8"),
+        unfit=unfit,
     )
 
 

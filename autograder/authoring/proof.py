@@ -8,6 +8,7 @@ import sys
 import time
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
@@ -235,7 +236,7 @@ def _costs_too_much(suite: Suite, exercise: Exercise, costs: Mapping[str, float]
     """
     file = suite.course.solutions_dir / COSTLY_FILE
     if costs and file.is_file():
-        entries = [entry for entry in catalogue_of(suite, exercise) if entry.id in costs]
+        entries = [entry for entry in catalogue_of(suite, exercise, unfit=[]) if entry.id in costs]
         listed = tomllib.loads(read_text(file))
         yield from excused(listed.get(exercise.id), list(cost_problems(entries, costs)), figures_of(entries, costs))
 
@@ -335,7 +336,7 @@ def validate(
 ) -> Validation:
     """Run every program of the course in `jobs` workers; calls `on_progress` for programs, `on_keys` for keys."""
     started = time.monotonic()
-    programs, why = _all_programs(suite)
+    programs, why, unfit = _all_programs(suite)
     answers: dict[str, Answer] = {}
     begun: list[Program] = []
     with pool_of(jobs) as pool:
@@ -358,24 +359,28 @@ def validate(
             proofs.append(proof)
             on_progress(len(proofs), len(begun))
     every = suite.exercises
-    exercises = tuple(_exercise_proof(suite, own, proofs, why.get(own.id), answers.get(own.id)) for own in every)
+    exercises = tuple(
+        _exercise_proof(suite, own, proofs, why.get(own.id), answers.get(own.id), unfit.get(own.id, []))
+        for own in every
+    )
     seconds = round(time.monotonic() - started, 3)
     mistakes = (*leftover_problems(suite.course), *catalogue_mistakes(suite))
     return Validation(seed, seconds, exercises, tuple(proofs), excepted=over_budget(suite), mistakes=mistakes)
 
 
-def _all_programs(suite: Suite) -> tuple[list[Program], dict[str, str]]:
-    """Return the programs of all exercises, and the reason for each exercise without programs."""
+def _all_programs(suite: Suite) -> tuple[list[Program], dict[str, str], dict[str, list[str]]]:
+    """Return the programs of all exercises, the reason for each exercise without programs, and what does not fit."""
     programs: list[Program] = []
     unreadable: dict[str, str] = {}
+    unfit: dict[str, list[str]] = {exercise.id: [] for exercise in suite.exercises}
     for exercise in suite.exercises:
         try:
-            programs += list(programs_of(suite, exercise))
+            programs += list(programs_of(suite, exercise, unfit[exercise.id]))
         except OSError as error:
             unreadable[exercise.id] = f"{error.filename} cannot be read ({error.strerror})"
         except (StubError, CatalogueError, UnicodeDecodeError) as error:
             unreadable[exercise.id] = str(error)
-    return programs, unreadable
+    return programs, unreadable, unfit
 
 
 def _answer(exercise: Exercise, keys: Keys) -> Answer | str:
@@ -386,7 +391,10 @@ def _answer(exercise: Exercise, keys: Keys) -> Answer | str:
         return str(problem)
     # A kit holds keys of the CPU for one seed.
     of_kit = keys.seed == keys.suite.course.seed and keys.device == "cpu"
-    return Answer(key, outcomes, measured(exercise, keys) if of_kit else None)
+    size = None
+    with suppress(CourseProblem):  # a misconception that does not fit the solution has a sentence of its own
+        size = measured(exercise, keys) if of_kit else None
+    return Answer(key, outcomes, size)
 
 
 def _proof(suite: Suite, item: tuple[Program, Answer], runner: Runner) -> Proof:
@@ -496,7 +504,7 @@ def _exercise_problems(
         missing = f"{catalogue.relative_to(suite.course.root)} is missing; write a misconception there for each check"
         problems = [f"{exercise.id}: {missing}"]
     has_idea = any(check.idea for check in suite.checks[exercise.id])
-    if has_idea and not any(entry.without_idea for entry in catalogue_of(suite, exercise)):
+    if has_idea and not any(entry.without_idea for entry in catalogue_of(suite, exercise, unfit=[])):
         problems.append(f"{exercise.id}: a check is its idea, and no misconception has without_idea = true")
     sentences = (*hint_problems(suite, exercise), *starts_without_todo(suite, exercise))
     sentences += (*names_without_definition(suite, exercise), *problems_of(suite, exercise, families))
@@ -516,7 +524,12 @@ def _warnings(suite: Suite, exercise: Exercise) -> Iterable[str]:
 
 
 def _exercise_proof(
-    suite: Suite, exercise: Exercise, proofs: list[Proof], broken: str | None, answer: Answer | None
+    suite: Suite,
+    exercise: Exercise,
+    proofs: list[Proof],
+    broken: str | None,
+    answer: Answer | None,
+    unfit: Sequence[str],
 ) -> ExerciseProof:
     own = [proof for proof in proofs if proof.exercise == exercise.id]
     wrong = [proof for proof in own if proof.kind == "misconception"]
@@ -526,9 +539,9 @@ def _exercise_proof(
     survivors = tuple(
         check for check in checks if not broken and all(proof.checks[check] in ("pass", "waits") for proof in wrong)
     )
-    problems = [f"{exercise.id}: {line}" for line in (broken or "").splitlines()]
+    problems = [f"{exercise.id}: {line}" for line in (*(broken or "").splitlines(), *unfit)]
     problems += dict.fromkeys(problem for proof in own for problem in proof.problems)
-    problems += _exercise_problems(suite, exercise, survivors, families)
+    problems += _exercise_problems(suite, exercise, () if unfit else survivors, families)
     size = answer.size if answer is not None else None
     problems += filter(None, [problem_of(exercise.id, size)])
     costs = {proof.name: round(cost_of(suite.checks[exercise.id], proof.checks), 1) for proof in wrong}
@@ -595,7 +608,7 @@ def _failures(
     own = (proof for proof in validation.proofs if proof.exercise == exercise.id and proof.kind == "misconception")
     proofs = {proof.name: proof for proof in own}
     mistakes, conventions = [], []
-    for entry in catalogue_of(suite, exercise):
+    for entry in catalogue_of(suite, exercise, unfit=[]):
         if entry.id in proofs:
             fails = (str(at) for at, check in enumerate(checks, 1) if proofs[entry.id].checks[check.id] != "pass")
             cells = [f"`{entry.id}`", f"{costs[entry.id]:.0f} %", ", ".join(fails)]
