@@ -420,8 +420,8 @@ def _prove(suite: Suite, program: Program, answer: Answer, runner: Runner) -> Pr
     shown = (*_missing_pictures(suite, runner, program), *_unequal_steps(suite, runner, program))
     twins = partial(twins_of, program, answer.outcomes, suite.checks[exercise.id])
     sentences = [*unexpected(program, result, twins, may_be_unknown=runner.device != "cpu"), *shown]
-    if program.kind == "solution" and (drawn := _drawn(result, run, partial(runner.run, program.sources, plan))):
-        sentences = [*drawn, *shown]
+    if program.kind == "solution" and (unseeded := _unseeded(result, run, partial(runner.run, program.sources, plan))):
+        sentences = [*unseeded, *shown]
     if program.kind == "solution":
         sentences += unchanging(suite, runner, exercise, program.sources)
         sentences += not_following(suite.checks[exercise.id], key.reference)
@@ -430,12 +430,12 @@ def _prove(suite: Suite, program: Program, answer: Answer, runner: Runner) -> Pr
     return Proof(program.kind, program.exercise, program.name, checks, _named(result), problems)
 
 
-def _drawn(result: ExerciseResult, run: Run, again: Callable[[], Run]) -> list[str]:
+def _unseeded(result: ExerciseResult, run: Run, again: Callable[[], Run]) -> list[str]:
     """Return a sentence for each check that the solution fails because two runs of it differ."""
     failed = [check.id for check in result.checks if check.status == "fail"]
     if not failed:
         return []
-    first, second = (each.outcomes[result.id] for each in (run, again()))
+    first, second = run.outcomes[result.id], again().outcomes[result.id]
     differ = {
         at[0] for at, outcome in first.items() if isinstance(outcome, Observed) and not _is_equal(outcome, second[at])
     }

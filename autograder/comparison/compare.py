@@ -237,7 +237,10 @@ def _custom(judge: Callable[[Any, Any], str | None], yours: Value, expected: Exp
     if text is None:
         return None
     if not isinstance(text, str) or not text.strip():
-        raise CourseProblem(_judge_said(judge, text))
+        line = judge.__code__.co_firstlineno if isinstance(judge, FunctionType) else 0
+        raise CourseProblem(
+            f"{_named(judge, line)} returns {text!r:.60}, expected a sentence on what is wrong, or None if nothing is"
+        )
     return Difference(CustomJudgement(text), "")
 
 
@@ -261,12 +264,6 @@ def _judge_raised(judge: Callable[[Any, Any], str | None], error: Exception) -> 
         line = at.tb_lineno if at.tb_frame.f_code.co_filename == file else line
         at = at.tb_next
     return f"{_named(judge, line)} raises {type(error).__name__}: {error}"
-
-
-def _judge_said(judge: Callable[[Any, Any], Any], said: object) -> str:
-    """Return a sentence on a judge of the course that returned neither a sentence nor None."""
-    line = judge.__code__.co_firstlineno if isinstance(judge, FunctionType) else 0
-    return f"{_named(judge, line)} returns {said!r:.60}, expected a sentence on what is wrong, or None if nothing is"
 
 
 def _named(judge: Callable[[Any, Any], Any], line: int) -> str:

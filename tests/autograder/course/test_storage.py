@@ -90,7 +90,7 @@ USES: dict[str, Callable[[Course], object]] = {
     "progress.json": use_progress,
     "events.jsonl": use_progress,
     "lock": use_progress,
-    "brief": lambda course: keep_brief(course, True),
+    "choices.json": lambda course: keep_brief(course, True),
     ".gitignore": use_progress,
     "practice.json": use_practice,
     "last": use_last,

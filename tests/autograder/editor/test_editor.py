@@ -77,7 +77,8 @@ def test_a_failure_in_a_notebook_or_in_another_file_has_no_line_here() -> None:
 def test_a_place_that_is_only_probable_says_so() -> None:
     place = Place(FILE.name, 2)
     evidence = Evidence("result", (("max", "1", "2"),))
-    sure = diagnostic_of(failing(place, label="not divided", evidence=evidence), FILE, TEXT, utf16)
+    known = failing(place, label="not divided", evidence=evidence, certainty=Certainty.ALIKE)
+    sure = diagnostic_of(known, FILE, TEXT, utf16)
     unsure = diagnostic_of(failing(place, certainty=Certainty.LIKELY, evidence=evidence), FILE, TEXT, utf16)
     assert sure is not None
     assert "Here: set here: not divided." in sure.message

@@ -245,7 +245,8 @@ def test_a_full_disk_is_a_sentence_with_the_command_that_goes_on(
     monkeypatch.setattr(command_start, "write_atomically", full)
     assert run_command(["start"]) == ENVIRONMENT
     assert words(capsys) == (
-        "course: No space left on device (a file); `course start two-little-functions` goes on from there"
+        "course: No space left on device (a file); `course start two-little-functions` goes on from there; "
+        "free some space, then run the same command again"
     )
 
 

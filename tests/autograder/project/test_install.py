@@ -80,7 +80,7 @@ def test_it_runs_what_the_readme_says_to_run_without_make(install: ModuleType, m
     monkeypatch.setattr(install, "make_environment", lambda: "")
     monkeypatch.setattr(install, "install", lambda *options: ran.append(options) or "stop")
     assert install.main("python3") == 1
-    _, _, line = LEARN
+    [line] = LEARN
     assert " ".join(ran[0]) == line.removeprefix("python -m pip install ").replace('"', "")
 
 
