@@ -186,7 +186,7 @@ def test_a_learner_installs_five_packages() -> None:
 
 def test_the_readme_begins_with_what_a_learner_types_and_a_picture() -> None:
     first = (ROOT / "README.md").read_text("utf-8").splitlines()[:10]
-    assert [line.split("#")[0].strip() for line in first[5:7]] == ['pip install "FILE[torch]"', "course start"]
+    assert [line.split("#")[0].strip() for line in first[5:7]] == [f"make learn && {ACTIVATE}", "course"]
     assert len([line for line in first if line.startswith("![")]) == 1
 
 
