@@ -149,7 +149,7 @@ def unlisted_imports(course: Course, exercise: Exercise) -> Iterator[str]:
     What a student uses in a right program of their own is no matter of the course.
     """
     of_checks = (course.checks_file(exercise), course.steps_file(exercise))
-    own = {Path(file).stem for file in course.files} | {file.stem for file in course.checks_dir.glob("*.py")}
+    own = {other.id for other in course.every} | {file.stem for file in course.checks_dir.glob("*.py")}
     known = {*sys.stdlib_module_names, *course.libraries, *own, "autograder"}
     for file in (course.solutions_dir / exercise.file, course.part_sources_dir / exercise.file, *of_checks):
         allowed = known | ({"numpy", "pytest"} if file in of_checks else set())
