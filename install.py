@@ -46,10 +46,7 @@ CAUSES = (
     (r"(?i)certificate", "a proxy replaces certificates. Set PIP_CERT to the file with those of your network"),
     (r"Permission denied|Errno 13", "this folder cannot be written to. Copy the kit into a folder of your own"),
     (r"No matching distribution found for torch", "torch has no build for this Python and machine. {other}"),
-    (
-        r"(?i)from versions: none|connection|resolution|timed out",
-        "no package index answers. Connect to the network, or set HTTPS_PROXY",
-    ),
+    (r"(?i)from versions: none|connection|resolution|timed out", OFFLINE),
 )
 """How the output of pip shows what stopped it, and what to do then."""
 
@@ -106,7 +103,7 @@ def has_pip() -> bool:
 
 def announce(what: str) -> None:
     """Print what comes, how much, and why."""
-    print("Installing in .venv: 220 MB to download, 1 GB on the disk, a few minutes, once.")
+    print("Installing in .venv, once: about 220 MB to download, 1 GB on the disk, minutes.")
     for name, size, reason in [*PARTS["learn"], *(PARTS[what] if what != "learn" else ())]:
         print(f"  {name.ljust(15)} {size.rjust(6)}  {reason}")
     index = os.environ.get("PIP_EXTRA_INDEX_URL", "") + os.environ.get("PIP_INDEX_URL", "")

@@ -83,7 +83,7 @@ KINDS = (
     ("tests/exercises/", "file of checks"),
     ("", "other file"),
 )
-"""What a file of a kit is counted as, by how its path begins."""
+"""The kinds of a kit's files, by the beginnings of their paths: those without a name are not counted."""
 
 
 def add_options(parser: CommandParser) -> None:
@@ -476,10 +476,9 @@ def _asked_editor(course: Course, folder: Path) -> list[str]:
     """Return the command of the editor that is to open the folder. It asks once, on a terminal only."""
     choices, found = read_choices(course), _found_editor()
     if choices.editor is None and found and is_somebody_there():
-        yes = confirmed(f"Open {folder} in {found[0]}?")
-        choices = replace(choices, editor=shlex.join(found) if yes else "")
+        choices = replace(choices, editor=confirmed(f"Open {folder} in {found[0]}?"))
         write_choices(course, choices)
-    return shlex.split(choices.editor or "") if is_somebody_there() else []
+    return found if choices.editor and is_somebody_there() else []
 
 
 def _open(editor: Sequence[str], folder: Path) -> None:

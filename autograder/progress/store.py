@@ -217,13 +217,13 @@ CHOICES = "choices.json"
 
 @dataclass(frozen=True)
 class Choices:
-    """The part that a learner began with, the editor for the folder, and whether verdicts are brief.
+    """The part that a learner began with, whether an editor opens the folder, and whether verdicts are brief.
 
-    The editor is "" if none is wanted, None if nobody was asked.
+    The editor is None if nobody was asked. Which one it is is not kept: a folder of somebody else's must start nothing.
     """
 
     part: str | None = None
-    editor: str | None = None
+    editor: bool | None = None
     brief: bool = False
 
 

@@ -372,7 +372,17 @@ def test_an_editor_is_offered_once_and_the_answer_is_kept(
         assert run_command(["start"]) == PASS
     assert asked == ["Open two-little-functions in codium?"]
     assert opened == [["codium", "two-little-functions"]] * 2 * answer
-    assert read_choices(read_course(place / "two-little-functions")).editor == ("codium" if answer else "")
+    assert read_choices(read_course(place / "two-little-functions")).editor is answer
+
+
+def test_a_folder_of_somebody_elses_names_no_program_to_start(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run_command(["start"]) == PASS
+    kept = place / "two-little-functions" / ".course" / "choices.json"
+    kept.write_text('{"version": 1, "part": null, "editor": "touch stolen", "brief": false}\n', "utf-8")
+    monkeypatch.setattr(command_start, "is_somebody_there", lambda: True)
+    monkeypatch.setattr(command_start, "confirmed", lambda _: False)
+    monkeypatch.setattr(command_start.subprocess, "Popen", lambda _: pytest.fail("a program is started"))
+    assert run_command(["start"]) == PASS
 
 
 def test_without_a_terminal_no_editor_is_offered(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
