@@ -1,14 +1,29 @@
-"""Turn a wrong program into a catalogue entry: a patch of the solution, with texts to write."""
+"""Turn a wrong program into a catalogue entry: a patch of the solution, with texts to write.
+
+For each standard check that no misconception fails, a default one has its texts already.
+"""
 
 import ast
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass
 from pathlib import Path
 from textwrap import indent
 
-from autograder.course import Course, Exercise, UsageError, write_atomically
+from autograder.answer_key import Keys
+from autograder.checks import HINTS, Check, Key, Raises
+from autograder.comparison import Expected, passes
+from autograder.course import Course, Exercise, Suite, UsageError, write_atomically
+from autograder.edits import AXIS_CALLS, AXIS_WORDS, Slot, Variant, name_of, variants
 from autograder.protocol import first_line
+from autograder.report import plural
+from autograder.runner import Fault, Observed, Outcome, Runner
+
+from .mutants import Mutant, mutants_of, patch_of
+from .programs import programs_of
 
 Defined = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 Patch = tuple[str, str]
@@ -252,3 +267,261 @@ def _literal(text: str) -> str:
 
 def _basic(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007F")
+
+
+# The operators behind the default misconceptions of standard checks: what learners do wrong in almost every part.
+#
+# Those for a device, a dtype, a write into the input and the graph of autograd are operators of `course mutate`, too.
+
+FIXED_AXES, MODE_IGNORED, NOT_TRAINED, IN_PLACE = "fixed axes", "mode ignored", "not trained", "in place"
+"""The names of the operators that are only here, and of one that has more variants here."""
+
+OPERATORS = {
+    "inputs_kept": IN_PLACE,
+    "dtypes": "dtype",
+    "device": "device",
+    "leading_axes": FIXED_AXES,
+    "training": MODE_IGNORED,
+    "gradients": "gradient",
+    "parameters": NOT_TRAINED,
+}
+"""The operator that makes programs which a kind of standard check catches."""
+
+COUNTS = (3, 4, 2)
+"""How many axes a learner may count from the first one: batch, position and feature, with heads, or no batch."""
+
+HOLDERS = {"Parameter", "ModuleList", "ModuleDict", "ParameterList"}
+
+
+def standard_variants(slot: Slot, imported: Collection[str]) -> Iterator[Variant]:
+    """Yield the wrong nodes for standard checks that may replace a node."""
+    node, parent = slot.node, slot.parent
+    yield from (found for found in variants(slot, imported) if found[0] in OPERATORS.values())
+    match node:
+        case ast.Return(ast.expr() as value) if slot.place.parameters:
+            written = ast.Attribute(ast.Name(slot.place.parameters[0], ast.Load()), "copy_", ast.Load())
+            yield IN_PLACE, ast.Return(ast.Call(written, [value], []))
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="self")) as part, args=[_, *_]) if "drop" in part.attr:
+            always = ast.Call(ast.Attribute(part, "train", ast.Load()), [], [])
+            yield MODE_IGNORED, ast.Call(always, node.args, node.keywords)
+        case ast.Attribute(value=ast.Name(id="self"), attr="training", ctx=ast.Load()):
+            yield MODE_IGNORED, ast.Constant(True)
+        case ast.Call(func=func, args=[value, *_]) if name_of(func) in HOLDERS and isinstance(parent, ast.Assign):
+            yield NOT_TRAINED, value
+        case ast.Call(func=ast.Attribute(attr="transpose" | "mean" | "sum" | "softmax" | "var"), args=[_, *_]):
+            yield from _of_axes(node)
+    if _negative(node) is not None and _is_axis(slot):
+        yield from ((FIXED_AXES, ast.Constant(count + value)) for count, value in _counted(node))
+    if isinstance(node, ast.Attribute) and node.attr in ("mT", "mH"):
+        swap = ast.Attribute(node.value, "transpose", ast.Load())
+        yield FIXED_AXES, ast.Call(swap, [ast.Constant(1), ast.Constant(2)], [])
+    if isinstance(node, ast.Tuple) and any(isinstance(part, ast.Constant) and part.value is ... for part in node.elts):
+        yield FIXED_AXES, ast.Tuple([axis for part in node.elts for axis in _spelled_out(part)], node.ctx)
+
+
+def _of_axes(node: ast.Call) -> Iterator[Variant]:
+    """Yield the call with all its axes counted from the first one."""
+    if sum(_negative(part) is not None for part in node.args) > 1:
+        for count in COUNTS:
+            other = copy(node)
+            other.args = [
+                part if (value := _negative(part)) is None else ast.Constant(count + value) for part in node.args
+            ]
+            yield FIXED_AXES, other
+
+
+def _counted(node: ast.AST) -> Iterator[tuple[int, int]]:
+    value = _negative(node)
+    yield from ((count, value) for count in COUNTS if value is not None and count + value >= 0)
+
+
+def _negative(node: ast.AST) -> int | None:
+    """Return a whole number below 0 that is written as one; None for any other node."""
+    match node:
+        case ast.UnaryOp(ast.USub(), ast.Constant(value=int() as value)) if value:
+            return -value
+    return None
+
+
+def _is_axis(slot: Slot) -> bool:
+    if isinstance(slot.parent, ast.keyword):
+        return slot.parent.arg in AXIS_WORDS
+    return isinstance(slot.parent, ast.Call) and name_of(slot.parent.func) in AXIS_CALLS
+
+
+def _spelled_out(index: ast.expr) -> list[ast.expr]:
+    """Return an index; two whole axes in place of an ellipsis."""
+    is_dots = isinstance(index, ast.Constant) and index.value is ...
+    return [ast.Slice(None, None, None), ast.Slice(None, None, None)] if is_dots else [index]
+
+
+# Texts of misconceptions that are alike in every exercise, by the operator that makes them.
+
+TEXTS: dict[str, Texts] = {
+    "device": (
+        "a new tensor is made on the CPU",
+        "A new tensor is on the CPU unless you name a device, so the code fails for inputs on an accelerator.",
+        HINTS["device"][0],
+    ),
+    "dtype": (
+        "a tensor has a fixed dtype",
+        "The result then has another dtype than the input, or loses precision on the way.",
+        HINTS["dtypes"][0],
+    ),
+    "gradient": (
+        "the graph of autograd is cut",
+        "No gradient flows back through this value, so nothing before it can learn.",
+        HINTS["gradients"][0],
+    ),
+    "in place": (
+        "a tensor is changed in place",
+        "Everyone who holds this tensor sees the change: the caller, a parameter, or the graph that gradients need.",
+        HINTS["inputs_kept"][0],
+    ),
+    FIXED_AXES: (
+        "axes are counted from the first one",
+        "With another number of axes before the last ones, a fixed number names another axis.",
+        HINTS["leading_axes"][0],
+    ),
+    MODE_IGNORED: (
+        "dropout acts in evaluation too",
+        "`model.eval()` must turn dropout off. Else the result of a trained model changes from call to call.",
+        HINTS["training"][0],
+    ),
+    NOT_TRAINED: (
+        "a parameter or a part is not registered",
+        "A tensor or a list of layers that is no parameter or submodule is neither trained nor saved.",
+        HINTS["parameters"][0],
+    ),
+}
+"""The name, the explanation and the hint. For other operators the author writes them."""
+
+EXAMPLES = {
+    "inputs_kept": "an in-place operation on an input: `x += y`, `x.mul_(2)` or `x[..., 0] = 0`",
+    "dtypes": "a fixed dtype: `x.float()`, or a new tensor without `dtype=x.dtype`",
+    "device": "a tensor on the CPU: `x.cpu()`, or a new tensor without `device=x.device`",
+    "leading_axes": "axes counted from the first one: `dim=1` or `transpose(1, 2)`",
+    "training": "dropout in evaluation: `nn.functional.dropout(x, p)`",
+    "gradients": "a cut graph: `x.detach()`, `x.data` or `torch.no_grad()`",
+    "parameters": "a tensor that is no `nn.Parameter`, or layers in a plain list",
+}
+"""What an author may write by hand for a kind of standard check, where no small change of the solution fails it."""
+
+
+OnProgress = Callable[[int, int], None]
+
+MAY_RAISE = frozenset({"device", "dtypes", "leading_axes"})
+"""The kinds of standard checks in which a typical mistake raises, as tensors of two devices do."""
+
+
+@dataclass(frozen=True)
+class Defaults:
+    """The entries that were added by the check that they fail, and the standard checks without one that fits.
+
+    `tried` is the number of programs that were run for each check.
+    """
+
+    entries: Mapping[str, str]
+    without: tuple[Check, ...]
+    tried: Mapping[str, int]
+
+    @property
+    def advice(self) -> list[str]:
+        """Return a sentence for each check without an entry: what was tried, and what the author may write."""
+        return [
+            f"no default misconception fails {check.id}. {plural(self.tried[check.id], 'program')} tried in which "
+            f"{TEXTS[OPERATORS[check.kind]][0]}. Write {EXAMPLES[check.kind]}"
+            for check in self.without
+        ]
+
+
+def add_defaults(suite: Suite, exercise: Exercise, *, on_progress: OnProgress = lambda *_: None) -> Defaults:
+    """Add a misconception to an exercise for every standard check that none fails; each was run, and fails its check.
+
+    Of several programs, the one that fails the fewest other checks is taken. `on_progress(done, total)` is called for
+    each program that was run.
+    """
+    with Keys(suite, seed=suite.course.seed) as keys, Runner(suite, seed=suite.course.seed, shared=True) as runner:
+        trier = _Trier(suite, exercise, runner, keys.reference(exercise).reference)
+        idle = trier.idle()
+        candidates = trier.candidates({check.kind for check in idle})
+        chosen: dict[str, Mutant] = {}
+        fewest: dict[str, int] = {}
+        for done, mutant in enumerate(candidates, 1):
+            outcomes = trier.outcomes(mutant.source, suite.checks[exercise.id])
+            failed = trier.failed(outcomes)
+            for check in idle:
+                is_better = len(failed) < fewest.get(check.id, len(trier.checks) + 1)
+                is_fit = OPERATORS[check.kind] == mutant.operator and not trier.only_crashes(check, outcomes)
+                if check.id in failed and is_fit and is_better:
+                    chosen[check.id], fewest[check.id] = mutant, len(failed)
+            on_progress(done, len(candidates))
+    entries = {check.id: _add(suite, exercise, check, chosen[check.id]) for check in idle if check.id in chosen}
+    made = Counter(mutant.operator for mutant in candidates)
+    tried = {check.id: made[OPERATORS[check.kind]] for check in idle}
+    return Defaults(entries, tuple(check for check in idle if check.id not in chosen), tried)
+
+
+class _Trier:
+    """Runs programs of one exercise on some of its checks."""
+
+    def __init__(self, suite: Suite, exercise: Exercise, runner: Runner, reference: Mapping[Key, Expected]) -> None:
+        self.suite = suite
+        self.exercise = exercise
+        self.runner = runner
+        self.reference = reference
+        self.checks = {check.id: check for check in suite.checks[exercise.id]}
+        self.base = next(iter(programs_of(suite, exercise))).sources
+        self.solution = self.base[exercise.file].decode("utf-8")
+
+    def idle(self) -> list[Check]:
+        """Return the standard checks that no misconception fails."""
+        left = [check for check in self.checks.values() if check.kind in OPERATORS]
+        wrong = [program for program in programs_of(self.suite, self.exercise) if program.kind == "misconception"]
+        for program in wrong:
+            failed = self.failed(self.outcomes(program.sources[self.exercise.file].decode("utf-8"), left))
+            left = [check for check in left if check.id not in failed]
+        return left
+
+    def candidates(self, kinds: set[str]) -> list[Mutant]:
+        """Return the programs that these kinds of checks may catch, without those of the catalogue."""
+        operators = {OPERATORS[kind] for kind in kinds}
+        made = mutants_of(self.solution, self.exercise.number, standard_variants)
+        return [mutant for mutant in made if mutant.operator in operators]
+
+    def outcomes(self, source: str, checks: Sequence[Check]) -> Mapping[Key, Outcome]:
+        """Return the outcomes of every trial of these checks for a program."""
+        trials = [(check.id, trial) for check in checks for trial in range(check.trials)]
+        sources = {**self.base, self.exercise.file: source.encode()}
+        run = self.runner.run(sources, {self.exercise.id: trials}) if trials else None
+        return run.outcomes.get(self.exercise.id, {}) if run is not None else {}
+
+    def failed(self, outcomes: Mapping[Key, Outcome]) -> set[str]:
+        """Return the ids of the checks that fail with these outcomes."""
+        judges = {name: check.judge for name, check in self.checks.items()}
+        pairs = outcomes.items()
+        return {key[0] for key, outcome in pairs if not passes(outcome, self.reference[key], judges[key[0]])}
+
+    def only_crashes(self, check: Check, outcomes: Mapping[Key, Outcome]) -> bool:
+        """Say whether a program teaches nothing about a check: it raises where the mistake itself raises nothing."""
+        crashes = [
+            _is_crash(outcome)
+            for (name, _), outcome in outcomes.items()
+            if not isinstance(self.checks[name].judge, Raises)  # these observe every exception
+        ]
+        return all(crashes) if check.kind in MAY_RAISE else any(crashes)
+
+
+def _is_crash(outcome: Outcome) -> bool:
+    """Say whether a trial ended without a result. A missing parameter is no crash: the message names it."""
+    return not isinstance(outcome, Observed) and not (isinstance(outcome, Fault) and outcome.kind == "structure")
+
+
+def _add(suite: Suite, exercise: Exercise, check: Check, mutant: Mutant) -> str:
+    """Add a program to the catalogue with the texts of its operator; return the entry."""
+    solution = (suite.course.solutions_dir / exercise.file).read_text("utf-8")
+    name = f"{exercise.id[5:]}-{check.id}".replace("_", "-")
+    origin = f"A default misconception of the standard check {check.id}."
+    entry = entry_of(exercise, name, origin, [patch_of(solution, mutant.source)], TEXTS[mutant.operator])
+    append_entry(suite.course, exercise, name, entry)
+    return entry

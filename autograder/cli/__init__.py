@@ -12,7 +12,7 @@ from autograder.ending import GRADER
 from autograder.faces import face
 
 if TYPE_CHECKING:
-    from .commands import (
+    from .program import (
         COURSE_SEED,
         DEVICE,
         DIFFERENT_SEED,
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         LAYOUT,
         LAYOUTS,
         ONE_STUDENT,
+        PACKAGES,
         ROSTER,
         CommandParser,
         Parser,
@@ -30,9 +31,9 @@ if TYPE_CHECKING:
         add_run,
         add_submissions,
         address,
+        parse,
         positive,
     )
-    from .program import PACKAGES, parse
     from .screen import (
         KeyProgress,
         Part,

@@ -9,7 +9,7 @@ from pathlib import Path
 from autograder.course import VARIABLE, distrust, find_course, read_course, trust_folder
 from autograder.ending import ENVIRONMENT, PASS
 
-from .commands import CommandParser
+from .program import CommandParser
 from .screen import say, warn
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from autograder.faces import face
 
 if TYPE_CHECKING:
+    from .case import Axes
     from .differences import Trial, of_difference
     from .exceptions import (
         ArgumentUnused,
@@ -20,10 +21,22 @@ if TYPE_CHECKING:
         of_fault,
     )
     from .findings import Source, finding_of
-    from .judgement import UNEXPLAINED, Diagnosis, Judgement, Location, Trials, Verdict, claim_of, overall
-    from .locations import EXERCISE_SECONDS, SUBMISSION_SECONDS, Deadline, decides, place_in
+    from .judgement import (
+        EXERCISE_SECONDS,
+        SUBMISSION_SECONDS,
+        UNEXPLAINED,
+        Deadline,
+        Diagnosis,
+        Judgement,
+        Location,
+        Trials,
+        Verdict,
+        claim_of,
+        decides,
+        overall,
+        place_in,
+    )
     from .locator import FindTraces, find_locations
-    from .named_sizes import Axes
     from .statuses import (
         CheckRequired,
         CourseFileWrong,

@@ -28,7 +28,7 @@ from autograder.protocol import (
 from autograder.results import Place
 from autograder.runner import RecordedTrace, TraceStep
 
-from .locations import Deadline, Divergence, StepState
+from .judgement import Deadline, Divergence, StepState
 
 MOST_CULPRITS = 100
 """The most steps that are blamed for one mistake: several times as many as honest programs have."""

@@ -19,8 +19,7 @@ from autograder.runner import (
     without_file,
 )
 
-from .judgement import Diagnosis
-from .locations import Line
+from .judgement import Diagnosis, Line
 from .statuses import WorkerEnded
 
 TENSORS = "the tensors in that line's function"

@@ -10,8 +10,23 @@ from autograder.results import LARGEST, Certainty, Fact, Finding, FindingKind, P
 from autograder.submission import Cells
 
 from .exceptions import ExitCalled, Raised, StructureWrong, SyntaxInvalid
-from .judgement import BESIDE_A_NAME, UNEXPLAINED, Diagnosis, Location, claim_of
-from .locations import Decides, Diverges, Line, StepState, label, line_in, name_of, origin_label, place_in, within
+from .judgement import (
+    BESIDE_A_NAME,
+    UNEXPLAINED,
+    Decides,
+    Diagnosis,
+    Diverges,
+    Line,
+    Location,
+    StepState,
+    claim_of,
+    label,
+    line_in,
+    name_of,
+    origin_label,
+    place_in,
+    within,
+)
 from .named_sizes import question, reason
 from .statuses import MORE, EarlierUnwritten, alike, explained, more, named
 

@@ -14,8 +14,7 @@ from autograder.runner import Fault, Observed, Outcome, RecordedTrace, Survey
 
 from .divergence import Where, first_divergence
 from .exceptions import ArgumentUnused, in_characters
-from .judgement import Diagnosis, Judgement, Location, Trials, Verdict
-from .locations import Deadline, Divergence, StepState
+from .judgement import Deadline, Diagnosis, Divergence, Judgement, Location, StepState, Trials, Verdict
 from .named_sizes import factors, named, simplest
 
 # Finds the place of a mistake: the statement a misconception is known by, or the line where the values diverge.

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
         require_attempt,
         take_hint,
     )
-    from .keys import QUIT, Keyboard, keyboard
     from .next_steps import (
         Command,
         StartHint,
@@ -70,7 +69,7 @@ if TYPE_CHECKING:
         texts_above,
     )
     from .session import RunCommand, Session
-    from .session_screen import BEFORE_EDIT, Cockpit, Screen, is_large_enough
+    from .session_screen import BEFORE_EDIT, QUIT, Cockpit, Keyboard, Screen, is_large_enough, keyboard
     from .store import (
         Choices,
         LastReport,

@@ -37,8 +37,7 @@ from autograder.submission import (
 
 from .events import Progress
 from .hints import take_hint
-from .keys import Keyboard
-from .session_screen import AFTERWARDS, CHECKING, STARTING_OVER, Screen, unexplained
+from .session_screen import AFTERWARDS, CHECKING, STARTING_OVER, Keyboard, Screen, unexplained
 from .store import digest_of, read_progress
 
 # One check of an exercise, in a thread and a process of its own, that can be cancelled at any time.

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from autograder.authoring import TEXTS, Mutant, add_defaults, mutants_of
-from autograder.authoring import default_misconceptions as standard
-from autograder.authoring.default_misconceptions import EXAMPLES, OPERATORS, standard_variants
+from autograder.authoring import naming as standard
+from autograder.authoring.naming import EXAMPLES, OPERATORS, standard_variants
 from autograder.checks import HINTS
 from autograder.cli.program import run_command
 from autograder.ending import FAIL, PASS

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.cli.commands import COMMANDS, OVERVIEW, file_of
+from autograder.cli.program import COMMANDS, OVERVIEW, file_of
 from tests.autograder.project.test_boundaries import APPLICATIONS
 from tests.support import plain, tiny
 

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.cli.commands import COMMANDS, CommandParser, file_of
-from autograder.cli.program import _parsed, parse
+from autograder.cli.program import COMMANDS, CommandParser, _parsed, file_of, parse
 from tests.support import tiny
 
 LONGEST_SENTENCE = 20
@@ -66,7 +65,7 @@ def test_sentences_of_a_description_are_short(command: str) -> None:
 
 
 def test_a_paragraph_is_wrapped_and_a_list_stays_as_it_is() -> None:
-    from autograder.cli.commands import HelpFormatter
+    from autograder.cli.program import HelpFormatter
 
     text = "One two\nthree.\n\n - four\n - five"
     assert HelpFormatter("course")._fill_text(text, 40, "") == "One two three.\n\n - four\n - five"

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from autograder.diagnosis import Diagnosis, Location, Raised, Source, finding_of, of_fault
-from autograder.diagnosis.locations import Divergence, StepState
+from autograder.diagnosis.judgement import Divergence, StepState
 from autograder.diagnosis.values import SignFlipped
 from autograder.results import Finding, Place
 from autograder.runner import Fault

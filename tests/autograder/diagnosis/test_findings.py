@@ -14,7 +14,7 @@ from autograder.comparison.facts import DroppedTogether, KeptScaled
 from autograder.comparison.float_arrays import dropped_wrongly
 from autograder.diagnosis import Axes, Diagnosis, Location, Source, Trial, finding_of, of_difference, of_fault
 from autograder.diagnosis.findings import excerpt
-from autograder.diagnosis.locations import Divergence, StepState
+from autograder.diagnosis.judgement import Divergence, StepState
 from autograder.diagnosis.named_sizes import agreed, factors, named, simplest
 from autograder.protocol import Opaque, Value
 from autograder.results import LARGEST, Certainty, Evidence, Finding, FindingKind, Place

@@ -10,7 +10,7 @@ import pytest
 from autograder.answer_key import AnswerKey, Misconception
 from autograder.checks import Key, Same
 from autograder.diagnosis import Diagnosis, Judgement, Location, NothingRead, Trials, Verdict, decides
-from autograder.diagnosis.locations import Divergence, StepState
+from autograder.diagnosis.judgement import Divergence, StepState
 from autograder.diagnosis.statuses import MORE
 from autograder.edits import Clues, Edit
 from autograder.judge import Budget, Grader, result_of

@@ -11,7 +11,7 @@ import torch
 
 from autograder.diagnosis import Deadline
 from autograder.diagnosis.divergence import first_divergence
-from autograder.diagnosis.locations import OutOfTime
+from autograder.diagnosis.judgement import OutOfTime
 from autograder.diagnosis.locator import in_file
 from autograder.protocol import MOST_PRINTS, WIDTH, Array, Opaque, Value
 from autograder.protocol import frames as bounds
