@@ -22,7 +22,7 @@ ENGINE = Path(__file__).parents[1]
 SKELETON = Path(__file__).with_name("skeleton")
 """The course that `course init` makes."""
 
-OF_STUDENTS = ("lsp", "notebook", "nbgrader", "review")
+OF_STUDENTS = ("lsp", "mcp", "notebook", "nbgrader", "review")
 """The extras that every kit has."""
 
 PYPROJECT = """\

@@ -290,6 +290,7 @@ def _course_texts(title: str, kind: str) -> dict[str, str]:
         "README.md": "readme.txt",
         "requirements.txt": "requirements.txt",
         ".gitignore": "gitignore.txt",
+        "AGENTS.md": "agents.txt",
         ".github/workflows/course.yml": "workflow.txt",
         f"{checks}/test_{EXAMPLE}.py": f"{kind}/checks.txt",
         f"{checks}/{STEPS_PREFIX}{EXAMPLE}.py": f"{kind}/steps.txt",

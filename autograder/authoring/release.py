@@ -140,6 +140,9 @@ On Linux, pip downloads torch with CUDA, which is several gigabytes. If you have
 `PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu` before `pip`: the CPU build is much smaller.
 """
 README = Path(__file__).with_name("student_readme.md")
+AGENTS = "AGENTS.md"
+"""What a coding agent reads in a folder: how to help there. A course may change it or leave it out."""
+
 INSTALL = """
 You need Python 3.11 to 3.14. In this folder, make an environment with `python3 -m venv .venv`
 and `source .venv/bin/activate` (on Windows `.venv\\Scripts\\activate`). Then run:
@@ -213,12 +216,14 @@ def complete(
 def _course(course: Course, in_wheel: bool = False) -> dict[str, bytes]:
     """Return the public files of a course."""
     checks = course.checks_dir.relative_to(course.root).as_posix()
+    agents = course.root / AGENTS
     texts = json.dumps(catalogue(course), indent=1, ensure_ascii=False)
     return {
         "course.toml": _public_toml(course),
         "README.md": _readme(course, in_wheel=in_wheel).encode(),
         ".gitignore": "".join(f"{pattern}\n" for pattern in IGNORED.split()).encode(),
         ".gitattributes": b"*.xz binary\n",
+        **({AGENTS: agents.read_bytes()} if agents.is_file() else {}),
         f"{checks}/{CATALOGUE}": f"{texts}\n".encode(),
         **{f".vscode/{file.name}": file.read_bytes() for file in sorted(EDITOR.glob("*.json"))},
         **{file.relative_to(course.root).as_posix(): file.read_bytes() for file in _public(course)},

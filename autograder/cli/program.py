@@ -44,7 +44,7 @@ from .screen import say, warn
 
 GROUPS = {
     "Write and check": ("try", "check", "watch", "lsp"),
-    "Get help": ("hint", "why", "diff", "solution"),
+    "Get help": ("hint", "why", "diff", "solution", "mcp"),
     "Practise": ("hunt", "arrange", "review"),
     "Find your way": ("start", "next", "list", "status", "report", "reset"),
     "Hand in and use": ("submit", "play"),

@@ -1,4 +1,4 @@
-"""The language server: it checks at every save, and shows the wrong line in an editor."""
+"""Servers that other programs start: the language server of an editor, and the tools of an assistant."""
 
 from typing import TYPE_CHECKING
 

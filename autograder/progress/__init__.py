@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .hints import (
         code_lines,
         evidence_json,
+        failure_texts,
         find_page,
         has_changed,
         no_hint_reason,

@@ -38,6 +38,11 @@ def test_a_new_course_has_a_list_of_what_gets_a_flag(tmp_path: Path, tensors: bo
     assert {"way:unlisted", "way:computed-name", "exec", "gc"} <= set(odd)
 
 
+def test_a_new_course_asks_coding_agents_to_help_without_solving(tmp_path: Path) -> None:
+    new_course(tmp_path / "course", tensors=False)
+    assert (tmp_path / "course" / "AGENTS.md").read_bytes() == (tiny.REPOSITORY / "AGENTS.md").read_bytes()
+
+
 def test_what_practice_writes_is_not_committed(tmp_path: Path) -> None:
     new_course(tmp_path / "course", tensors=False)
     assert {"/hunt/", "/arrange/"} <= {*(tmp_path / "course" / ".gitignore").read_text("utf-8").split()}
@@ -93,8 +98,8 @@ def test_a_kit_installs_what_its_course_declares_and_no_tools_of_authors() -> No
         for libraries in ((), ("torch",))
     )
     assert [entry for entry in tensors["dependencies"] if entry not in plain["dependencies"]] == ["torch<2.16,>=2.4"]
-    assert sorted(plain["optional-dependencies"]) == ["lsp", "nbgrader", "notebook", "review"]
-    assert sorted(tensors["optional-dependencies"]) == ["lsp", "nbgrader", "notebook", "review", "torch"]
+    assert sorted(plain["optional-dependencies"]) == ["lsp", "mcp", "nbgrader", "notebook", "review"]
+    assert sorted(tensors["optional-dependencies"]) == ["lsp", "mcp", "nbgrader", "notebook", "review", "torch"]
 
 
 def test_a_kit_pins_what_it_was_released_with() -> None:

@@ -32,6 +32,7 @@ INSTALL = {
 
 EXTENSION = {
     "pip install -e '.[lsp]'",
+    "pip install -e '.[mcp]'",
     "cd editors/vscode && npm ci && npm run package",
     "code --install-extension editors/vscode/build-a-transformer.vsix",
 }
