@@ -45,7 +45,8 @@ class Exercise:
     `hints` has three hints for each check, from a question to the step. `forbidden` has the calls that would skip
     the exercise, as dotted names. `words` name what its axes count, where the course's own words do not fit. `built`
     describes in one line what a learner who passes has built. `start` has one to three texts for the TODOs of the stub,
-    by name: how to begin. `minutes` is the author's estimate of the time that the exercise takes.
+    by name: how to begin. `minutes` is the author's estimate of the time that the exercise takes. `also` are other
+    names by which a learner may call it.
     """
 
     id: str
@@ -58,6 +59,7 @@ class Exercise:
     built: str | None = None
     start: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     minutes: int | None = None
+    also: tuple[str, ...] = ()
 
     @property
     def number(self) -> str:
@@ -322,14 +324,16 @@ class UsageError(Exception):
 
 
 def resolve_exercise(course: Course, word: str) -> Exercise:
-    """Return the exercise that a word names: `5`, `05`, `ex05`, `attention`, `ex05_attention`, or a prefix.
+    """Return the exercise that a word names: `5`, `05`, `ex05`, `attention`, `ex05_attention`, a prefix, or `also`.
 
     Raises `UsageError` if the word fits no exercise, or several.
     """
     typed = word.strip().lower().replace("-", "_")
-    exact = [exercise for exercise in course.exercises if typed in _names(exercise)]
+    exact = [exercise for exercise in course.exercises if typed in _names(exercise) or typed in exercise.also]
     by_prefix = [
-        exercise for exercise in course.exercises if typed and any(name.startswith(typed) for name in _words(exercise))
+        exercise
+        for exercise in course.exercises
+        if typed and any(name.startswith(typed) for name in (*_words(exercise), *exercise.also))
     ]
     matches = exact or by_prefix
     if len(matches) == 1:

@@ -14,7 +14,7 @@ from pathlib import Path
 from autograder.formats import COURSE
 from autograder.protocol import PACKAGE, PREFIX, SURVEY_REASON, SYNTAX, WAYS, Usual, is_package, is_syntax
 
-from .course import HINTS, Activity, Choice, Columns, Course, Exercise, Limits, Part, Value, Words
+from .course import HINTS, Activity, Choice, Columns, Course, Exercise, Limits, Part, Value, Words, names_of
 from .grading import read_assignments, read_grading, read_take, taking
 from .storage import read_plain
 from .toml import (
@@ -420,11 +420,14 @@ def _as_total(value: object) -> Decimal | None:
 
 # Read the [[exercises]] of course.toml: their ids, points, needs and forbidden names; the hints beside their checks.
 
-EXERCISE_KEYS = ("id", "part", "title", "points", "needs", "forbidden", "words", "built", "minutes")
+EXERCISE_KEYS = ("id", "part", "title", "points", "needs", "forbidden", "words", "built", "minutes", "also")
 """The keys of an exercise in course.toml."""
 
 HINT_KEYS = ("start", "hints")
 """The tables in the file with the hints of an exercise."""
+
+ALSO = re.compile(r"[a-z][a-z0-9_]*")
+"""Another name of an exercise, as somebody types it."""
 
 ID = re.compile(r"ex[0-9]{2}_[a-z][a-z0-9_]*")
 """The id of an exercise: the names of its files begin with it."""
@@ -473,6 +476,13 @@ def read_exercises(
         )
         for index, section in enumerate(sections)
     ]
+    for section, exercise in zip(sections, exercises, strict=True):
+        others = {
+            name: one for one in exercises if one.id not in ("", exercise.id) for name in (*names_of(one), *one.also)
+        }
+        for name in exercise.also:
+            if name in others:
+                section.note("also", f"also has {name}, which names {others[name].id} already; choose another name")
     return tuple(exercises), parts
 
 
@@ -508,7 +518,13 @@ def _exercise(
         built=_built(section),
         start=start,
         minutes=section.value("minutes", "a whole number of minutes above 0", as_positive, required=False),
+        also=section.value("also", "a list of names in lower case, like rope", _as_names, required=False) or (),
     )
+
+
+def _as_names(value: object) -> tuple[str, ...] | None:
+    names = as_texts(value)
+    return names if names is not None and all(ALSO.fullmatch(name) for name in names) else None
 
 
 def _id(section: Section) -> str:

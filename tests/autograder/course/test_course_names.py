@@ -1,5 +1,6 @@
 """The short names of exercises."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,13 @@ def test_an_exercise_has_many_names(course: Course, word: str) -> None:
 @pytest.mark.parametrize("word", ["multi_head", "multi-head", "multi", "6"])
 def test_underscores_in_a_name_may_be_dashes_and_its_end_left_out(course: Course, word: str) -> None:
     assert resolve_exercise(course, word).id == "ex06_multi_head"
+
+
+@pytest.mark.parametrize("word", ["rope", "ROPE", "ro"])
+def test_an_exercise_is_found_by_what_learners_call_it(word: str) -> None:
+    rotary = replace(course_of("ex17_rotary").exercises[0], also=("rope",))
+    course = replace(course_of("ex01_embeddings"), exercises=(*course_of("ex01_embeddings").exercises, rotary))
+    assert resolve_exercise(course, word).id == "ex17_rotary"
 
 
 def test_an_unknown_exercise_names_the_nearest_and_the_command_that_lists_all(course: Course) -> None:
