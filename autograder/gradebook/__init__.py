@@ -23,17 +23,23 @@ if TYPE_CHECKING:
         now,
         read_accepted,
         read_adjustments,
+        refuse_idle,
         withdraw,
     )
     from .graded import (
+        CLAIM,
         Exporter,
         ExportError,
         Graded,
         Mark,
         choose_students,
         chosen_facts,
+        claim_digest,
+        claim_text,
         course_of,
         course_of_run,
+        decided_again,
+        graded_entries,
         grading_course,
         grading_seed,
         handed_in_at,
@@ -71,6 +77,7 @@ if TYPE_CHECKING:
         missing,
         policy_of,
         times_to_look_at,
+        warnings_about,
         without_effect,
     )
     from .roster import ROSTER_FILE, Roster, Student, as_csv, csv_text, named, read_roster

@@ -9,7 +9,7 @@ import hashlib
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
@@ -87,6 +87,7 @@ class Adjustment:
             "handed_in": f"handed in at {self.value}",
             "extension": f"due {self.value}" if self.due else f"{plural(self.amount, 'day')} more time",
             "comment": "comment" if self.is_whole else f"comment on {self.subject}",
+            "withdraw": f"{self.value or 'everything'} withdrawn for {self.subject}",
         }[self.kind]
         return one_line(f"{what}, by {self.by} on {self.when}{f': {self.text}' if self.text else ''}")
 
@@ -188,13 +189,25 @@ def adjustment(course: Course, roster: Roster, cells: Mapping[str, str]) -> Adju
     return Adjustment(**{name: one_line(known[name]) for name in COLUMNS}, amount=amount, due=due)
 
 
-def append(course: Course, rows: Sequence[Adjustment]) -> None:
-    """Add rows to the file of a course, made if it is missing; no reader sees a part of them. Raises OSError."""
+def append(course: Course, rows: Sequence[Adjustment], before: Callable[[], None] = lambda: None) -> None:
+    """Add rows to the file of a course, made if it is missing; no reader sees a part of them. Raises OSError.
+
+    `before` is called once no other program can add rows. If it raises, nothing is added.
+    """
     path = adjustments_file(course, None)
     with folder_lock(state_folder(course.root)):
+        before()
         text = path.read_text("utf-8") if path.is_file() else ",".join(COLUMNS) + "\n"
         ended = text if text.endswith("\n") else f"{text}\n"
         write_atomically(path, ended + "".join(row_text(row.row(), COLUMNS) for row in rows), durable=True)
+
+
+def refuse_idle(row: Adjustment, known: Adjustments) -> None:
+    """Raise `UsageError` for a row that withdraws what does not count."""
+    own = known.of(row.student)
+    if row.kind == "withdraw" and not any(one.exercise == row.exercise and row.value in ("", one.kind) for one in own):
+        who = one_line(row.student)
+        raise UsageError(f"nothing like that counts for {who}; `course adjust --list` shows what does")
 
 
 def merged(own: Adjustments, theirs: Adjustments, keep: str | None) -> tuple[Adjustment, ...]:

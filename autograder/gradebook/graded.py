@@ -28,10 +28,18 @@ from autograder.course import (
 )
 from autograder.report import DECIDED, plural
 from autograder.results import CheckResult, ExerciseResult, Finding, Report, UnknownFormat, read_report
-from autograder.submission import Entry, SubmissionError, checked_id, parse_time, printable
+from autograder.submission import (
+    Entry,
+    SubmissionError,
+    checked_id,
+    handout_of,
+    list_submissions,
+    parse_time,
+    printable,
+)
 
-from .decisions import FILE, read_adjustments
-from .out import before, read_run
+from .decisions import FILE, read_accepted, read_adjustments
+from .out import before, read_run, result_digest
 from .policy import Final, Policy, deadline, final_of, missing, policy_of, times_to_look_at
 from .roster import Roster, Student, as_csv, named
 from .scores import harmless, read_scores
@@ -122,13 +130,15 @@ class ExportError(UsageError):
 class Mark:
     """One student of the class with the row of the roster. A missing student has neither `report` nor `final`.
 
-    `before` is the report from before a file was accepted, if that changed the submission.
+    `before` is the report from before a file was accepted, if that changed the submission. `judged` is the report as
+    it was graded, whatever was decided since.
     """
 
     row: Student
     report: Report | None = None
     final: Final | None = None
     before: Report | None = None
+    judged: Report | None = None
 
     @property
     def student(self) -> str:
@@ -225,16 +235,39 @@ def read_graded(course: Course, roster: Roster, out: Path, students: Sequence[st
         return Graded(course, policy, (_mark(policy, _student(out, report), report, None),))
     reports, notes = _reports(course, out, run)
     _require_same_checks(course, out, run)
+    marks = _marks(
+        policy, out, reports, {student: _before(out, student, report) for student, report in reports.items()}
+    )
+    return Graded(course, policy, _chosen(marks, students), (*notes, *_left_out(policy, marks)), run)
+
+
+def decided_again(graded: Graded, course: Course, roster: Roster, out: Path) -> Graded:
+    """Return a class that was read from a folder by the decisions and the roster of now; no report is read again.
+
+    Raises `UsageError` if the decisions cannot be read.
+    """
+    policy = policy_of(graded.course, roster, read_adjustments(course, roster))
+    reports = {mark.student: mark.judged for mark in graded.marks if mark.judged is not None}
+    marks = _marks(policy, out, reports, {mark.student: mark.before for mark in graded.marks})
+    others = tuple(note for note in graded.notes if not note.startswith(f"{FILE} "))
+    return replace(graded, policy=policy, marks=tuple(marks), notes=(*others, *_left_out(policy, marks)))
+
+
+def _marks(
+    policy: Policy, out: Path, reports: Mapping[str, Report], earlier: Mapping[str, Report | None]
+) -> list[Mark]:
     times = handed_in_times(out)
     marks = [
-        replace(_mark(policy, student, report, times.get(student)), before=_before(out, student, report))
+        replace(_mark(policy, student, report, times.get(student)), before=earlier.get(student))
         for student, report in reports.items()
     ]
-    marks += [_absent(policy, student) for student in missing(policy, reports)]
+    return marks + [_absent(policy, student) for student in missing(policy, reports)]
+
+
+def _left_out(policy: Policy, marks: Sequence[Mark]) -> tuple[str, ...]:
     known = {mark.student for mark in marks}
-    if nowhere := [student for student in policy.adjustments.students if student not in known]:
-        notes = (*notes, f"{FILE} has students without a submission, left out: {named(nowhere)}")
-    return Graded(course, policy, _chosen(marks, students), notes, run)
+    nowhere = [student for student in policy.adjustments.students if student not in known]
+    return (f"{FILE} has students without a submission, left out: {named(nowhere)}",) if nowhere else ()
 
 
 def handed_in_times(out: Path) -> Mapping[str, datetime]:
@@ -258,7 +291,7 @@ def of_class(graded: Graded) -> list[str]:
 
 def _mark(policy: Policy, student: str, report: Report, time: datetime | None) -> Mark:
     final = final_of(policy, student, time, report)
-    return Mark(policy.roster[student], report if final.is_open else _decided(report), final)
+    return Mark(policy.roster[student], report if final.is_open else _decided(report), final, judged=report)
 
 
 def _decided(report: Report) -> Report:
@@ -497,3 +530,32 @@ def _total(shares: Mapping[str, tuple[Fraction, Fraction]], dropped: Sequence[st
 
 def _max(graded: Graded) -> str:
     return f"{graded.policy.maximum / 100:.2f}"
+
+
+# The submissions that were graded, and what a student writes to ask about a check.
+
+
+def graded_entries(graded: Graded, folder: Path, layout: str | None) -> tuple[Entry, ...]:
+    """Return the submissions in a folder as grading lists them: the files of the run, and what was accepted."""
+    course, roster = graded.course, graded.policy.roster
+    handout = handout_of(course)
+    listing = list_submissions(folder, course.files, layout, roster or None, handout)
+    accepted = read_accepted(course, course.assignment.id if course.assignment else "")
+    entries, _ = accepted.apply(listing.entries, roster, handout)
+    return entries
+
+
+CLAIM = ("student", "exercise", "check", "report", "my question")
+"""What a claim has: a student asks about one check of one report."""
+
+
+def claim_text(mark: Mark, exercise: ExerciseResult, check: CheckResult) -> str:
+    """Return the lines that a student sends to ask about a check, as Markdown; `course desk --claims` reads them."""
+    values = (mark.student, exercise.id, check.id, claim_digest(mark), "")
+    return "".join(f"- {name}: {value}".rstrip() + "\n" for name, value in zip(CLAIM, values, strict=True))
+
+
+def claim_digest(mark: Mark) -> str:
+    """Return a short digest of the report of a mark, so that a claim about an earlier report is recognised."""
+    report = mark.judged or mark.report
+    return result_digest(report.to_json()).removeprefix("sha256:")[:12] if report is not None else ""

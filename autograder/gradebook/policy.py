@@ -9,8 +9,8 @@ from itertools import pairwise
 from math import floor
 from typing import Any
 
-from autograder.course import Course, Grading, UsageError
-from autograder.report import listed, number, plural, points
+from autograder.course import Course, Grading, UsageError, assigned, find_assignment
+from autograder.report import listed, number, one_line, plural, points
 from autograder.results import NOT_JUDGED, Report
 from autograder.submission import to_utc
 
@@ -381,3 +381,40 @@ def _start(course: Course, policy: Policy) -> datetime | None:
     due = policy.grading.due
     local = release or (due - timedelta(days=366) if due is not None else None)
     return to_utc(local, policy.grading.zone) if local is not None else None
+
+
+# What is unusual about a decision, and may be meant.
+
+
+def warnings_about(course: Course, row: Adjustment) -> tuple[str, ...]:
+    """Return what a person should know who has just added a row: it gives more than there is, or changes nothing."""
+    return tuple(filter(None, (_above_maximum(course, row), _without_due_date(course, row))))
+
+
+def _above_maximum(course: Course, row: Adjustment) -> str:
+    """Return a warning if somebody gets more points than there are, which may be meant; else ""."""
+    if row.kind not in ("points", "add") or row.amount <= (most := _maximum(course, row)):
+        return ""
+    given = f"{points(row.amount)} points for {row.subject} are more than its {points(most)}"
+    return f"{one_line(row.student)}: {given}, and they count; if that is a mistake, add another row"
+
+
+def _without_due_date(course: Course, row: Adjustment) -> str:
+    """Return a warning if more days or a time change nothing, because nothing is due; else ""."""
+    grading = course.grading
+    if row.kind not in ("extension", "handed_in") or (row.kind == "extension" and row.due is not None):
+        return ""
+    if row.exercise == WHOLE:
+        is_due = bool(grading and grading.due) or any(one.grading.due for one in course.assignments)
+    else:
+        is_due = find_assignment(course, row.exercise).grading.due is not None
+    found = f"{row.subject} has no due date, so this changes nothing"
+    return "" if is_due else f"{one_line(row.student)}: {found}; add due to course.toml"
+
+
+def _maximum(course: Course, row: Adjustment) -> int:
+    """Return the points of what a row is about, in hundredths."""
+    if not row.is_whole:
+        return course.exercise(row.exercise).points
+    whole = course if row.exercise == WHOLE else assigned(course, find_assignment(course, row.exercise))
+    return policy_of(whole, Roster()).maximum

@@ -12,19 +12,18 @@ from pathlib import Path
 from autograder.course import Course, Exercise, UsageError, load_suite, write_atomically
 from autograder.gradebook import (
     Graded,
-    Roster,
     Student,
     as_csv,
+    graded_entries,
     harmless,
     named,
     plain,
-    read_accepted,
     read_graded,
     read_roster,
 )
 from autograder.report import facts_of, one_line, plural, summary_of
 from autograder.runner import EnvironmentProblem
-from autograder.submission import Caps, Submission, handout_of, list_submissions, printable
+from autograder.submission import Caps, Submission, handout_of, printable
 
 from .page import FOLDER, SIMILAR, Findings, page, tables
 from .statistics import (
@@ -50,16 +49,13 @@ class GradedSubmissions:
     warnings: list[str] = field(default_factory=list)
 
 
-def read_submissions(folder: Path, layout: str | None, roster: Roster, graded: Graded) -> GradedSubmissions:
+def read_submissions(folder: Path, layout: str | None, graded: Graded) -> GradedSubmissions:
     """Return the submissions that were graded, read as grading reads them: the files of the run, and what was accepted.
 
     One that has changed or disappeared since is left out.
     """
     course = graded.course  # as far as the run graded it
-    handout = handout_of(course)
-    listing = list_submissions(folder, course.files, layout, roster or None, handout)
-    accepted = read_accepted(course, course.assignment.id if course.assignment else "")
-    entries, _ = accepted.apply(listing.entries, roster, handout)
+    entries = graded_entries(graded, folder, layout)
     digests = {
         student_of(mark.report): mark.report.submission.get("digest") for mark in graded.with_report if mark.report
     }
@@ -288,7 +284,7 @@ def add_misconception(
     solution = course.solutions_dir / exercise.file
     if not solution.is_file():
         raise UsageError(f"{solution} is not there, and a misconception is a patch of it; run this in the course")
-    read = read_submissions(folder, layout, roster, graded)
+    read = read_submissions(folder, layout, graded)
     sources = [
         read.by_student[student].sources[exercise.file] for student in cluster.students if student in read.by_student
     ]

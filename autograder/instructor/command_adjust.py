@@ -6,15 +6,13 @@ student and exercise replaces an earlier one. Rows of add and comment count besi
 """
 
 import argparse
-from collections.abc import Sequence
 from pathlib import Path
 
 from autograder.cli import ROSTER, CommandParser, say, warn
-from autograder.course import Course, UsageError, assigned, find_assignment, find_course, read_course, refuse_kit
+from autograder.course import Course, UsageError, find_course, read_course, refuse_kit
 from autograder.ending import PASS
 from autograder.gradebook import (
     KINDS,
-    WHOLE,
     Adjustment,
     Adjustments,
     Roster,
@@ -23,11 +21,12 @@ from autograder.gradebook import (
     author,
     merged,
     now,
-    policy_of,
     read_adjustments,
     read_roster,
+    refuse_idle,
+    warnings_about,
 )
-from autograder.report import one_line, plural, points
+from autograder.report import one_line, plural
 
 FORM = "write course adjust STUDENT EXERCISE KIND [VALUE] --text TEXT"
 
@@ -63,10 +62,10 @@ def run(options: argparse.Namespace) -> int:
     if rows:
         append(course, rows)
     for row in rows:
-        say(f"{one_line(row.student)}: {row.sentence if row.kind != 'withdraw' else _withdrawn(row)}")
+        say(f"{one_line(row.student)}: {row.sentence}")
     for row in rows:
-        warn(_above_maximum(course, row))
-        warn(_without_due_date(course, row))
+        for warning in warnings_about(course, row):
+            warn(warning)
     count = plural(len(rows), "row")
     say(f"{count} added to adjustments.csv; the next `course grade` and `course export` count them")
     return PASS
@@ -89,9 +88,7 @@ def _new_rows(
         raise UsageError(f"course adjust has no {missing[0].upper()}; {FORM}")
     words = {name: getattr(options, name) or "" for name in ("student", "exercise", "kind", "value", "text")}
     row = adjustment(course, roster, {**words, "by": author(options.by), "when": now(course)})
-    if row.kind == "withdraw" and not _withdrawable(row, known):
-        who = one_line(row.student)
-        raise UsageError(f"nothing like that counts for {who}; `course adjust --list` shows what does")
+    refuse_idle(row, known)
     return (row,)
 
 
@@ -99,43 +96,6 @@ def _is_known(row: Adjustment, known: Adjustments) -> bool:
     """Say whether the same decision counts already, whenever it was made."""
     own = [(one.exercise, one.kind, one.amount, one.text, one.by) for one in known.of(row.student)]
     return (row.exercise, row.kind, row.amount, row.text, row.by) in own
-
-
-def _withdrawable(row: Adjustment, known: Adjustments) -> Sequence[Adjustment]:
-    return [one for one in known.of(row.student) if one.exercise == row.exercise and row.value in ("", one.kind)]
-
-
-def _withdrawn(row: Adjustment) -> str:
-    return one_line(f"{row.value or 'everything'} withdrawn for {row.subject}, by {row.by} on {row.when}")
-
-
-def _above_maximum(course: Course, row: Adjustment) -> str:
-    """Return a warning if somebody gets more points than there are, which may be meant; else ""."""
-    if row.kind not in ("points", "add") or row.amount <= (most := _maximum(course, row)):
-        return ""
-    given = f"{points(row.amount)} points for {row.subject} are more than its {points(most)}"
-    return f"{one_line(row.student)}: {given}, and they count; if that is a mistake, add another row"
-
-
-def _without_due_date(course: Course, row: Adjustment) -> str:
-    """Return a warning if more days or a time change nothing, because nothing is due; else ""."""
-    grading = course.grading
-    if row.kind not in ("extension", "handed_in") or (row.kind == "extension" and row.due is not None):
-        return ""
-    if row.exercise == WHOLE:
-        is_due = bool(grading and grading.due) or any(one.grading.due for one in course.assignments)
-    else:
-        is_due = find_assignment(course, row.exercise).grading.due is not None
-    found = f"{row.subject} has no due date, so this changes nothing"
-    return "" if is_due else f"{one_line(row.student)}: {found}; add due to course.toml"
-
-
-def _maximum(course: Course, row: Adjustment) -> int:
-    """Return the points of what a row is about, in hundredths."""
-    if not row.is_whole:
-        return course.exercise(row.exercise).points
-    whole = course if row.exercise == WHOLE else assigned(course, find_assignment(course, row.exercise))
-    return policy_of(whole, Roster()).maximum
 
 
 def _list(known: Adjustments, student: str | None) -> int:

@@ -31,7 +31,7 @@ def run(options: argparse.Namespace) -> int:
     graded = read_graded(course, roster, options.out)
     submissions = None
     if options.folder is not None:
-        read = read_submissions(options.folder, options.layout, roster, graded)
+        read = read_submissions(options.folder, options.layout, graded)
         submissions = read.by_student
         for warning in read.warnings:
             warn(warning)
