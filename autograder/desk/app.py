@@ -1,0 +1,651 @@
+"""The pages of a desk and what they do: who may ask, what is shown, and how a decision is saved."""
+
+import hmac
+import os
+import secrets
+import socket
+import sys
+import tempfile
+import threading
+import webbrowser
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import Any
+from urllib.parse import quote
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.datastructures import MutableHeaders, UploadFile
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from autograder import ending
+from autograder.course import UsageError
+from autograder.gradebook import (
+    KINDS,
+    WHOLE,
+    Adjustment,
+    accept,
+    adjustment,
+    append,
+    author,
+    decisions_that_hold,
+    now,
+    refuse_idle,
+    warnings_about,
+    withdraw,
+)
+from autograder.report import (
+    check_state,
+    ended,
+    exercise_card,
+    failure_view,
+    message_of,
+    number,
+    one_line,
+    plural,
+    points,
+    printable,
+    render,
+)
+from autograder.results import CheckResult, ExerciseResult
+from autograder.submission import Submission
+
+from .worklist import ANSWER, STATES, Claim, Filter, Row, Worklist
+
+HOST = "127.0.0.1"
+MOST_FORM, MOST_UPLOAD = 64 << 10, 64 << 20
+"""Bytes of a form, and of one with a file."""
+
+MOST_ROWS = 200
+"""Rows of the table at once: a browser lays out so many within a few milliseconds."""
+
+MOST_LINES = 3000
+"""Lines of a file that are shown."""
+
+MOST_SAVED = 1000
+"""Forms that are remembered, so that one that is sent twice counts once."""
+
+KIND_TITLES = {
+    "points": "points, in place of its own",
+    "add": "more or fewer points",
+    "excused": "excused",
+    "extension": "more time: days, or a due date",
+    "handed_in": "the time it was handed in",
+    "comment": "a comment",
+}
+
+TAGS = {
+    "held": "held",
+    "flagged": "flagged",
+    "late": "late",
+    "asks": "asks",
+    "missing": "missing",
+    "decided": "decided",
+}
+"""The states that a row of the table shows, and the word for each."""
+
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "
+    "img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",  # without a referrer a browser sends no origin with a form
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+
+class DecidedMeanwhile(Exception):
+    """Somebody decided about a student after the page was made; `sentences` say what."""
+
+    def __init__(self, sentences: Sequence[str]) -> None:
+        super().__init__()
+        self.sentences = tuple(sentences)
+
+
+@dataclass(eq=False)
+class Desk:
+    """A class, who decides, and the secrets of this desk: they live as long as its process."""
+
+    worklist: Worklist
+    by: str = ""
+    host: str = HOST
+    token: str = field(default_factory=lambda: secrets.token_urlsafe(32))
+    session: str = field(default_factory=lambda: secrets.token_urlsafe(32))
+    key: bytes = field(default_factory=lambda: secrets.token_bytes(32))
+    tickets: set[str] = field(default_factory=set)
+    saved: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def cookie(self) -> str:
+        """The name of the cookie: a browser sends the cookies of all ports, so each desk has its own."""
+        return f"desk-{self.host.rpartition(':')[2]}"
+
+    def address(self, token: str) -> str:
+        """Return the address of the first page."""
+        return f"http://{self.host}/?token={token}"
+
+    def ticket(self) -> str:
+        """Return a token for one visit: other users of this machine can read how a browser was started."""
+        made = secrets.token_urlsafe(32)
+        self.tickets.add(made)
+        return made
+
+    def admits(self, token: str) -> bool:
+        """Say whether a token opens this desk; a ticket does so once."""
+        used = {ticket for ticket in self.tickets if _is_same(ticket, token)}
+        self.tickets -= used
+        return bool(used) or _is_same(self.token, token)
+
+    def new_form(self) -> str:
+        """Return the key of a new form. Only this desk can make it, and what it saves counts once."""
+        once = secrets.token_urlsafe(12)
+        return f"{once}.{self._seal(once)}"
+
+    def form(self, key: str) -> str | None:
+        """Return which form has a key; None if this desk did not make it."""
+        once, _, seal = key.partition(".")
+        return once if _is_same(self._seal(once), seal) else None
+
+    def save(self, once: str, sentences: Sequence[str]) -> None:
+        """Remember what a form saved."""
+        self.saved[once] = tuple(sentences)
+        while len(self.saved) > MOST_SAVED:
+            del self.saved[next(iter(self.saved))]
+
+    def _seal(self, once: str) -> str:
+        return hmac.new(self.key, once.encode("utf-8", "replace"), "sha256").hexdigest()
+
+
+def _is_same(secret: str, text: str) -> bool:
+    return hmac.compare_digest(secret.encode(), text.encode("utf-8", "replace"))
+
+
+# Who may ask.
+
+
+class Guard:
+    """Lets only the browser that has the cookie reach the pages, and adds the headers that confine them."""
+
+    def __init__(self, app: ASGIApp, desk: Desk) -> None:
+        self._app, self._desk = app, desk
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] != "http":
+            return
+
+        async def confined(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(HEADERS)
+            await send(message)
+
+        answer = self._refusal(Request(scope))
+        await (answer or self._app)(scope, receive, confined)
+
+    def _refusal(self, request: Request) -> Response | None:
+        """Return why a request is not answered, or the cookie for one with the token; None for one to answer."""
+        desk, headers = self._desk, request.headers
+        if headers.get("host") != desk.host:
+            return _problem(f"This desk answers at {desk.host} only.", 421)
+        site, is_visit = headers.get("sec-fetch-site"), headers.get("sec-fetch-mode") == "navigate"
+        if site in ("cross-site", "same-site") and not (is_visit and request.method == "GET"):
+            return _problem("Another page asked for this, and only the pages of the desk may.", 403)
+        if request.method == "GET" and request.url.path == "/" and "token" in request.query_params:
+            return self._entrance(request.query_params["token"])
+        if not _is_same(desk.session, request.cookies.get(desk.cookie, "")):
+            return _problem("Open the desk at the address that `course desk` printed: it has the token.", 403)
+        if request.method == "POST":
+            if headers.get("origin") != f"http://{desk.host}":
+                return _problem("Another page sent this form, and only the pages of the desk may.", 403)
+            size = headers.get("content-length", "")
+            most = MOST_UPLOAD if request.url.path.endswith("/accept") else MOST_FORM
+            if not size.isdecimal() or int(size) > most:
+                found = f"{int(size):,} bytes" if size.isdecimal() else "no size"
+                return _problem(f"The form has {found}, and at most {most:,} bytes are read. Nothing was saved.", 413)
+        return None
+
+    def _entrance(self, token: str) -> Response:
+        """Return the page that keeps the token in a cookie and goes on without it in the address.
+
+        A redirect would not do: after a click in another page, the browser would follow it without the cookie.
+        """
+        desk = self._desk
+        if not desk.admits(token):
+            return _problem("This token is not that of this desk. Copy the address that `course desk` printed.", 403)
+        response = HTMLResponse(render("desk/templates/entrance.html.j2"))
+        response.set_cookie(desk.cookie, desk.session, httponly=True, samesite="strict", path="/")
+        return response
+
+
+def _problem(sentence: str, status: int) -> HTMLResponse:
+    return HTMLResponse(render("desk/templates/problem.html.j2", sentence=sentence), status)
+
+
+# The pages.
+
+
+def application(desk: Desk) -> ASGIApp:
+    """Return the pages of a desk as an application that a server can run."""
+    pages = Pages(desk)
+    student = "/student/{run}/{student}"
+    routes = [
+        Route("/", pages.table),
+        Route("/questions", pages.questions),
+        Route(student, pages.student),
+        Route(f"{student}/{{action}}", pages.save, methods=["POST"]),
+        Route("/desk.css", partial(_file, "text/css", render("desk/templates/desk.css.j2"))),
+        Route("/desk.js", partial(_file, "text/javascript", (TEMPLATES / "desk.js").read_text("utf-8"))),
+        Route("/favicon.ico", partial(_file, "image/x-icon", "")),
+    ]
+    handlers: Mapping[Any, Any] = {UsageError: _usage_problem, OSError: _system_problem, HTTPException: _http_problem}
+    return Guard(Starlette(routes=routes, exception_handlers=handlers), desk)
+
+
+async def _file(kind: str, text: str, _: Request) -> Response:
+    return Response(text, media_type=kind)
+
+
+async def _usage_problem(_: Request, error: Exception) -> Response:
+    return _problem(f"{ended(str(error))} Mend it, then load this page again.", 409)
+
+
+async def _system_problem(_: Request, error: Exception) -> Response:
+    return _problem(f"A file cannot be read: {_reason(error)}.", 500)
+
+
+async def _http_problem(_: Request, error: HTTPException) -> Response:
+    return _problem("There is no such page on this desk.", error.status_code)
+
+
+def _reason(error: Exception) -> str:
+    named = getattr(error, "filename", None)
+    why = getattr(error, "strerror", None) or str(error)
+    return f"{PurePosixPath(str(named)).name}: {why}" if named else why
+
+
+@dataclass(frozen=True)
+class Typed:
+    """What stands in the forms of a page before anybody types, or what was typed there before it was refused."""
+
+    exercise: str = ""
+    kind: str = "points"
+    value: str = ""
+    text: str = ""
+    by: str = ""
+    reason: str = ""
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class CodeLine:
+    """A line of a hand-in; `labels` say what is wrong in it, and the characters from `start` to `end` are marked."""
+
+    number: int
+    text: str
+    labels: tuple[str, ...] = ()
+    start: int = 0
+    end: int = 0
+
+
+class Pages:
+    """The handlers of the routes. They run one after the other, in the thread of the server."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._list = desk.worklist
+
+    async def table(self, request: Request) -> Response:
+        """Show the class."""
+        self._list.refresh()
+        wanted = Filter.of(request.query_params)
+        rows = [row for row in self._list.rows if wanted.takes(row)]
+        most = len(rows) if request.query_params.get("rows") == "all" else MOST_ROWS
+        everything = self._list.rows
+        html = render(
+            "desk/templates/table.html.j2",
+            **self._common(wanted),
+            rows=rows[:most],
+            count=len(rows),
+            everybody=len(everything),
+            notes=self._list.notes,
+            shows=[
+                (name, f"{title} ({count})")
+                for name, title in STATES.items()
+                if (count := sum(name in row.states for row in everything)) or name == wanted.show
+            ],
+            exercises=[(one.id, f"{number(one.id)} {one.title}") for one in self._exercises()],
+            misconceptions=[(id_, f"{name} ({count})") for id_, name, count in self._list.misconceptions],
+            sections=[(name, name) for name in sorted({row.section for row in everything} - {""})],
+            flags=TAGS,
+            score=self._score,
+            failing=_failing,
+            link=partial(self._link, wanted=wanted),
+        )
+        return HTMLResponse(html)
+
+    async def questions(self, _: Request) -> Response:
+        """Show what students ask, and what could not be matched."""
+        self._list.refresh()
+        asked = [(row, claim) for row in self._list.rows for claim in row.claims]
+        asked.sort(key=lambda pair: pair[1].is_answered(pair[0].mark))
+        html = render(
+            "desk/templates/questions.html.j2",
+            **self._common(Filter()),
+            asked=asked,
+            unmatched=self._list.unmatched,
+            link=partial(self._link, wanted=Filter()),
+        )
+        return HTMLResponse(html)
+
+    async def student(self, request: Request) -> Response:
+        """Show a student."""
+        self._list.refresh()
+        row = self._row(request)
+        claim = next((one for one in row.claims if one.id == request.query_params.get("claim")), None)
+        if claim is not None:
+            typed = Typed(claim.exercise, "comment", text=ANSWER.format(check=claim.check), by=self._desk.by)
+        else:
+            about = self._abouts(row)[0][0] if row.mark.report is None or row.mark.held else ""
+            first = row.failing[0] if row.failing else ""
+            typed = Typed(about or first, by=self._desk.by)
+        done = self._desk.saved.get(request.query_params.get("saved", ""), ())
+        return self._page(row, Filter.of(request.query_params), typed, saved=done)
+
+    async def save(self, request: Request) -> Response:
+        """Save a decision, and return to the student's page."""
+        self._list.refresh()
+        row, wanted = self._row(request), Filter.of(request.query_params)
+        actions: dict[str, Callable[[Row, Mapping[str, Any]], Sequence[str]]]
+        actions = {"decide": self._decide, "accept": self._accept, "take-back": self._take_back}
+        action = actions.get(request.path_params["action"])
+        if action is None:
+            raise HTTPException(404)
+        async with request.form(max_files=1, max_fields=20, max_part_size=MOST_FORM) as form:
+            fields = {name: value for name, value in form.items() if isinstance(value, str)}
+            files = {name: value for name, value in form.items() if isinstance(value, UploadFile)}
+            once = self._desk.form(fields.get("key", ""))
+            if once is None:
+                return _problem("An earlier desk made this form. Load the page again; nothing was saved.", 403)
+            typed = Typed(**{name: fields.get(name, "") for name in vars(Typed())})
+            if once not in self._desk.saved:
+                try:
+                    upload = files.get("file")
+                    content = await upload.read() if upload is not None else b""
+                    name = upload.filename or "" if upload is not None else ""
+                    self._desk.save(once, action(row, {**fields, "upload": (name, content)}))
+                except DecidedMeanwhile as found:
+                    self._list.refresh()
+                    row = self._row(request)
+                    return self._page(row, wanted, typed, status=409, meanwhile=found.sentences)
+                except UsageError as error:
+                    return self._page(row, wanted, typed, status=400, problem=str(error))
+                except OSError as error:
+                    sentence = f"Nothing was saved: {_reason(error)}. What you typed is below."
+                    return self._page(row, wanted, typed, status=507, problem=sentence)
+        to = self._link(row, wanted=wanted)
+        return RedirectResponse(f"{to}{'&' if '?' in to else '?'}saved={once}#saved", 303)
+
+    # What is saved.
+
+    def _decide(self, row: Row, fields: Mapping[str, Any]) -> Sequence[str]:
+        course = self._list.course
+        words = {name: str(fields.get(name, "")) for name in ("exercise", "kind", "value", "text")}
+        cells = {**words, "student": row.mark.student, "by": self._author(fields), "when": now(course)}
+        made = adjustment(course, self._list.roster, cells)
+        append(course, [made], partial(self._refuse_if_decided, row, fields, made))
+        return [f"Saved: {made.sentence}.", *warnings_about(course, made)]
+
+    def _accept(self, row: Row, fields: Mapping[str, Any]) -> Sequence[str]:
+        name, content = fields["upload"]
+        reason = self._reason(fields)
+        if not name:
+            raise UsageError("no file was chosen, expected a file of the course, or a zip of a whole hand-in")
+        own = str(fields.get("name", ""))
+        is_zip = name.lower().endswith(".zip")
+        # The name is that of a file on the machine of a student: only its last part counts.
+        kept = own or PureWindowsPath(PurePosixPath(one_line(name)).name).name or "file"
+        self._refuse_if_decided(row, fields)
+        with ending.temporary(lambda: Path(tempfile.mkdtemp(prefix="desk-"))) as folder:
+            file = folder / ("hand-in.zip" if is_zip else kept)
+            file.write_bytes(content)
+            done = accept(
+                self._list.course,
+                self._list.roster,
+                row.mark.student,
+                file,
+                name=own,
+                assignment=row.run,
+                reason=reason,
+                by=self._author(fields),
+            )
+        return [f"Saved: {done.note}.", "The next `course grade` uses it: run it again for this student."]
+
+    def _take_back(self, row: Row, fields: Mapping[str, Any]) -> Sequence[str]:
+        reason = self._reason(fields)
+        self._refuse_if_decided(row, fields)
+        student, name = row.mark.student, str(fields.get("name", ""))
+        by = self._author(fields)
+        withdraw(self._list.course, student, name=name, assignment=row.run, reason=reason, by=by)
+        what = name or "The other hand-in"
+        return [f"{what} no longer counts.", "The next `course grade` uses the student's own: run it again."]
+
+    def _refuse_if_decided(self, row: Row, fields: Mapping[str, Any], made: Adjustment | None = None) -> None:
+        """Raise `DecidedMeanwhile` if there are decisions that the page of a form does not show."""
+        known = self._list.adjustments()
+        rows = [one for one in known.rows if one.student == row.mark.student]
+        before, _, files = str(fields.get("seen", "")).partition(" ")
+        held = self._accepted(row)
+        if before != str(len(rows)) or files != _names(held):
+            new = rows[int(before) :] if before.isdecimal() else rows
+            kept = files.split("|")
+            notes = [one.note for one in held if one.file not in kept]
+            raise DecidedMeanwhile([*(one.sentence for one in new), *notes])
+        if made is not None:
+            refuse_idle(made, known)
+
+    def _reason(self, fields: Mapping[str, Any]) -> str:
+        reason = one_line(str(fields.get("reason", ""))).strip()
+        if not reason:
+            raise UsageError("the reason is empty, expected a sentence, which the student reads")
+        return reason
+
+    def _author(self, fields: Mapping[str, Any]) -> str:
+        return author(str(fields.get("by", "")) or self._desk.by)
+
+    # What a page has.
+
+    def _page(
+        self,
+        row: Row,
+        wanted: Filter,
+        typed: Typed,
+        *,
+        status: int = 200,
+        saved: Sequence[str] = (),
+        problem: str = "",
+        meanwhile: Sequence[str] = (),
+    ) -> Response:
+        mark = row.mark
+        rows = [one for one in self._list.rows if wanted.takes(one)]
+        everybody = self._list.rows
+        at = everybody.index(row)
+        earlier = [one for one in everybody[:at] if wanted.takes(one)]
+        later = [one for one in everybody[at + 1 :] if wanted.takes(one)]
+        submission, why_not = self._list.submission(row)
+        known = self._list.adjustments()
+        held = self._accepted(row)
+        count = sum(one.student == mark.student for one in known.rows)
+        html = render(
+            "desk/templates/student.html.j2",
+            **self._common(wanted),
+            row=row,
+            mark=mark,
+            graded=self._list.runs[row.run],
+            place=f"{len(earlier) + 1} of {len(rows)}" if row in rows else "",
+            count=len(rows),
+            before=self._link(earlier[-1], wanted=wanted) if earlier else "",
+            after=self._link(later[0], wanted=wanted) if later else "",
+            here=self._link(row, wanted=Filter()),
+            key=self._desk.new_form,
+            seen=f"{count} {_names(held)}",
+            typed=typed,
+            saved=saved,
+            problem=problem,
+            meanwhile=meanwhile,
+            abouts=self._abouts(row),
+            kinds={kind: KIND_TITLES[kind] for kind in KINDS if kind in KIND_TITLES},
+            accepted=held,
+            files=self._list.runs[row.run].course.files,
+            exercises=mark.report.exercises if mark.report is not None else (),
+            lines=partial(self._lines, submission),
+            why_not=why_not,
+            card=partial(exercise_card, styled=False),
+            others=_others,
+            link=partial(self._link, wanted=wanted),
+        )
+        return HTMLResponse(html, status)
+
+    def _common(self, wanted: Filter) -> dict[str, Any]:
+        course = self._list.course
+        return {
+            "title": course.title,
+            "wanted": wanted,
+            "runs": {one.id: one.title for one in course.assignments if one.id in self._list.runs},
+            "asked": sum(len(row.open_claims) for row in self._list.rows),
+            "has_claims": any(row.claims for row in self._list.rows) or bool(self._list.unmatched),
+        }
+
+    def _row(self, request: Request) -> Row:
+        run, student = request.path_params["run"], request.path_params["student"]
+        row = self._list.find("" if run == "-" else run, student)
+        if row is None:
+            raise HTTPException(404)
+        return row
+
+    def _link(self, row: Row, *, wanted: Filter, claim: Claim | None = None) -> str:
+        path = f"/student/{quote(row.run, safe='') or '-'}/{quote(row.mark.student, safe='')}"
+        query = "&".join(filter(None, (wanted.query, f"claim={claim.id}" if claim else "")))
+        return f"{path}?{query}" if query else path
+
+    def _score(self, row: Row) -> str:
+        """Return the final score, and its maximum."""
+        if row.mark.score is None:
+            return "excused" if row.mark.excused else "–"
+        return f"{points(row.mark.score)} of {points(self._list.runs[row.run].policy.maximum)}"
+
+    def _exercises(self) -> list[ExerciseResult]:
+        found = {one.id: one for row in self._list.rows if row.mark.judged for one in row.mark.judged.exercises}
+        return [found[id_] for id_ in sorted(found)]
+
+    def _abouts(self, row: Row) -> list[tuple[str, str]]:
+        """Return what a decision may be about, with its title."""
+        run = self._list.runs[row.run].course
+        every = "every assignment" if run.assignments else "all exercises together"
+        whole = [(row.run, "the whole assignment")] if row.run else []
+        exercises = [(one.id, f"{number(one.id)} {one.title}") for one in run.exercises]
+        return [*whole, *([] if row.run else [(WHOLE, every)]), *exercises, *([(WHOLE, every)] if row.run else [])]
+
+    def _accepted(self, row: Row) -> tuple[Any, ...]:
+        return decisions_that_hold(self._list.course, row.run).get(row.mark.student, ())
+
+    def _lines(self, submission: Submission | None, exercise: ExerciseResult) -> list[CodeLine]:
+        """Return the lines of what was handed in for an exercise, those that a finding points to marked."""
+        file = f"{exercise.id}.py"
+        source = submission.sources.get(file) if submission is not None else None
+        if submission is None or source is None:
+            return []
+        places: dict[str, list[tuple[str, int, int]]] = {}
+        for check in exercise.checks:
+            place = check.finding.place if check.finding is not None and check.status != "pass" else None
+            if check.finding is None or place is None or PurePosixPath(place.file).stem != exercise.id:
+                continue
+            label = check.finding.label or one_line(message_of(check.status, check.finding))
+            known = places.setdefault(place.line_name, [])
+            if label not in [one[0] for one in known]:
+                known.append((label, place.column or 0, place.end or 0))
+        text = source.decode("utf-8", "replace").splitlines()[:MOST_LINES]
+        return [_code_line(at, line, places.get(submission.place(file, at), ())) for at, line in enumerate(text, 1)]
+
+
+def _failing(row: Row) -> str:
+    """Return the numbers of the exercises that do not pass."""
+    exercises = row.mark.judged.exercises if row.mark.judged is not None else ()
+    left = len(row.failing)
+    return "all" if left == len(exercises) > 1 else ", ".join(map(number, row.failing))
+
+
+def _code_line(at: int, line: str, places: Sequence[tuple[str, int, int]]) -> CodeLine:
+    _, start, end = places[0] if places else ("", 0, 0)
+    # A character that is shown as its escape has another width, so such a line is marked as a whole.
+    is_plain = printable(line) == line
+    labels = tuple(label for label, _, _ in places)
+    return CodeLine(at, line, labels, start if is_plain else 0, end if is_plain else 0)
+
+
+def _others(exercise: ExerciseResult) -> list[tuple[CheckResult, Any]]:
+    """Return the checks that fail besides the one on the card, with what failed."""
+    first = exercise.first_failure
+    return [
+        (check, failure_view(check))
+        for check in exercise.checks
+        if check is not first and check_state(check).mark == "failed"
+    ]
+
+
+def _names(held: Sequence[Any]) -> str:
+    return "|".join(one.file for one in held)
+
+
+# The server.
+
+
+def serve(worklist: Worklist, by: str, port: int, say: Callable[[str], object], *, browser: bool) -> None:
+    """Serve the desk on this machine until a signal ends it. Raises `UsageError` if the port is taken."""
+    with socket.socket() as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((HOST, port))
+        except (OSError, OverflowError) as error:
+            why = getattr(error, "strerror", None) or "it is no port"
+            raise UsageError(f"port {port} cannot be used ({why}); choose another, or leave --port out") from None
+        desk = Desk(worklist, by, f"{HOST}:{listener.getsockname()[1]}")
+        config = uvicorn.Config(
+            application(desk),
+            log_config=None,  # its log has the addresses of pages, and so the token
+            access_log=False,
+            lifespan="off",
+            ws="none",
+            proxy_headers=False,
+            server_header=False,
+            limit_concurrency=64,
+            timeout_graceful_shutdown=1,
+        )
+        server = uvicorn.Server(config)
+
+        def stop(_: int) -> None:
+            server.should_exit = True
+
+        say(f"The desk has {plural(len(worklist.rows), 'mark')}. Its address, for you alone; Ctrl-C ends it:")
+        say(desk.address(desk.token))
+        # In a thread, because in the main one uvicorn takes the signals for itself.
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="desk", daemon=True)
+        with ending.by_itself(stop):
+            thread.start()
+            if browser and _has_screen():
+                webbrowser.open(desk.address(desk.ticket()))
+            thread.join()
+        say("The desk is closed. Every decision that was saved is in adjustments.csv")
+
+
+def _has_screen() -> bool:
+    """Say whether a browser can open a window; one in the terminal would hide the address."""
+    return sys.platform != "linux" or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

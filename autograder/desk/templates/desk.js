@@ -1,0 +1,64 @@
+"use strict";
+// The filters work without this script: then the button sends them.
+const filters = document.getElementById("filters");
+let newest = 0;
+
+async function show(address, keep) {
+  const number = ++newest;
+  const answer = await fetch(address, { credentials: "same-origin" });
+  const text = await answer.text();
+  if (number !== newest) return;
+  const page = new DOMParser().parseFromString(text, "text/html");
+  const found = page.getElementById("results");
+  if (!answer.ok || !found) return location.assign(address);
+  document.getElementById("results").replaceWith(found);
+  if (keep) history[keep](null, "", address);
+}
+
+if (filters) {
+  const address = () => {
+    const wanted = new URLSearchParams(new FormData(filters));
+    for (const [name, value] of [...wanted]) if (!value) wanted.delete(name);
+    return wanted.size ? `/?${wanted}` : "/";
+  };
+  filters.addEventListener("input", event => show(address(), event.target.type === "search" ? "replaceState" : "pushState"));
+  filters.addEventListener("submit", event => {
+    event.preventDefault();
+    show(address(), "replaceState");
+    document.querySelector("a.row")?.focus();
+  });
+  addEventListener("popstate", () => location.reload());
+}
+
+function step(by) {
+  const rows = [...document.querySelectorAll("a.row")];
+  if (rows.length) {
+    const at = rows.indexOf(document.activeElement);
+    rows[at < 0 ? (by > 0 ? 0 : rows.length - 1) : Math.min(Math.max(at + by, 0), rows.length - 1)].focus();
+  } else document.querySelector(`a[rel=${by > 0 ? "next" : "prev"}]`)?.click();
+}
+
+const keys = {
+  j: () => step(1),
+  k: () => step(-1),
+  "/": () => document.querySelector("input[type=search]")?.select(),
+  e: () => document.getElementById("first")?.focus(),
+  "?": () => document.getElementById("keys").showModal(),
+};
+
+addEventListener("keydown", event => {
+  const place = event.target;
+  if (event.key === "Escape" && place.matches?.("input, select, textarea")) place.blur();
+  if (event.ctrlKey || event.metaKey || event.altKey || place.closest?.("input, select, textarea, dialog")) return;
+  if (!Object.hasOwn(keys, event.key)) return;
+  event.preventDefault();
+  keys[event.key]();
+});
+
+// A form is sent once, however often its button is pressed; the desk counts it once too.
+addEventListener("submit", event => {
+  if (event.target.method !== "post") return;
+  if (event.target.dataset.sent) event.preventDefault();
+  event.target.dataset.sent = "yes";
+});
+addEventListener("pageshow", () => { for (const form of document.forms) delete form.dataset.sent; });

@@ -1,0 +1,458 @@
+"""What a desk shows: the marks of a graded class as rows, the filters on them, and what students ask about checks."""
+
+import email
+import email.message
+import email.policy
+import hashlib
+import mailbox
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from email.utils import parseaddr
+from functools import cached_property
+from pathlib import Path
+from urllib.parse import urlencode
+
+from autograder.course import Course, UsageError, find_assignment, read_course, resolve_exercise, suggestion
+from autograder.gradebook import (
+    CLAIM,
+    FILE,
+    ROSTER_FILE,
+    Adjustments,
+    Graded,
+    Mark,
+    Roster,
+    claim_digest,
+    decided_again,
+    graded_entries,
+    is_term,
+    read_adjustments,
+    read_graded,
+    read_roster,
+    read_run,
+    read_term,
+    state_of,
+)
+from autograder.report import Facts, facts_of, one_line, plural, summary_of
+from autograder.submission import Caps, Entry, FileError, Submission, SubmissionError, casefolded, printable, read_plain
+
+# What students ask: each claim is about one check of one student.
+
+ANSWER = "Your question about {check}: "
+"""How the reason begins that answers a claim: by it the claim is known to be answered."""
+
+MOST_BYTES = 1 << 20
+MOST_MESSAGES = 5000
+MOST_QUESTION = 2000
+"""Characters of a question that are shown: a mail may quote all that was written before."""
+
+_FIELD = re.compile(rf"[\s>*+-]*({'|'.join(CLAIM)})\s*:\s*(.*)", re.IGNORECASE)
+_QUESTION = CLAIM[-1]
+
+
+@dataclass(frozen=True)
+class Message:
+    """A text that may have claims: where it is from, its sender if it is a mail, and a problem if it has none."""
+
+    source: str
+    text: str = ""
+    sender: str = ""
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a student asks about a check.
+
+    `source` is its file or mail, and `notes` are what to know before answering.
+    """
+
+    student: str
+    exercise: str
+    check: str
+    question: str
+    source: str
+    notes: tuple[str, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """A short name that is the same every time."""
+        parts = "\n".join((self.student, self.exercise, self.check, self.question))
+        return hashlib.sha256(parts.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+    def is_answered(self, mark: Mark) -> bool:
+        """Say whether a decision that counts answers it."""
+        about = ANSWER.format(check=self.check).strip()
+        own = mark.final.adjustments if mark.final else ()
+        return any((row.is_whole or row.exercise == self.exercise) and about in row.text for row in own)
+
+
+def read_messages(path: Path) -> tuple[Message, ...]:
+    """Return the texts in a folder, in an mbox or in one file. Raises `UsageError` if there is nothing to read."""
+    if path.is_dir():
+        files = sorted(file for file in path.iterdir() if not file.name.startswith("."))
+        return tuple(_message(file) for file in files[:MOST_MESSAGES])
+    if not path.is_file():
+        raise UsageError(f"{printable(path)} is not there, expected a folder of text files or an mbox; check the path")
+    with path.open("rb") as stream:
+        is_mbox = stream.read(5) == b"From "
+    if not is_mbox:
+        return (_message(path),)
+    found = []
+    box = mailbox.mbox(path, create=False)
+    try:
+        for at, key in zip(range(1, MOST_MESSAGES + 1), box.iterkeys(), strict=False):
+            found.append(_mail(f"{path.name}, message {at}", box.get_bytes(key)[:MOST_BYTES]))
+    finally:
+        box.close()
+    return tuple(found)
+
+
+def _message(file: Path) -> Message:
+    try:
+        data = read_plain(file, MOST_BYTES)
+    except FileError as error:
+        return Message(file.name, problem=f"it {error}")
+    if file.suffix.lower() == ".eml":
+        return _mail(file.name, data)
+    return Message(file.name, data.decode("utf-8-sig", "replace"))
+
+
+def _mail(source: str, data: bytes) -> Message:
+    parsed = email.message_from_bytes(data, policy=email.policy.compat32)
+    texts = [_text(part) for part in parsed.walk() if part.get_content_type() == "text/plain"]
+    problem = "" if texts else "it has no part in plain text"
+    return Message(source, "\n".join(texts), parseaddr(str(parsed.get("From", "")))[1], problem)
+
+
+def _text(part: email.message.Message) -> str:
+    data = part.get_payload(decode=True)
+    try:
+        return data.decode(part.get_content_charset() or "utf-8", "replace") if isinstance(data, bytes) else ""
+    except LookupError:  # a charset that nobody knows
+        return data.decode("utf-8", "replace") if isinstance(data, bytes) else ""
+
+
+def claims_in(text: str) -> list[dict[str, str]]:
+    """Return the fields of each claim in a text; a line with the student begins another one.
+
+    A question ends where the next claim begins, and before the signature of a mail.
+    """
+    found: list[dict[str, str]] = []
+    is_question = False
+    for line in text.splitlines():
+        match = _FIELD.match(line)
+        if match:
+            name = match[1].lower()
+            if not found or name in found[-1]:
+                found.append({})
+            found[-1][name] = match[2].strip()
+            is_question = name == _QUESTION
+        elif line.rstrip() in ("--", "> --"):
+            is_question = False
+        elif is_question:
+            found[-1][_QUESTION] += f"\n{line}"
+    return [{**claim, _QUESTION: claim.get(_QUESTION, "").strip()[:MOST_QUESTION]} for claim in found]
+
+
+# The rows and their filters.
+
+STATES = {
+    "look": "to be looked at",
+    "held": "held, waits for a decision",
+    "flagged": "flagged",
+    "late": "late",
+    "missing": "nothing handed in",
+    "decided": "with a decision",
+    "asks": "with an open question",
+}
+"""What the class can be filtered by, besides words and names."""
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """One mark: a student and an assignment, or "" in a course without assignments.
+
+    `looks` are why a person should look at it, `failing` the exercises that do not pass, and `misconceptions` are ids.
+    """
+
+    run: str
+    mark: Mark
+    section: str = ""
+    looks: tuple[str, ...] = ()
+    failing: tuple[str, ...] = ()
+    misconceptions: Mapping[str, str] = field(default_factory=dict)
+    claims: tuple[Claim, ...] = ()
+    words: str = ""
+
+    @cached_property
+    def states(self) -> frozenset[str]:
+        """The states of `STATES` that it is in."""
+        report, final = self.mark.judged, self.mark.final
+        exercises = report.exercises if report is not None else ()
+        is_open = final is None or final.is_open
+        holds = {
+            "look": bool(self.looks),
+            "held": is_open and any(exercise.status == "held" for exercise in exercises),
+            "flagged": any(exercise.flags for exercise in exercises),
+            "late": final is not None and bool(final.lateness.days),
+            "missing": report is None,
+            "decided": final is not None and bool(final.adjustments),
+            "asks": bool(self.open_claims),
+        }
+        return frozenset(name for name, is_so in holds.items() if is_so)
+
+    @property
+    def open_claims(self) -> tuple[Claim, ...]:
+        """The claims that no decision answers."""
+        return tuple(claim for claim in self.claims if not claim.is_answered(self.mark))
+
+
+@dataclass(frozen=True)
+class Filter:
+    """What is wanted of the rows, as it stands in the address of a page; "" is anything."""
+
+    q: str = ""
+    show: str = ""
+    exercise: str = ""
+    misconception: str = ""
+    assignment: str = ""
+    section: str = ""
+
+    @classmethod
+    def of(cls, values: Mapping[str, str]) -> "Filter":
+        """Return the filter in the query of an address."""
+        return cls(**{one.name: values.get(one.name, "").strip()[:200] for one in fields(cls)})
+
+    @property
+    def query(self) -> str:
+        """The query of an address with this filter."""
+        return urlencode({name: value for name, value in vars(self).items() if value})
+
+    def takes(self, row: Row) -> bool:
+        """Say whether a row is wanted."""
+        return (
+            all(word in row.words for word in casefolded(self.q).split())
+            and (not self.show or self.show in row.states)
+            and (not self.exercise or self.exercise in row.failing)
+            and (not self.misconception or self.misconception in row.misconceptions)
+            and (not self.assignment or self.assignment == row.run)
+            and (not self.section or self.section == row.section)
+        )
+
+
+class Worklist:
+    """A graded class, or the classes of a term, by the files of now: `refresh` reads what has changed on the disk."""
+
+    def __init__(
+        self,
+        root: Path,
+        out: Path,
+        roster_file: Path | None = None,
+        submissions: Path | None = None,
+        layout: str | None = None,
+        claims: Path | None = None,
+    ) -> None:
+        self.root, self.out = root, out
+        self._roster_file, self._submissions, self._layout, self._claims = roster_file, submissions, layout, claims
+        self.course: Course
+        self.roster = Roster()
+        self.runs: dict[str, Graded] = {}
+        self.rows: tuple[Row, ...] = ()
+        self.misconceptions: tuple[tuple[str, str, int], ...] = ()
+        self.unmatched: tuple[tuple[str, str], ...] = ()
+        self.notes: tuple[str, ...] = ()
+        self._facts: dict[str, dict[str, Facts]] = {}
+        self._entries: dict[str, dict[str, Entry]] = {}
+        self._graded_state: tuple[str, ...] = ()
+        self._decided_state: tuple[str, ...] = ()
+
+    def refresh(self) -> None:
+        """Read what has changed since the last time. Raises `UsageError` if it cannot be read."""
+        graded, decided = self._states()
+        if graded != self._graded_state:
+            self._graded_state = ()
+            self._read()
+        elif decided != self._decided_state:
+            self._decided_state = ()
+            self.roster = read_roster(self.course, self._roster_file)
+            self.runs = {
+                name: decided_again(run, self.course, self.roster, self.folder(name)) for name, run in self.runs.items()
+            }
+        else:
+            return
+        self._make_rows()
+        self._graded_state, self._decided_state = graded, decided
+
+    def folder(self, run: str) -> Path:
+        """Return the folder of the reports of a run."""
+        return self._folders[run]
+
+    def find(self, run: str, student: str) -> Row | None:
+        """Return the row of a student."""
+        return self._by_student.get((run, student))
+
+    def adjustments(self) -> Adjustments:
+        """Return all decisions in the file of now."""
+        return read_adjustments(self.course, self.roster)
+
+    def submission(self, row: Row) -> tuple[Submission | None, str]:
+        """Return what a student handed in, as it was graded, or why it is not shown."""
+        if self._submissions is None:
+            return None, "To see whole files, name the folder of the submissions: course desk OUT DIR."
+        entry = self._entries.get(row.run, {}).get(row.mark.student)
+        report = row.mark.judged
+        if entry is None or report is None:
+            return None, f"The hand-in is not in {printable(self._submissions)}."
+        try:
+            read = entry.read(self.runs[row.run].course.files, Caps(source_kib=self.course.limits.source_kib))
+        except (SubmissionError, OSError) as error:
+            return None, f"The hand-in cannot be read: {error}."
+        if report.submission.get("digest") not in (None, read.digest):
+            return None, "The hand-in was changed since it was graded, so its lines are not shown."
+        return read, ""
+
+    def _states(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        outs = [self.out, *sorted(file.parent for file in self.out.glob("*/run.json"))]
+        graded = [self.root / "course.toml", *(out / name for out in outs for name in ("run.json", "scores.csv"))]
+        claims = [self._claims, *sorted(self._claims.iterdir())] if self._claims and self._claims.is_dir() else []
+        decided = [self.root / FILE, self._roster_file or self.root / ROSTER_FILE, *claims]
+        if self._claims is not None and not claims:
+            decided.append(self._claims)
+        return tuple(map(_state, graded)), tuple(map(_state, filter(None, decided)))
+
+    def _read(self) -> None:
+        """Read the course, the reports and the names of the submissions."""
+        if self.out.is_file():
+            raise UsageError(f"{printable(self.out)} is one file, expected the folder that course grade wrote")
+        self.course = read_course(self.root)
+        self.roster = read_roster(self.course, self._roster_file)
+        if is_term(self.out):
+            self.runs = {one.id: graded for one, graded in read_term(self.course, self.roster, self.out)}
+            folders = [file.parent for file in self.out.glob("*/run.json")]
+            named = [(str((read_run(folder) or {}).get("assignment")), folder) for folder in folders]
+            self._folders = {find_assignment(self.course, name).id: folder for name, folder in named}
+        else:
+            graded = read_graded(self.course, self.roster, self.out)
+            name = graded.course.assignment.id if graded.course.assignment else ""
+            self.runs, self._folders = {name: graded}, {name: self.out}
+        self._facts = {
+            name: {mark.student: facts_of(mark.judged) for mark in run.marks if mark.judged is not None}
+            for name, run in self.runs.items()
+        }
+        self._entries = {name: self._listed(name) for name in self.runs}
+
+    def _listed(self, run: str) -> dict[str, Entry]:
+        """Return the submissions of a run by student; none if their folder was not named."""
+        folder = self._submissions
+        if folder is None:
+            return {}
+        if len(self.runs) > 1:
+            folder = folder / run
+        if not folder.exists():
+            raise UsageError(f"{printable(folder)} is not there, expected the submissions of {run or 'the class'}")
+        return {entry.student: entry for entry in graded_entries(self.runs[run], folder, self._layout)}
+
+    def _make_rows(self) -> None:
+        messages = read_messages(self._claims) if self._claims is not None else ()
+        marks = {(name, mark.student): mark for name, run in self.runs.items() for mark in run.marks}
+        claims, self.unmatched = self._matched(messages, marks)
+        counts: Counter[str] = Counter()
+        names: dict[str, str] = {}
+        rows = []
+        for name, run in self.runs.items():
+            facts = self._facts[name]
+            decisions = {mark.student: mark.score for mark in run.marks if mark.is_decided}
+            summary = summary_of(list(facts.values()), run.policy.maximum, decisions)
+            looks = defaultdict(list)
+            for student, why in summary.need_a_look:
+                looks[student].append(why)
+            for mark in run.marks:
+                own = facts[mark.student].misconceptions if mark.student in facts else {}
+                counts.update(own.keys())
+                names |= own
+                found = tuple(looks[one_line(mark.student)]) if mark.judged else ()
+                rows.append(_row(name, mark, found, own, claims.get((name, mark.student), ())))
+        self.rows = tuple(rows)
+        self.misconceptions = tuple(
+            (key, names[key], count) for key, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+        )
+        self._by_student = {(row.run, row.mark.student): row for row in rows}
+        self.notes = tuple(note for run in self.runs.values() for note in run.notes)
+        if self.unmatched:
+            self.notes += (f"{plural(len(self.unmatched), 'question')} could not be matched: see Questions.",)
+
+    def _matched(
+        self, messages: Sequence[Message], marks: Mapping[tuple[str, str], Mark]
+    ) -> tuple[dict[tuple[str, str], tuple[Claim, ...]], tuple[tuple[str, str], ...]]:
+        """Return the claims by run and student, and what could not be matched with the reason."""
+        matched: defaultdict[tuple[str, str], dict[str, Claim]] = defaultdict(dict)
+        unmatched = []
+        for message in messages:
+            parts = claims_in(message.text)
+            if message.problem or not parts:
+                why = message.problem or f"it has no line like `student: {next(iter(marks), ('', 'ID'))[1]}`"
+                unmatched.append((message.source, why))
+            for part in parts:
+                try:
+                    key, claim = self._claim(message, part, marks)
+                except UsageError as error:
+                    unmatched.append((message.source, str(error)))
+                else:
+                    matched[key].setdefault(claim.id, claim)  # an answer to a mail quotes what it answers
+        return {key: tuple(claims.values()) for key, claims in matched.items()}, tuple(unmatched)
+
+    def _claim(
+        self, message: Message, part: Mapping[str, str], marks: Mapping[tuple[str, str], Mark]
+    ) -> tuple[tuple[str, str], Claim]:
+        """Return the run and the student of a claim, and the claim. Raises `UsageError` with the reason."""
+        for name in ("student", "exercise", "check"):
+            if not part.get(name):
+                raise UsageError(f"it has no {name}; expected a line `{name}: ...` as the feedback page shows it")
+        student, check = part["student"], part["check"]
+        known = {casefolded(mark.student): mark.student for mark in marks.values()}
+        if casefolded(student) not in known:
+            hint = suggestion(student, known.values(), "expected an id of the class")
+            raise UsageError(f"there is no student {printable(student)}; {hint}")
+        student = known[casefolded(student)]
+        exercise = resolve_exercise(self.course, part["exercise"]).id
+        places = [
+            (run, mark, result)
+            for (run, name), mark in marks.items()
+            for result in (mark.judged.exercises if name == student and mark.judged is not None else ())
+            if result.id == exercise
+        ]
+        if not places:
+            raise UsageError(f"there is no report of {printable(student)} with {exercise}")
+        # An exercise may take part in a later assignment too, where it is worth nothing.
+        run, mark, result = max(places, key=lambda place: place[2].max_score)
+        ids = [one.id for one in result.checks]
+        if check not in ids:
+            hint = suggestion(check, ids, f"expected one of {', '.join(ids)}" if ids else "nothing of it was judged")
+            raise UsageError(f"{exercise} has no check {printable(check)}; {hint}")
+        return (run, student), Claim(
+            student, exercise, check, part[_QUESTION], message.source, tuple(_notes(message, part, mark))
+        )
+
+
+def _notes(message: Message, part: Mapping[str, str], mark: Mark) -> Iterator[str]:
+    if part.get("report") and part["report"] != claim_digest(mark):
+        yield "It is about an earlier report."
+    if not part[_QUESTION]:
+        yield "It asks nothing: the question is empty."
+    known = {casefolded(mark.row.email), casefolded(mark.row.login)}
+    if message.sender and mark.row.email and casefolded(message.sender) not in known:
+        yield f"It was sent from {one_line(message.sender)}, and the roster has {one_line(mark.row.email)}."
+
+
+def _row(run: str, mark: Mark, looks: tuple[str, ...], own: Mapping[str, str], claims: tuple[Claim, ...]) -> Row:
+    exercises = mark.judged.exercises if mark.judged is not None else ()
+    section = str(getattr(mark.row, "section", ""))
+    failing = tuple(exercise.id for exercise in exercises if exercise.status != "pass")
+    words = casefolded(" ".join((mark.student, mark.row.name, mark.row.email, mark.row.login, section)))
+    return Row(run, mark, section, looks, failing, own, claims, words)
+
+
+def _state(file: Path) -> str:
+    return f"{file.name} {state_of(file)}"
