@@ -49,7 +49,7 @@ GROUPS = {
     "Find your way": ("start", "next", "list", "status", "report", "reset"),
     "Hand in and use": ("submit", "play"),
     "This machine": ("doctor", "trust"),
-    "Grade a class": ("grade", "desk", "accept", "adjust", "merge", "export", "dashboard", "name"),
+    "Grade a class": ("grade", "accept", "adjust", "desk", "merge", "export", "dashboard", "name"),
     "Write a course": ("init", "new", "build", "validate", "mutate", "release"),
 }
 """The commands in the order of `course --help`. One whose application is not installed is left out."""

@@ -25,6 +25,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from autograder import ending
+from autograder.cli import warn
 from autograder.course import UsageError
 from autograder.gradebook import (
     KINDS,
@@ -189,7 +190,10 @@ class Guard:
             await send(message)
 
         answer = self._refusal(Request(scope))
-        await (answer or self._app)(scope, receive, confined)
+        try:
+            await (answer or self._app)(scope, receive, confined)
+        except Exception as error:  # its page is sent already: the desk goes on with the next request
+            warn(f"the desk failed on {scope['path']}: {type(error).__name__}: {error}")
 
     def _refusal(self, request: Request) -> Response | None:
         """Return why a request is not answered, or the cookie for one with the token; None for one to answer."""
@@ -246,7 +250,12 @@ def application(desk: Desk) -> ASGIApp:
         Route("/desk.js", partial(_file, "text/javascript", (TEMPLATES / "desk.js").read_text("utf-8"))),
         Route("/favicon.ico", partial(_file, "image/x-icon", "")),
     ]
-    handlers: Mapping[Any, Any] = {UsageError: _usage_problem, OSError: _system_problem, HTTPException: _http_problem}
+    handlers: Mapping[Any, Any] = {
+        UsageError: _usage_problem,
+        OSError: _system_problem,
+        HTTPException: _http_problem,
+        Exception: _engine_problem,
+    }
     return Guard(Starlette(routes=routes, exception_handlers=handlers), desk)
 
 
@@ -264,6 +273,11 @@ async def _system_problem(_: Request, error: Exception) -> Response:
 
 async def _http_problem(_: Request, error: HTTPException) -> Response:
     return _problem("There is no such page on this desk.", error.status_code)
+
+
+async def _engine_problem(_: Request, error: Exception) -> Response:
+    found = f"{type(error).__name__}: {one_line(str(error))}"
+    return _problem(f"The desk failed ({found}). This is its own mistake: please report it.", 500)
 
 
 def _reason(error: Exception) -> str:
@@ -520,7 +534,7 @@ class Pages:
             "title": course.title,
             "wanted": wanted,
             "runs": {one.id: one.title for one in course.assignments if one.id in self._list.runs},
-            "asked": sum(len(row.open_claims) for row in self._list.rows),
+            "open_claims": sum(len(row.open_claims) for row in self._list.rows),
             "has_claims": any(row.claims for row in self._list.rows) or bool(self._list.unmatched),
         }
 
@@ -608,34 +622,49 @@ def _names(held: Sequence[Any]) -> str:
 # The server.
 
 
+def listen(port: int) -> socket.socket:
+    """Return a socket of this machine alone; port 0 is a free one. Raises `UsageError` if the port is taken."""
+    listener = socket.socket()
+    try:
+        if os.name != "nt":  # there it would let two programs have one port
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((HOST, port))
+        listener.listen()
+    except (OSError, OverflowError) as error:
+        listener.close()
+        why = getattr(error, "strerror", None) or "it is no port"
+        raise UsageError(f"port {port} cannot be used ({why}); choose another, or leave --port out") from None
+    return listener
+
+
+def server_of(desk: Desk) -> uvicorn.Server:
+    """Return the server of a desk. It has no log: that would have the token."""
+    config = uvicorn.Config(
+        application(desk),
+        log_config=None,
+        access_log=False,
+        lifespan="off",
+        ws="none",
+        proxy_headers=False,
+        server_header=False,
+        limit_concurrency=64,
+        timeout_graceful_shutdown=1,
+    )
+    return uvicorn.Server(config)
+
+
 def serve(worklist: Worklist, by: str, port: int, say: Callable[[str], object], *, browser: bool) -> None:
     """Serve the desk on this machine until a signal ends it. Raises `UsageError` if the port is taken."""
-    with socket.socket() as listener:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listener.bind((HOST, port))
-        except (OSError, OverflowError) as error:
-            why = getattr(error, "strerror", None) or "it is no port"
-            raise UsageError(f"port {port} cannot be used ({why}); choose another, or leave --port out") from None
+    with listen(port) as listener:
         desk = Desk(worklist, by, f"{HOST}:{listener.getsockname()[1]}")
-        config = uvicorn.Config(
-            application(desk),
-            log_config=None,  # its log has the addresses of pages, and so the token
-            access_log=False,
-            lifespan="off",
-            ws="none",
-            proxy_headers=False,
-            server_header=False,
-            limit_concurrency=64,
-            timeout_graceful_shutdown=1,
-        )
-        server = uvicorn.Server(config)
+        server = server_of(desk)
 
         def stop(_: int) -> None:
             server.should_exit = True
 
         say(f"The desk has {plural(len(worklist.rows), 'mark')}. Its address, for you alone; Ctrl-C ends it:")
         say(desk.address(desk.token))
+        sys.stdout.flush()
         # In a thread, because in the main one uvicorn takes the signals for itself.
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="desk", daemon=True)
         with ending.by_itself(stop):

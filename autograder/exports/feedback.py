@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from functools import partial
 
 from autograder.course import Course
-from autograder.gradebook import Graded, Mark, can_earn, deadline
+from autograder.gradebook import Graded, Mark, can_earn, claim_text, deadline
 from autograder.report import (
     NOT_RUN,
     Command,
@@ -188,6 +188,7 @@ def feedback(graded: Graded, mark: Mark) -> str:
         ),
         origin=_origin(graded, mark, report) if report.suite else {},
         card=partial(exercise_card, styled=False),
+        claim=claim_text,
         others=_others,
         named=named,
         points_of=_points,

@@ -53,8 +53,10 @@ class Browser:
         assert "error" not in answer, answer["error"]
         return dict(answer["result"])
 
-    def open(self, page: Path, *, width: int, dark: bool = False, media: str = "screen", scripts: bool = True) -> float:
-        """Open a page and return the seconds until it was drawn; without its scripts, until it was loaded."""
+    def open(
+        self, page: Path | str, *, width: int, dark: bool = False, media: str = "screen", scripts: bool = True
+    ) -> float:
+        """Open a page, a file or an address, and return the seconds until it was drawn; without scripts, loaded."""
         self.call("Emulation.setScriptExecutionDisabled", value=not scripts)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setEmulatedMedia", media=media, features=[scheme])
@@ -63,8 +65,10 @@ class Browser:
         self.requests.clear()
         self.said.clear()
         began = time.monotonic()
-        self.call("Page.navigate", url=page.as_uri())
-        while self.value("document.readyState") != "complete" or self.value("location.protocol") != "file:":
+        address = page if isinstance(page, str) else page.as_uri()
+        protocol = f"{address.partition(':')[0]}:"
+        self.call("Page.navigate", url=address)
+        while self.value("document.readyState") != "complete" or self.value("location.protocol") != protocol:
             assert time.monotonic() < began + SECONDS, "the page does not get loaded"
         if scripts:
             self.value("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
@@ -75,6 +79,19 @@ class Browser:
         found = self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
         assert "exceptionDetails" not in found, found["exceptionDetails"]
         return found["result"].get("value")
+
+    def press(self, key: str) -> None:
+        """Press a key on the page, a letter or a name like `Enter`."""
+        text = {"text": "\r" if key == "Enter" else key} if len(key) == 1 or key == "Enter" else {}
+        self.call("Input.dispatchKeyEvent", type="keyDown", key=key, **text)
+        self.call("Input.dispatchKeyEvent", type="keyUp", key=key)
+
+    def wait(self, script: str) -> None:
+        """Wait until a script is true; the page may change meanwhile."""
+        until = time.monotonic() + SECONDS
+        while not self.value(f"document.readyState === 'complete' && Boolean({script})"):
+            assert time.monotonic() < until, f"it does not come true: {script}"
+            time.sleep(0.02)
 
     def picture(self, file: Path, *, whole: bool = True) -> None:
         """Write a screenshot of the page."""

@@ -30,6 +30,11 @@ if (filters) {
   addEventListener("popstate", () => location.reload());
 }
 
+for (const code of document.querySelectorAll(".file pre")) {
+  const wrong = code.querySelector(".wrong");
+  if (wrong) code.scrollTop = wrong.offsetTop - code.offsetTop - code.clientHeight / 3;
+}
+
 function step(by) {
   const rows = [...document.querySelectorAll("a.row")];
   if (rows.length) {

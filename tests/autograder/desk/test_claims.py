@@ -1,0 +1,140 @@
+"""What students ask: it is read from texts and mails, matched with a finding, and answered by a decision."""
+
+import mailbox
+from email.message import EmailMessage
+from pathlib import Path
+
+import pytest
+
+from autograder.course import UsageError
+from autograder.desk.worklist import MOST_BYTES, Worklist, claims_in, read_messages
+from autograder.gradebook import claim_text
+from tests.support import export_examples as classes
+from tests.support import tiny
+
+ASKED = f"""Dear teacher,
+
+> - student: bob
+> - exercise: {tiny.FIRST}
+> - check: values
+> - my question: Why is that wrong?
+It passes here.
+--
+Bob
+"""
+
+
+def read(tmp_path: Path, *texts: str) -> Worklist:
+    """Return a class with these texts in the folder of claims."""
+    course = classes.graded_class(tmp_path)
+    folder = tmp_path / "claims"
+    folder.mkdir()
+    for at, text in enumerate(texts, 1):
+        (folder / f"{at}.txt").write_text(text, "utf-8")
+    worklist = Worklist(course, tmp_path / "out", claims=folder)
+    worklist.refresh()
+    return worklist
+
+
+def test_the_lines_of_the_feedback_page_are_read_back(tmp_path: Path) -> None:
+    course = classes.graded_class(tmp_path)
+    mark = next(mark for mark in classes.read(course).marks if mark.student == "bob")
+    exercise = mark.report.exercises[0]
+    text = claim_text(mark, exercise, exercise.checks[0])
+    assert text.startswith(f"- student: bob\n- exercise: {tiny.FIRST}\n- check: values\n- report: ")
+    (tmp_path / "claims.md").write_text(f"{text} And why?\n", "utf-8")
+    worklist = Worklist(course, tmp_path / "out", claims=tmp_path / "claims.md")
+    worklist.refresh()
+    [claim] = worklist.find("", "bob").claims
+    assert (claim.exercise, claim.check, claim.question, claim.notes) == (tiny.FIRST, "values", "And why?", ())
+    assert worklist.unmatched == ()
+
+
+def test_a_question_ends_before_the_signature_and_may_be_quoted() -> None:
+    [claim] = claims_in(ASKED)
+    assert claim["my question"] == "Why is that wrong?\nIt passes here."
+    assert len(claims_in(f"{ASKED}\n{ASKED}")) == 2
+    assert claims_in("Hello") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("Hello", "it has no line like"),
+        ("student: bob\nexercise: 1", "it has no check"),
+        ("student: bot\nexercise: 1\ncheck: values", "there is no student bot; did you mean bob?"),
+        ("student: bob\nexercise: 77\ncheck: values", "77"),
+        ("student: bob\nexercise: 1\ncheck: value", "has no check value; did you mean values?"),
+        ("student: zoe\nexercise: 1\ncheck: values", "there is no report of zoe"),
+    ],
+)
+def test_what_cannot_be_matched_is_listed_with_the_reason(tmp_path: Path, text: str, reason: str) -> None:
+    worklist = read(tmp_path, text)
+    [(source, why)] = worklist.unmatched
+    assert source == "1.txt"
+    assert reason in why
+    assert all(row.claims == () for row in worklist.rows)
+
+
+def test_a_folder_lists_files_that_cannot_be_read_and_follows_no_link(tmp_path: Path) -> None:
+    (tmp_path / "large.txt").write_bytes(b"x" * (MOST_BYTES + 1))
+    (tmp_path / "link.txt").symlink_to("/etc/passwd")
+    (tmp_path / "folder").mkdir()
+    problems = {message.source: message.problem for message in read_messages(tmp_path)}
+    assert problems.keys() == {"large.txt", "link.txt", "folder"}
+    assert all(problems.values())
+    with pytest.raises(UsageError, match="is not there"):
+        read_messages(tmp_path / "nowhere")
+
+
+def test_an_mbox_is_read_with_its_senders(tmp_path: Path) -> None:
+    box = mailbox.mbox(tmp_path / "mails.mbox")
+    for sender, subtype in (
+        ("bob@example.org", "plain"),
+        ("mallory@example.org", "plain"),
+        ("eve@example.org", "html"),
+    ):
+        mail = EmailMessage()
+        mail["From"] = f"Somebody <{sender}>"
+        mail.set_content(f"{ASKED}{sender}", subtype=subtype)
+        box.add(mail)
+    box.close()
+    before = (tmp_path / "mails.mbox").read_bytes()
+    worklist = Worklist(classes.graded_class(tmp_path), tmp_path / "out", claims=tmp_path / "mails.mbox")
+    worklist.refresh()
+    [claim] = worklist.find("", "bob").claims  # the second mail quotes the first
+    assert claim.source == "mails.mbox, message 1"
+    [(source, why)] = worklist.unmatched
+    assert (source, why) == ("mails.mbox, message 3", "it has no part in plain text")
+    assert (tmp_path / "mails.mbox").read_bytes() == before
+    mails = read_messages(tmp_path / "mails.mbox")
+    assert [mail.sender for mail in mails] == ["bob@example.org", "mallory@example.org", "eve@example.org"]
+
+
+def test_a_claim_of_an_earlier_report_or_another_sender_has_a_note(tmp_path: Path) -> None:
+    course = classes.graded_class(tmp_path)
+    mail = f"From: M <mallory@example.org>\n\nstudent: bob\nexercise: {tiny.FIRST}\ncheck: axes\nreport: 123\n"
+    (tmp_path / "one.eml").write_text(mail, "utf-8")
+    worklist = Worklist(course, tmp_path / "out", claims=tmp_path / "one.eml")
+    worklist.refresh()
+    [claim] = worklist.find("", "bob").claims
+    assert claim.notes == (
+        "It is about an earlier report.",
+        "It asks nothing: the question is empty.",
+        "It was sent from mallory@example.org, and the roster has bob@example.org.",
+    )
+
+
+def test_a_claim_is_open_until_a_decision_answers_it(tmp_path: Path) -> None:
+    worklist = read(tmp_path, ASKED)
+    row = worklist.find("", "bob")
+    assert "asks" in row.states
+    assert len(row.open_claims) == 1
+    columns = "student,exercise,kind,value,text,by,when\n"
+    answer = f"bob,{tiny.FIRST},comment,,Your question about values: the sum is not divided.,Grace,2026-03-05 10:00\n"
+    (tmp_path / "course" / "adjustments.csv").write_text(columns + answer, "utf-8")
+    worklist.refresh()
+    row = worklist.find("", "bob")
+    assert row.open_claims == ()
+    assert len(row.claims) == 1
+    assert "asks" not in row.states

@@ -1,0 +1,444 @@
+"""The pages of a desk: who reaches them, that no text of a student is markup, and that a decision is saved once."""
+
+import errno
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from html import unescape
+from pathlib import Path
+from threading import Thread
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+pytest.importorskip("starlette")
+pytest.importorskip("uvicorn")
+pytest.importorskip("python_multipart")
+
+from starlette.testclient import TestClient
+
+from autograder.course import UsageError, read_course
+from autograder.desk.app import HEADERS, MOST_FORM, Desk, application
+from autograder.desk.worklist import Worklist
+from autograder.gradebook import adjustment, append, now, read_adjustments, read_graded, read_roster
+from tests.support import export_examples as classes
+from tests.support import tiny
+
+HOST = "127.0.0.1:8000"
+ORIGIN = f"http://{HOST}"
+EVIL = '</title><script>alert("x")</script>\'"><img src=x onerror=alert(1)> & \u202egnp\x07\x1b[31m'
+
+
+class Client:
+    """A browser that opened the desk."""
+
+    def __init__(self, course: Path, **options: Any) -> None:
+        self.course = course
+        self.desk = Desk(Worklist(course, course.parent / "out", **options), "Grace Hopper", HOST)
+        self.desk.worklist.refresh()
+        self.http = TestClient(application(self.desk), base_url=ORIGIN, follow_redirects=False)
+        self.get(f"/?token={self.desk.token}")
+
+    def get(self, address: str, **headers: str) -> str:
+        answer = self.http.get(address, headers={name.replace("_", "-"): value for name, value in headers.items()})
+        assert answer.status_code == 200, answer.text
+        return answer.text
+
+    def form(self, student: str, action: str = "decide", run: str = "-") -> dict[str, str]:
+        """Return the hidden fields of the first form of a student's page with an action."""
+        page = self.get(f"/student/{run}/{quote(student, safe='')}")
+        form = page[page.index(f'/{action}"') :]
+        names = ("key", "seen")
+        return {name: unescape(re.search(rf'name="{name}" value="([^"]*)"', form)[1]) for name in names}  # type: ignore[index]
+
+    def post(self, student: str, fields: Mapping[str, str], action: str = "decide", **options: Any) -> Any:
+        address = f"/student/-/{quote(student, safe='')}/{action}"
+        return self.http.post(address, data=fields, headers={"Origin": ORIGIN}, **options)
+
+    def decide(self, student: str, exercise: str, kind: str, value: str = "", text: str = "why") -> Any:
+        fields = {"exercise": exercise, "kind": kind, "value": value, "text": text}
+        return self.post(student, {**self.form(student), **fields})
+
+    @property
+    def rows(self) -> list[str]:
+        """The rows of adjustments.csv."""
+        file = self.course / "adjustments.csv"
+        return file.read_text("utf-8").splitlines()[1:] if file.is_file() else []
+
+
+@pytest.fixture
+def graded(tmp_path: Path) -> Path:
+    """A graded class in which nobody's report needs another grading."""
+    return classes.graded_class(tmp_path)
+
+
+@pytest.fixture
+def client(graded: Path) -> Client:
+    return Client(graded)
+
+
+def words(page: str) -> str:
+    return " ".join(unescape(re.sub(r"<[^>]*>", " ", page)).split())
+
+
+# Who reaches the pages.
+
+
+def test_the_token_becomes_a_cookie_that_only_this_page_sends(graded: Path) -> None:
+    client = Client(graded)
+    client.http.cookies.clear()
+    assert client.http.get("/").status_code == 403
+    wrong = client.http.get("/?token=wrong")
+    assert wrong.status_code == 403
+    assert "set-cookie" not in wrong.headers
+    right = client.http.get(f"/?token={client.desk.token}")
+    cookie = right.headers["set-cookie"].lower()
+    assert {"httponly", "samesite=strict", "path=/"} <= {part.strip() for part in cookie.split(";")}
+    assert client.desk.token not in right.text
+    assert client.desk.token not in cookie
+    assert 'content="0; url=/"' in right.text
+    assert client.http.get("/").status_code == 200
+
+
+def test_the_token_of_a_browser_that_was_opened_is_good_for_one_visit(client: Client) -> None:
+    ticket = client.desk.ticket()
+    assert client.http.get(f"/?token={ticket}").status_code == 200
+    assert client.http.get(f"/?token={ticket}").status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Host": "evil.example:8000"}, 421),
+        ({"Host": "localhost:8000"}, 421),
+        ({"Host": "127.0.0.1:8001"}, 421),
+        ({"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"}, 403),
+        ({"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "cors"}, 403),
+        ({"Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "cors"}, 200),
+        ({"Sec-Fetch-Site": "none", "Sec-Fetch-Mode": "navigate"}, 200),
+        ({"Cookie": "desk-8000=wrong"}, 403),
+    ],
+)
+def test_a_request_of_another_page_or_name_is_refused(client: Client, headers: Mapping[str, str], status: int) -> None:
+    if "Cookie" in headers:
+        client.http.cookies.clear()
+    answer = client.http.get("/", headers=headers)
+    assert answer.status_code == status
+    assert ("Ada" in answer.text) == (status == 200)
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"Origin": "http://127.0.0.1:8001"},
+        {"Origin": "null"},
+        {"Origin": "https://evil.example"},
+        {"Origin": ORIGIN, "Sec-Fetch-Site": "cross-site"},
+        {"Origin": ORIGIN, "Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "navigate"},
+    ],
+)
+def test_no_other_page_sends_a_form(client: Client, headers: Mapping[str, str]) -> None:
+    fields = {**client.form("bob"), "exercise": "1", "kind": "points", "value": "3", "text": "why"}
+    assert client.http.post("/student/-/bob/decide", data=fields, headers=headers).status_code == 403
+    assert client.rows == []
+
+
+@pytest.mark.parametrize("key", ["", "abc", "abc.def", None])
+def test_a_form_of_another_desk_is_refused(client: Client, key: str | None, tmp_path: Path) -> None:
+    other = Client(client.course)
+    fields = {**client.form("bob"), "exercise": "1", "kind": "points", "value": "3", "text": "why"}
+    answer = client.post("bob", {**fields, "key": other.desk.new_form() if key is None else key})
+    assert answer.status_code == 403
+    assert "nothing was saved" in answer.text
+    assert client.rows == []
+
+
+def test_a_form_without_a_size_or_with_too_many_bytes_is_not_read(client: Client) -> None:
+    fields = {**client.form("bob"), "exercise": "1", "kind": "comment", "text": "x" * MOST_FORM}
+    assert client.post("bob", fields).status_code == 413
+    chunks = client.http.post("/student/-/bob/decide", content=iter([b"text=x"]), headers={"Origin": ORIGIN})
+    assert chunks.status_code == 413
+    assert client.rows == []
+
+
+def test_every_answer_has_the_headers_that_confine_it(client: Client) -> None:
+    for address in ("/", "/student/-/ada", "/questions", "/desk.css", "/desk.js", "/favicon.ico", "/nowhere"):
+        answer = client.http.get(address)
+        assert HEADERS.items() <= {name.title(): value for name, value in answer.headers.items()}.items() or all(
+            answer.headers[name] == value for name, value in HEADERS.items()
+        )
+        assert not re.search(r"<script(?! src=\"/desk\.js\")|<style| on\w+=|style=|https?://", answer.text), address
+    assert client.http.get("/student/-/nobody").status_code == 404
+    assert client.http.get("/student/week9/ada").status_code == 404
+
+
+def test_hostile_names_messages_and_files_are_words(tmp_path: Path) -> None:
+    roster = f'student,name\nbob,"{EVIL.replace(chr(34), chr(34) * 2)}"\neve,Eve\n'
+    course = classes.graded_class(tmp_path, roster)
+    classes.write_out(course, tmp_path / "out", {"bob": classes.report("bob", {"values": "fail"}, EVIL)})
+    folder = tmp_path / "handed in" / "bob"
+    folder.mkdir(parents=True)
+    (folder / tiny.FILES[0]).write_text(f"# {EVIL}\n" * 30, "utf-8")
+    claims = tmp_path / "claims"
+    claims.mkdir()
+    (claims / "<b>.txt").write_text(
+        f"student: bob\nexercise: 1\ncheck: values\nmy question: {EVIL}\nstudent: {EVIL}\nexercise: 1\ncheck: 2",
+        "utf-8",
+    )
+    client = Client(course, submissions=folder.parent, claims=claims)
+    assert client.decide("bob", "1", "comment", text=EVIL).status_code == 303
+    for address in ("/", f"/?q={quote(EVIL)}", "/student/-/bob", "/questions"):
+        page = client.get(address)
+        assert "<script>" not in page
+        assert "<img" not in page
+        assert "<b>.txt" not in page
+        assert not re.search("[\u202e\x07\x1b]", page)
+    assert EVIL.split("\u202e")[0] in words(client.get("/student/-/bob"))
+
+
+# What is shown.
+
+
+def test_filters_are_in_the_address_and_the_neighbours_are_those_of_the_filter(client: Client) -> None:
+    def names(query: str) -> list[str]:
+        return re.findall(r'<a class="row" href="/student/-/([^"?]*)', client.get(f"/?{query}"))
+
+    assert names("") == ["ada", "bob", "eve", "fay", "%3Dcmd", "zoe"]
+    assert names("q=ÜNAL") == ["bob"]
+    assert names("q=lovelace ada") == ["ada"]
+    assert names("show=late") == ["bob"]
+    assert names("show=missing") == ["zoe"]
+    assert names("show=look") == ["fay"]
+    assert names(f"exercise={tiny.FIRST}") == ["bob", "eve", "fay", "%3Dcmd"]
+    assert names("misconception=none") == []
+    page = client.get(f"/student/-/eve?exercise={tiny.FIRST}")
+    assert f'rel="prev" href="/student/-/bob?exercise={tiny.FIRST}"' in page
+    assert f'rel="next" href="/student/-/fay?exercise={tiny.FIRST}"' in page
+    assert "2 of 4" in page
+    # One who no longer fits the filter still has neighbours.
+    assert 'rel="next" href="/student/-/bob?show=late"' in client.get("/student/-/ada?show=late")
+
+
+def test_what_was_handed_in_stands_beside_its_findings_with_the_line_marked(tmp_path: Path) -> None:
+    course = classes.graded_class(tmp_path)
+    folder = tmp_path / "handed in" / "bob"
+    folder.mkdir(parents=True)
+    (folder / tiny.FILES[0]).write_text("".join(f"line_{at} = {at}\n" for at in range(1, 31)), "utf-8")
+    page = Client(course, submissions=folder.parent).get("/student/-/bob")
+    [wrong] = re.findall(r'<span class="wrong">(.*?)</span>', page, re.DOTALL)
+    assert words(wrong) == "▸ 19 line_19 = 19 The running sum is not divided."
+    assert "course desk OUT DIR" in Client(course).get("/student/-/bob")
+
+
+def test_a_hand_in_that_was_changed_since_is_not_shown(tmp_path: Path) -> None:
+    course = classes.graded_class(tmp_path)
+    report = classes.report("bob", {"values": "fail"})
+    report = replace(report, submission={**report.submission, "digest": "sha256:1"})
+    classes.write_out(course, tmp_path / "out", {"bob": report})
+    folder = tmp_path / "handed in" / "bob"
+    folder.mkdir(parents=True)
+    (folder / tiny.FILES[0]).write_text("secret = 1\n", "utf-8")
+    page = Client(course, submissions=folder.parent).get("/student/-/bob")
+    assert "was changed since it was graded" in page
+    assert "secret" not in page
+
+
+# What is saved.
+
+
+def test_a_decision_is_a_row_as_the_command_writes_it_and_the_mark_follows(client: Client) -> None:
+    answer = client.decide("bob", "1", "points", "12.5", 'right, "too" strict')
+    assert answer.status_code == 303
+    [row] = client.rows
+    when = now(read_course(client.course))[:10]
+    assert row.startswith(f'bob,{tiny.FIRST},points,12.5,"right, ""too"" strict",Grace Hopper,{when}')
+    page = client.get(answer.headers["location"].partition("#")[0])
+    assert "Saved: 12.5 points for exercise 01, by Grace Hopper" in words(page)
+    course = read_course(client.course)
+    read = read_graded(course, read_roster(course, None), client.course.parent / "out")
+    score = {mark.student: mark.score for mark in read.marks}["bob"]
+    assert f"{score / 100:g} of 100 points" in words(page)
+
+
+def test_the_warnings_are_those_of_the_command(client: Client) -> None:
+    page = client.get(client.decide("bob", "1", "points", "50").headers["location"].partition("#")[0])
+    assert "bob: 50 points for exercise 01 are more than its 40, and they count" in words(page)
+
+
+def test_a_decision_is_withdrawn_and_the_mark_is_as_before(client: Client) -> None:
+    before = re.search(r'<p class="total">.*?</p>', client.get("/student/-/fay"))[0]  # type: ignore[index]
+    client.decide("fay", "1", "points", "12")
+    assert before not in client.get("/student/-/fay")
+    fields = {"exercise": tiny.FIRST, "kind": "withdraw", "value": "points"}
+    assert client.post("fay", {**client.form("fay"), **fields}).status_code == 303
+    assert before in client.get("/student/-/fay")
+    answer = client.post("fay", {**client.form("fay"), **fields})
+    assert answer.status_code == 400
+    assert "nothing like that counts for fay" in words(answer.text)
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "text", "sentence"),
+    [
+        ("points", "many", "why", "value is many, expected a number of points"),
+        ("points", "3", "", "text is empty, expected the reason, which the student reads"),
+        ("extension", "3", "why", "extension is for all exercises together"),
+        ("praise", "", "why", "kind is praise; expected one of points"),
+    ],
+)
+def test_a_decision_with_a_mistake_is_a_sentence_and_the_form_stays(
+    client: Client, kind: str, value: str, text: str, sentence: str
+) -> None:
+    answer = client.decide("bob", "1", kind, value, text)
+    assert answer.status_code == 400
+    assert sentence in words(answer.text)
+    assert f'name="value" value="{value}"' in answer.text
+    assert client.rows == []
+
+
+def test_a_form_that_is_sent_twice_counts_once(client: Client) -> None:
+    fields = {**client.form("bob"), "exercise": "1", "kind": "add", "value": "2", "text": "why"}
+    first, second = client.post("bob", fields), client.post("bob", fields)
+    assert (first.status_code, second.status_code) == (303, 303)
+    assert first.headers["location"] == second.headers["location"]
+    assert len(client.rows) == 1
+
+
+def test_what_another_desk_decided_meanwhile_is_shown_before_it_is_replaced(client: Client) -> None:
+    other = Client(client.course)
+    fields = {**client.form("bob"), "exercise": "1", "kind": "points", "value": "9", "text": "mine"}
+    assert other.decide("bob", "1", "points", "20", "theirs").status_code == 303
+    refused = client.post("bob", fields)
+    assert refused.status_code == 409
+    assert "20 points for exercise 01, by Grace Hopper" in words(refused.text)
+    assert "mine" in refused.text
+    assert len(client.rows) == 1
+    form = refused.text[refused.text.index('/decide"') :]
+    again = {name: re.search(rf'name="{name}" value="([^"]*)"', form)[1] for name in ("key", "seen")}  # type: ignore[index]
+    assert client.post("bob", {**fields, **again}).status_code == 303
+    assert [row.split(",")[3] for row in client.rows] == ["20", "9"]
+
+
+def test_two_desks_and_a_command_at_once_lose_nothing(graded: Path) -> None:
+    course = read_course(graded)
+    roster = read_roster(course, None)
+
+    def by_command() -> None:
+        for at in range(10):
+            cells = {"student": "ada", "exercise": "1", "kind": "add", "value": f"0.{at}", "text": "command"}
+            append(course, [adjustment(course, roster, {**cells, "by": "Alan", "when": "2026-03-01 12:00"})])
+
+    def by_desk(student: str) -> None:
+        desk = Client(graded)
+        for at in range(10):
+            assert desk.decide(student, "1", "add", f"1.{at}").status_code == 303
+
+    threads = [Thread(target=by_command), *(Thread(target=by_desk, args=(name,)) for name in ("bob", "zoe"))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    rows = read_adjustments(course, roster).rows
+    assert len(rows) == 30
+    assert {student: sum(row.student == student for row in rows) for student in ("ada", "bob", "zoe")} == {
+        "ada": 10, "bob": 10, "zoe": 10,
+    }  # fmt: skip
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from autograder.course import read_course
+from autograder.gradebook import adjustment, append, read_roster
+course = read_course(Path(sys.argv[1]))
+cells = dict(zip(("student", "exercise", "kind", "value", "text", "by", "when"), sys.argv[2:]))
+row = adjustment(course, read_roster(course, None), cells)
+os.fsync = lambda _: os.kill(os.getpid(), signal.SIGKILL)
+append(course, [row])
+"""
+
+
+@pytest.mark.worker
+def test_a_process_that_is_killed_in_the_middle_of_a_save_leaves_no_half_row(client: Client) -> None:
+    client.decide("bob", "1", "add", "2")
+    before = client.rows
+    row = ("bob", "1", "add", "3", "why", "Alan", "2026-03-01 12:00")
+    ended = subprocess.run([sys.executable, "-c", KILLED, client.course, *row], check=False, cwd=tiny.REPOSITORY)
+    assert ended.returncode == -signal.SIGKILL
+    assert client.rows == before
+    assert client.decide("bob", "1", "add", "4").status_code == 303
+    assert len(client.rows) == 2
+
+
+def test_a_full_disk_is_a_sentence_and_what_was_typed_stays(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    client.decide("bob", "1", "add", "2")
+    fields = {**client.form("bob"), "exercise": "1", "kind": "comment", "value": "", "text": "a long reason"}
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(client.course / "adjustments.csv"))
+
+    with monkeypatch.context() as patched:
+        patched.setattr("autograder.gradebook.decisions.write_atomically", full)
+        answer = client.post("bob", fields)
+    assert answer.status_code == 507
+    assert "Nothing was saved: adjustments.csv: No space left on device." in words(answer.text)
+    assert "a long reason" in answer.text
+    assert str(client.course) not in answer.text
+    assert len(client.rows) == 1
+    assert client.post("bob", fields).status_code == 303
+
+
+def test_a_corrected_file_is_accepted_and_taken_back(client: Client) -> None:
+    def send(name: str, **fields: str) -> Any:
+        own = {**client.form("bob", "accept"), **fields}
+        return client.post("bob", own, "accept", files={"file": (name, b"x = 1\n", "text/x-python")})
+
+    answer = send(f"C:\\work\\{tiny.FILES[0]}", reason="sent by mail")
+    assert answer.status_code == 303
+    assert (client.course / "accepted" / "bob" / "001" / tiny.FILES[0]).read_bytes() == b"x = 1\n"
+    page = words(client.get("/student/-/bob"))
+    assert f"{tiny.FILES[0]} was accepted by Grace Hopper" in page
+    refused = send("../../evil.py", reason="why")
+    assert refused.status_code == 400
+    assert "evil.py is no file of the course" in words(refused.text)
+    assert "reason is empty" in words(send(tiny.FILES[0], reason="").text)
+    fields = {**client.form("bob", "take-back"), "name": tiny.FILES[0], "reason": "a mistake"}
+    assert client.post("bob", fields, "take-back").status_code == 303
+    assert "was accepted" not in client.get("/student/-/bob")
+
+
+def test_a_file_of_decisions_with_a_mistake_is_a_sentence_until_it_is_mended(client: Client) -> None:
+    client.decide("bob", "1", "add", "2")
+    file = client.course / "adjustments.csv"
+    right = file.read_text("utf-8")
+    file.write_text(right + "bob,1,points,many,why,Alan,2026-03-01 12:00\n", "utf-8")
+    answer = client.http.get("/")
+    assert answer.status_code == 409
+    assert "value is many" in answer.text
+    file.write_text(right, "utf-8")
+    client.get("/")
+
+
+def test_what_a_new_grading_changed_is_shown(client: Client) -> None:
+    assert "bob" in client.get("/?show=late")
+    classes.write_out(client.course, client.course.parent / "out", {"ada": classes.report("ada", {"values": "fail"})})
+    page = client.get("/")
+    assert "6 marks" not in page
+    (client.course.parent / "out" / "scores.csv").unlink()
+    assert "is not a finished run" in client.http.get("/").text
+
+
+def test_what_is_no_folder_of_grades_is_refused(graded: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(UsageError, match="has no reports"):
+        Worklist(graded, tmp_path / "empty").refresh()
+    with pytest.raises(UsageError, match="is one file"):
+        Worklist(graded, tmp_path / "out" / "scores.csv").refresh()
+    with pytest.raises(UsageError, match="nowhere is not there"):
+        Worklist(graded, tmp_path / "out", submissions=tmp_path / "nowhere").refresh()

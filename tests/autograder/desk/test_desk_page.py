@@ -1,0 +1,193 @@
+"""A teaching assistant at the desk in a browser: by keys, without a mouse, on a laptop and on a phone."""
+
+import contextlib
+import re
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("starlette")
+pytest.importorskip("uvicorn")
+pytest.importorskip("python_multipart")
+
+from autograder.desk.app import HOST, Desk, listen, server_of
+from autograder.desk.worklist import Worklist
+from tests.support import export_examples as classes
+from tests.support import tiny
+from tests.support.accessibility import faults
+from tests.support.browser import Browser
+
+PHONE, LAPTOP = 390, 1280
+FOCUS = "document.activeElement"
+CLAIM = f"student: bob\nexercise: {tiny.FIRST}\ncheck: values\nmy question: Why is <b>that</b> wrong?\n"
+
+
+@contextlib.contextmanager
+def served(folder: Path) -> Iterator[Desk]:
+    """Serve a desk of the class in a folder until the block ends."""
+    listener = listen(0)
+    worklist = Worklist(
+        folder / "course", folder / "out", submissions=folder / "handed in", claims=folder / "claims.txt"
+    )
+    desk = Desk(worklist, "Grace Hopper", f"{HOST}:{listener.getsockname()[1]}")
+    server = server_of(desk)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+    thread.start()
+    try:
+        yield desk
+    finally:
+        server.should_exit = True
+        thread.join()
+        listener.close()
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    classes.graded_class(tmp_path)
+    folder = tmp_path / "handed in" / "bob"
+    folder.mkdir(parents=True)
+    source = "".join(f"line_{at} = {'x' * 300}\n" for at in range(1, 200))
+    (folder / tiny.FILES[0]).write_text(source, "utf-8")
+    (tmp_path / "claims.txt").write_text(CLAIM, "utf-8")
+    with served(tmp_path) as made:
+        yield made
+
+
+def enter(chromium: Browser, desk: Desk, **options: bool) -> str:
+    """Open the desk as the printed address does, and return its address."""
+    chromium.open(desk.address(desk.token), width=LAPTOP, **options)
+    chromium.wait("document.getElementById('results')")
+    return f"http://{desk.host}"
+
+
+def test_a_teaching_assistant_decides_by_keys_alone(chromium: Browser, desk: Desk) -> None:
+    base = enter(chromium, desk)
+    assert chromium.value("location.href") == f"{base}/"
+    assert chromium.value("document.cookie") == ""
+    chromium.press("/")
+    assert chromium.value(f"{FOCUS}.name") == "q"
+    for letter in "bob":
+        chromium.press(letter)
+    chromium.wait("document.querySelectorAll('a.row').length === 1 && location.search === '?q=bob'")
+    chromium.press("Enter")
+    chromium.wait(f"{FOCUS}.className === 'row'")
+    chromium.press("Enter")
+    chromium.wait("document.querySelector('h1').textContent === 'Bob Ünal'")
+    in_view = "(() => { const code = document.querySelector('.file pre'), at = code.scrollTop;"
+    in_view += "const line = code.querySelector('.wrong').offsetTop - code.offsetTop - at;"
+    assert chromium.value(f"{in_view} return line >= 0 && line < code.clientHeight }})()")
+    chromium.press("e")
+    assert chromium.value(f"{FOCUS}.id") == "first"
+    chromium.value("document.querySelector('[name=value]').focus(); 0")
+    chromium.call("Input.insertText", text="30")
+    chromium.value("document.querySelector('[name=text]').focus(); 0")
+    chromium.call("Input.insertText", text="the check is <b>too</b> strict")
+    chromium.value("document.querySelector('[name=value]').focus(); 0")
+    chromium.press("Enter")
+    chromium.wait("document.getElementById('saved')")
+    saved = chromium.value("document.getElementById('saved').textContent")
+    assert "30 points for exercise 01, by Grace Hopper" in saved
+    assert "the check is <b>too</b> strict" in saved
+    chromium.value("document.activeElement.blur(); history.back()")
+    chromium.wait("!document.getElementById('saved')")
+    assert chromium.said == []
+    assert all(address.startswith(base) for address in chromium.requests)
+    [_, row] = (desk.worklist.root / "adjustments.csv").read_text("utf-8").splitlines()
+    assert row.startswith(f"bob,{tiny.FIRST},points,30,the check is <b>too</b> strict,Grace Hopper,")
+
+
+def test_keys_move_through_the_class_and_the_filters_stay(chromium: Browser, desk: Desk) -> None:
+    base = enter(chromium, desk)
+    chromium.value("document.querySelector('[name=exercise]').focus(); 0")
+    script = f"const field = document.querySelector('[name=exercise]'); field.value = '{tiny.FIRST}';"
+    chromium.value(f"{{ {script} field.dispatchEvent(new Event('input', {{bubbles: true}})); field.blur() }}; 0")
+    chromium.wait("document.querySelectorAll('a.row').length === 4")
+    chromium.press("j")
+    chromium.press("j")
+    assert chromium.value(f"{FOCUS}.textContent") == "eve"
+    chromium.press("Enter")
+    chromium.wait("document.querySelector('h1').textContent === 'eve'")
+    chromium.press("k")
+    chromium.wait("document.querySelector('h1').textContent === 'Bob Ünal'")
+    assert chromium.value("location.search") == f"?exercise={tiny.FIRST}"
+    chromium.press("?")
+    assert chromium.value("document.getElementById('keys').open")
+    chromium.value("document.getElementById('keys').close(); location.reload()")
+    chromium.wait("document.querySelector('h1').textContent === 'Bob Ünal'")
+    chromium.value("document.getElementById('list').click()")
+    chromium.wait("document.querySelectorAll('a.row').length === 4")
+    assert chromium.value("location.href") == f"{base}/?exercise={tiny.FIRST}"
+
+
+def test_a_question_is_answered_by_a_reason(chromium: Browser, desk: Desk) -> None:
+    base = enter(chromium, desk)
+    chromium.open(f"{base}/questions", width=LAPTOP)
+    assert chromium.value("document.querySelector('blockquote').textContent") == "Why is <b>that</b> wrong?"
+    chromium.value("document.querySelector('a.row').click()")
+    chromium.wait("document.querySelector('[name=kind]')?.value === 'comment'")
+    assert chromium.value("document.querySelector('[name=text]').value").strip() == "Your question about values:"
+    chromium.value("document.querySelector('[name=text]').focus(); 0")
+    chromium.call("Input.insertText", text=" the sum is not divided")
+    chromium.value("document.querySelector('[name=text]').form.requestSubmit(); 0")
+    chromium.wait("document.getElementById('saved')")
+    chromium.open(f"{base}/questions", width=LAPTOP)
+    assert chromium.value("document.querySelector('.tag').textContent") == "answered"
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [PHONE, LAPTOP])
+def test_everybody_can_read_and_reach_all_of_it(
+    chromium: Browser, desk: Desk, axe: str, width: int, dark: bool
+) -> None:
+    base = enter(chromium, desk)
+    for page in ("/", "/student/-/bob", "/student/-/zoe", "/questions", "/student/-/nobody"):
+        chromium.open(f"{base}{page}", width=width, dark=dark)
+        assert chromium.value("document.documentElement.scrollWidth") == width, page
+        chromium.call("Page.setBypassCSP", enabled=True)
+        assert faults(chromium, axe) == [], page
+        chromium.call("Page.setBypassCSP", enabled=False)
+        ground = chromium.value("getComputedStyle(document.body).backgroundColor")
+        assert ground == ("rgb(23, 25, 31)" if dark else "rgb(255, 255, 255)")
+
+
+def test_without_its_script_the_desk_filters_and_saves(chromium: Browser, desk: Desk) -> None:
+    base = enter(chromium, desk)
+    chromium.open(f"{base}/?q=bob", width=LAPTOP, scripts=False)
+    assert chromium.value("document.querySelectorAll('a.row').length") == 1
+    assert chromium.value("document.querySelector('#filters button').type") == "submit"
+
+
+@pytest.mark.worker
+def test_the_program_prints_its_address_and_ctrl_c_ends_it(tmp_path: Path) -> None:
+    course = classes.graded_class(tmp_path)
+    command = [sys.executable, *tiny.PROGRAM, "desk", str(tmp_path / "out"), "--no-browser", "--by", "Grace"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, cwd=course, env=tiny.environment({"PYTHONUNBUFFERED": ""}), **pipes) as running:
+        lines = [running.stdout.readline(), running.stdout.readline()]
+        running.send_signal(signal.SIGINT)
+        rest, errors = running.communicate(timeout=60)
+    assert lines[0] == "The desk has 6 marks. Its address, for you alone; Ctrl-C ends it:\n"
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?token=[\w-]{43}\n", lines[1])
+    assert rest == "The desk is closed. Every decision that was saved is in adjustments.csv\n"
+    assert running.returncode == 0
+    assert "Traceback" not in errors
+
+
+@pytest.mark.worker
+def test_a_missing_package_and_a_port_in_use_are_sentences(tmp_path: Path) -> None:
+    course = classes.graded_class(tmp_path)
+    (tmp_path / "starlette.py").write_text("raise ImportError\n", "utf-8")
+    path = f"{tmp_path}:{tiny.REPOSITORY}"
+    ended = tiny.run_course(course, "desk", str(tmp_path / "out"), PYTHONPATH=path)
+    assert ended.returncode == 2
+    assert "pip install starlette uvicorn python-multipart" in ended.stderr
+    with listen(0) as listener:
+        port = str(listener.getsockname()[1])
+        ended = tiny.run_course(course, "desk", str(tmp_path / "out"), "--port", port)
+    assert ended.returncode == 2
+    assert f"port {port} cannot be used" in ended.stderr
