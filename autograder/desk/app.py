@@ -57,14 +57,14 @@ from autograder.report import (
 from autograder.results import CheckResult, ExerciseResult
 from autograder.submission import Submission
 
-from .worklist import ANSWER, STATES, Claim, Filter, Row, Worklist
+from .worklist import ANSWER, Claim, Filter, Row, Worklist
 
 HOST = "127.0.0.1"
 MOST_FORM, MOST_UPLOAD = 64 << 10, 64 << 20
 """Bytes of a form, and of one with a file."""
 
-MOST_ROWS = 200
-"""Rows of the table at once: a browser lays out so many within a few milliseconds."""
+MOST_ROWS = 100
+"""Rows of the table at once: with more, a browser takes longer than 0.1 s from a key to the new table."""
 
 MOST_LINES = 3000
 """Lines of a file that are shown."""
@@ -331,14 +331,7 @@ class Pages:
             count=len(rows),
             everybody=len(everything),
             notes=self._list.notes,
-            shows=[
-                (name, f"{title} ({count})")
-                for name, title in STATES.items()
-                if (count := sum(name in row.states for row in everything)) or name == wanted.show
-            ],
-            exercises=[(one.id, f"{number(one.id)} {one.title}") for one in self._exercises()],
-            misconceptions=[(id_, f"{name} ({count})") for id_, name, count in self._list.misconceptions],
-            sections=[(name, name) for name in sorted({row.section for row in everything} - {""})],
+            choices=self._list.choices,
             flags=TAGS,
             score=self._score,
             failing=_failing,
@@ -555,10 +548,6 @@ class Pages:
         if row.mark.score is None:
             return "excused" if row.mark.excused else "–"
         return f"{points(row.mark.score)} of {points(self._list.runs[row.run].policy.maximum)}"
-
-    def _exercises(self) -> list[ExerciseResult]:
-        found = {one.id: one for row in self._list.rows if row.mark.judged for one in row.mark.judged.exercises}
-        return [found[id_] for id_ in sorted(found)]
 
     def _abouts(self, row: Row) -> list[tuple[str, str]]:
         """Return what a decision may be about, with its title."""

@@ -34,7 +34,7 @@ from autograder.gradebook import (
     read_term,
     state_of,
 )
-from autograder.report import Facts, facts_of, one_line, plural, summary_of
+from autograder.report import Facts, facts_of, number, one_line, plural, summary_of
 from autograder.submission import Caps, Entry, FileError, Submission, SubmissionError, casefolded, printable, read_plain
 
 # What students ask: each claim is about one check of one student.
@@ -260,7 +260,8 @@ class Worklist:
         self.roster = Roster()
         self.runs: dict[str, Graded] = {}
         self.rows: tuple[Row, ...] = ()
-        self.misconceptions: tuple[tuple[str, str, int], ...] = ()
+        self.choices: dict[str, tuple[tuple[str, str], ...]] = {}
+        """What each filter of the page offers: its value, and its words with the number of marks."""
         self.unmatched: tuple[tuple[str, str], ...] = ()
         self.notes: tuple[str, ...] = ()
         self._facts: dict[str, dict[str, Facts]] = {}
@@ -375,9 +376,7 @@ class Worklist:
                 found = tuple(looks[one_line(mark.student)]) if mark.judged else ()
                 rows.append(_row(name, mark, found, own, claims.get((name, mark.student), ())))
         self.rows = tuple(rows)
-        self.misconceptions = tuple(
-            (key, names[key], count) for key, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-        )
+        self.choices = _choices(self.rows, [(key, f"{names[key]} ({count})") for key, count in counts.most_common()])
         self._by_student = {(row.run, row.mark.student): row for row in rows}
         self.notes = tuple(note for run in self.runs.values() for note in run.notes)
         if self.unmatched:
@@ -444,6 +443,19 @@ def _notes(message: Message, part: Mapping[str, str], mark: Mark) -> Iterator[st
     known = {casefolded(mark.row.email), casefolded(mark.row.login)}
     if message.sender and mark.row.email and casefolded(message.sender) not in known:
         yield f"It was sent from {one_line(message.sender)}, and the roster has {one_line(mark.row.email)}."
+
+
+def _choices(rows: Sequence[Row], misconceptions: Sequence[tuple[str, str]]) -> dict[str, tuple[tuple[str, str], ...]]:
+    states = Counter(name for row in rows for name in row.states)
+    exercises = {
+        one.id: f"{number(one.id)} {one.title}" for row in rows if row.mark.judged for one in row.mark.judged.exercises
+    }
+    return {
+        "show": tuple((name, f"{title} ({states[name]})") for name, title in STATES.items() if states[name]),
+        "exercise": tuple(sorted(exercises.items())),
+        "misconception": tuple(misconceptions),
+        "section": tuple((name, name) for name in sorted({row.section for row in rows} - {""})),
+    }
 
 
 def _row(run: str, mark: Mark, looks: tuple[str, ...], own: Mapping[str, str], claims: tuple[Claim, ...]) -> Row:
