@@ -2,7 +2,6 @@
 
 import hmac
 import os
-import secrets
 import socket
 import sys
 import tempfile
@@ -17,7 +16,7 @@ from urllib.parse import quote
 
 import uvicorn
 from starlette.applications import Starlette
-from starlette.datastructures import MutableHeaders, UploadFile
+from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -91,7 +90,7 @@ TAGS = {
 }
 """The states that a row of the table shows, and the word for each."""
 
-HEADERS = {
+CONFINED = {
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "
     "img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
@@ -102,6 +101,18 @@ HEADERS = {
 }
 
 TEMPLATES = Path(__file__).parent / "templates"
+
+OPTIONS: Mapping[str, Any] = {
+    "log_config": None,  # a log of addresses would have the token
+    "access_log": False,
+    "lifespan": "off",
+    "ws": "none",
+    "proxy_headers": False,
+    "server_header": False,
+    "limit_concurrency": 64,
+    "timeout_graceful_shutdown": 1,
+}
+"""What the server is started with."""
 
 
 class DecidedMeanwhile(Exception):
@@ -119,10 +130,10 @@ class Desk:
     worklist: Worklist
     by: str = ""
     host: str = HOST
-    token: str = field(default_factory=lambda: secrets.token_urlsafe(32))
-    session: str = field(default_factory=lambda: secrets.token_urlsafe(32))
-    key: bytes = field(default_factory=lambda: secrets.token_bytes(32))
-    tickets: set[str] = field(default_factory=set)
+    secret: str = field(repr=False, default_factory=lambda: os.urandom(32).hex())
+    session: str = field(repr=False, default_factory=lambda: os.urandom(32).hex())
+    key: bytes = field(repr=False, default_factory=lambda: os.urandom(32))
+    tickets: set[str] = field(repr=False, default_factory=set)
     saved: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
@@ -130,25 +141,25 @@ class Desk:
         """The name of the cookie: a browser sends the cookies of all ports, so each desk has its own."""
         return f"desk-{self.host.rpartition(':')[2]}"
 
-    def address(self, token: str) -> str:
+    def address(self, secret: str) -> str:
         """Return the address of the first page."""
-        return f"http://{self.host}/?token={token}"
+        return f"http://{self.host}/?token={secret}"
 
     def ticket(self) -> str:
         """Return a token for one visit: other users of this machine can read how a browser was started."""
-        made = secrets.token_urlsafe(32)
+        made = os.urandom(32).hex()
         self.tickets.add(made)
         return made
 
-    def admits(self, token: str) -> bool:
+    def admits(self, secret: str) -> bool:
         """Say whether a token opens this desk; a ticket does so once."""
-        used = {ticket for ticket in self.tickets if _is_same(ticket, token)}
+        used = {ticket for ticket in self.tickets if _is_same(ticket, secret)}
         self.tickets -= used
-        return bool(used) or _is_same(self.token, token)
+        return bool(used) or _is_same(self.secret, secret)
 
     def new_form(self) -> str:
         """Return the key of a new form. Only this desk can make it, and what it saves counts once."""
-        once = secrets.token_urlsafe(12)
+        once = os.urandom(12).hex()
         return f"{once}.{self._seal(once)}"
 
     def form(self, key: str) -> str | None:
@@ -186,7 +197,7 @@ class Guard:
 
         async def confined(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(HEADERS)
+                message["headers"] += [(name.lower().encode(), value.encode()) for name, value in CONFINED.items()]
             await send(message)
 
         answer = self._refusal(Request(scope))
@@ -217,13 +228,13 @@ class Guard:
                 return _problem(f"The form has {found}, and at most {most:,} bytes are read. Nothing was saved.", 413)
         return None
 
-    def _entrance(self, token: str) -> Response:
+    def _entrance(self, secret: str) -> Response:
         """Return the page that keeps the token in a cookie and goes on without it in the address.
 
         A redirect would not do: after a click in another page, the browser would follow it without the cookie.
         """
         desk = self._desk
-        if not desk.admits(token):
+        if not desk.admits(secret):
             return _problem("This token is not that of this desk. Copy the address that `course desk` printed.", 403)
         response = HTMLResponse(render("desk/templates/entrance.html.j2"))
         response.set_cookie(desk.cookie, desk.session, httponly=True, samesite="strict", path="/")
@@ -272,7 +283,9 @@ async def _system_problem(_: Request, error: Exception) -> Response:
 
 
 async def _http_problem(_: Request, error: HTTPException) -> Response:
-    return _problem("There is no such page on this desk.", error.status_code)
+    if error.status_code in (404, 405):
+        return _problem("There is no such page on this desk.", error.status_code)
+    return _problem(f"The form cannot be read ({one_line(error.detail)}). Nothing was saved.", error.status_code)
 
 
 async def _engine_problem(_: Request, error: Exception) -> Response:
@@ -627,19 +640,8 @@ def listen(port: int) -> socket.socket:
 
 
 def server_of(desk: Desk) -> uvicorn.Server:
-    """Return the server of a desk. It has no log: that would have the token."""
-    config = uvicorn.Config(
-        application(desk),
-        log_config=None,
-        access_log=False,
-        lifespan="off",
-        ws="none",
-        proxy_headers=False,
-        server_header=False,
-        limit_concurrency=64,
-        timeout_graceful_shutdown=1,
-    )
-    return uvicorn.Server(config)
+    """Return the server of a desk."""
+    return uvicorn.Server(uvicorn.Config(application(desk), **OPTIONS))
 
 
 def serve(worklist: Worklist, by: str, port: int, say: Callable[[str], object], *, browser: bool) -> None:
@@ -652,7 +654,7 @@ def serve(worklist: Worklist, by: str, port: int, say: Callable[[str], object], 
             server.should_exit = True
 
         say(f"The desk has {plural(len(worklist.rows), 'mark')}. Its address, for you alone; Ctrl-C ends it:")
-        say(desk.address(desk.token))
+        say(desk.address(desk.secret))
         sys.stdout.flush()
         # In a thread, because in the main one uvicorn takes the signals for itself.
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="desk", daemon=True)

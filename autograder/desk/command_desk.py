@@ -6,8 +6,10 @@ python-multipart. Ctrl-C ends it.
 """
 
 import argparse
+import signal
 from pathlib import Path
 
+from autograder import ending
 from autograder.cli import GRADES, CommandParser, add_submissions, positive, say, warn
 from autograder.course import UsageError, find_course, read_course, refuse_kit
 from autograder.ending import PASS
@@ -47,4 +49,5 @@ def run(options: argparse.Namespace) -> int:
     for note in worklist.notes:
         warn(note)
     serve(worklist, author(options.by), options.port or 0, say, browser=not options.no_browser)
-    return PASS
+    number = ending.asked()
+    return PASS if number in (None, signal.SIGINT) else 128 + number

@@ -188,7 +188,7 @@ def feedback(graded: Graded, mark: Mark) -> str:
         ),
         origin=_origin(graded, mark, report) if report.suite else {},
         card=partial(exercise_card, styled=False),
-        claim=claim_text,
+        claims=_claims,
         others=_others,
         named=named,
         points_of=_points,
@@ -225,6 +225,12 @@ def _others(exercise: ExerciseResult) -> tuple[str, str, list[CheckResult], list
         [check for checks in here for check in checks],
         [(failure_view(one), _same(more, exercise)) for one, *more in elsewhere],
     )
+
+
+def _claims(mark: Mark, exercise: ExerciseResult) -> list[str]:
+    """Return the lines that ask about each check that fails, with an empty line between two."""
+    failed = [check for check in exercise.checks if check_state(check).mark == "failed"]
+    return "\n".join(claim_text(mark, exercise, check) for check in failed).splitlines()
 
 
 def _line(check: CheckResult | None) -> tuple[str, int] | None:

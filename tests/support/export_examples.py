@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from autograder.course import read_course
-from autograder.gradebook import Graded, policy_of, read_graded, read_roster, scores_csv
+from autograder.gradebook import Graded, chosen_facts, course_of, policy_of, read_graded, read_roster, scores_csv
 from autograder.results import CheckResult, ExerciseResult, Finding, Place, Report, Status
 from autograder.submission import parse_time
 from tests.support import tiny
@@ -83,17 +83,19 @@ def graded_class(folder: Path, roster: str | None = ROSTER) -> Path:
     return course
 
 
-def write_out(course: Path, out: Path, reports: Mapping[str, Report]) -> None:
-    """Write reports and table as `course grade` does."""
+def write_out(course: Path, out: Path, reports: Mapping[str, Report], assignment: str | None = None) -> None:
+    """Write reports and table as `course grade` does, of an assignment or of the whole course."""
     (out / "reports").mkdir(parents=True, exist_ok=True)
     for student, report in reports.items():
         (out / "reports" / f"{student}.json").write_text(json.dumps(report.to_json()), "utf-8")
-    read = read_course(course)
+    read = course_of(read_course(course), (), assignment)
     policy = policy_of(read, read_roster(read, None))
     times = {"eve": parse_time("2026-03-01 10:00", policy.grading.zone)}
     table = scores_csv(list(reports.values()), [exercise.id for exercise in read.exercises], policy, times)
     (out / "scores.csv").write_text(table, "utf-8")
-    (out / "run.json").write_text(json.dumps({"schema": 1, "suite": "sha256:1"}), "utf-8")
+    (out / "run.json").write_text(
+        json.dumps({"schema": 1, "suite": "sha256:1", **chosen_facts((), assignment)}), "utf-8"
+    )
 
 
 def read(course: Path, students: tuple[str, ...] = ()) -> Graded:

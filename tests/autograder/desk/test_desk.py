@@ -23,7 +23,7 @@ pytest.importorskip("python_multipart")
 from starlette.testclient import TestClient
 
 from autograder.course import UsageError, read_course
-from autograder.desk.app import HEADERS, MOST_FORM, Desk, application
+from autograder.desk.app import CONFINED, MOST_FORM, MOST_ROWS, Desk, application
 from autograder.desk.worklist import Worklist
 from autograder.gradebook import adjustment, append, now, read_adjustments, read_graded, read_roster
 from tests.support import export_examples as classes
@@ -37,12 +37,12 @@ EVIL = '</title><script>alert("x")</script>\'"><img src=x onerror=alert(1)> & \u
 class Client:
     """A browser that opened the desk."""
 
-    def __init__(self, course: Path, **options: Any) -> None:
+    def __init__(self, course: Path, out: Path | None = None, **options: Any) -> None:
         self.course = course
-        self.desk = Desk(Worklist(course, course.parent / "out", **options), "Grace Hopper", HOST)
+        self.desk = Desk(Worklist(course, out or course.parent / "out", **options), "Grace Hopper", HOST)
         self.desk.worklist.refresh()
         self.http = TestClient(application(self.desk), base_url=ORIGIN, follow_redirects=False)
-        self.get(f"/?token={self.desk.token}")
+        self.get(f"/?token={self.desk.secret}")
 
     def get(self, address: str, **headers: str) -> str:
         answer = self.http.get(address, headers={name.replace("_", "-"): value for name, value in headers.items()})
@@ -96,11 +96,11 @@ def test_the_token_becomes_a_cookie_that_only_this_page_sends(graded: Path) -> N
     wrong = client.http.get("/?token=wrong")
     assert wrong.status_code == 403
     assert "set-cookie" not in wrong.headers
-    right = client.http.get(f"/?token={client.desk.token}")
+    right = client.http.get(f"/?token={client.desk.secret}")
     cookie = right.headers["set-cookie"].lower()
     assert {"httponly", "samesite=strict", "path=/"} <= {part.strip() for part in cookie.split(";")}
-    assert client.desk.token not in right.text
-    assert client.desk.token not in cookie
+    assert client.desk.secret not in right.text
+    assert client.desk.secret not in cookie
     assert 'content="0; url=/"' in right.text
     assert client.http.get("/").status_code == 200
 
@@ -170,9 +170,7 @@ def test_a_form_without_a_size_or_with_too_many_bytes_is_not_read(client: Client
 def test_every_answer_has_the_headers_that_confine_it(client: Client) -> None:
     for address in ("/", "/student/-/ada", "/questions", "/desk.css", "/desk.js", "/favicon.ico", "/nowhere"):
         answer = client.http.get(address)
-        assert HEADERS.items() <= {name.title(): value for name, value in answer.headers.items()}.items() or all(
-            answer.headers[name] == value for name, value in HEADERS.items()
-        )
+        assert {name: answer.headers.get(name) for name in CONFINED} == CONFINED, address
         assert not re.search(r"<script(?! src=\"/desk\.js\")|<style| on\w+=|style=|https?://", answer.text), address
     assert client.http.get("/student/-/nobody").status_code == 404
     assert client.http.get("/student/week9/ada").status_code == 404
@@ -247,6 +245,44 @@ def test_a_hand_in_that_was_changed_since_is_not_shown(tmp_path: Path) -> None:
     page = Client(course, submissions=folder.parent).get("/student/-/bob")
     assert "was changed since it was graded" in page
     assert "secret" not in page
+
+
+def test_a_large_class_is_shown_in_parts(tmp_path: Path) -> None:
+    names = [f"s{at:03}" for at in range(MOST_ROWS + 20)]
+    course = classes.graded_class(tmp_path, None)
+    classes.write_out(course, tmp_path / "out", {name: classes.report(name, {}) for name in names})
+    client = Client(course)
+    assert client.get("/").count('class="row"') == MOST_ROWS
+    assert f"{len(names)} marks, the first {MOST_ROWS} are shown: show all" in words(client.get("/"))
+    assert client.get("/?rows=all").count('class="row"') == len(names)
+    assert f"{MOST_ROWS + 20} of {MOST_ROWS + 20}" in client.get(f"/student/-/{names[-1]}")
+
+
+def test_a_term_has_a_row_for_each_assignment(tmp_path: Path) -> None:
+    course = classes.graded_class(tmp_path)
+    term = tmp_path / "term"
+    text = (course / "course.toml").read_text("utf-8")
+    assignments = "".join(
+        f'[[assignments]]\nid = "week{at}"\ntitle = "Week {at}"\nexercises = ["{exercise}"]\n'
+        for at, exercise in ((1, tiny.FIRST), (2, tiny.SECOND))
+    )
+    (course / "course.toml").write_text(f"{text}\n{assignments}", "utf-8")
+    (course / "roster.csv").unlink()
+    for at, name in enumerate((tiny.FIRST, tiny.SECOND)):
+        own = classes.report("bob", {"values": "fail"} if at == 0 else {})
+        own = replace(own, exercises=(own.exercises[at],))
+        classes.write_out(course, term / f"of week {at + 1}", {"bob": own}, assignment=f"week{at + 1}")
+    client = Client(course, out=term)
+    assert client.get("/").count('class="row"') == 2
+    page = client.get("/student/week1/bob?assignment=week1")
+    assert '<option value="week1">the whole assignment' in page
+    assert "1 of 1" in page
+    fields = {**client.form("bob", run="week2"), "exercise": "week2", "kind": "points", "value": "5", "text": "why"}
+    address = "/student/week2/bob/decide"
+    assert client.http.post(address, data=fields, headers={"Origin": ORIGIN}).status_code == 303
+    assert client.rows[0].startswith("bob,week2,points,5,why,")
+    assert "5 of 60 points" in words(client.get("/student/week2/bob"))
+    assert client.http.get("/student/week3/bob").status_code == 404
 
 
 # What is saved.

@@ -60,7 +60,7 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
 
 def enter(chromium: Browser, desk: Desk, **options: bool) -> str:
     """Open the desk as the printed address does, and return its address."""
-    chromium.open(desk.address(desk.token), width=LAPTOP, **options)
+    chromium.open(desk.address(desk.secret), width=LAPTOP, **options)
     chromium.wait("document.getElementById('results')")
     return f"http://{desk.host}"
 
@@ -172,7 +172,7 @@ def test_the_program_prints_its_address_and_ctrl_c_ends_it(tmp_path: Path) -> No
         running.send_signal(signal.SIGINT)
         rest, errors = running.communicate(timeout=60)
     assert lines[0] == "The desk has 6 marks. Its address, for you alone; Ctrl-C ends it:\n"
-    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?token=[\w-]{43}\n", lines[1])
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?token=[0-9a-f]{64}\n", lines[1])
     assert rest == "The desk is closed. Every decision that was saved is in adjustments.csv\n"
     assert running.returncode == 0
     assert "Traceback" not in errors

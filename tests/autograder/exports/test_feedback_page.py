@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 
 from autograder.exports.feedback import LONGEST_NAME, feedback, next_of
-from autograder.gradebook import Graded, Mark, Roster, Student, policy_of
+from autograder.gradebook import Graded, Mark, Roster, Student, claim_digest, policy_of
 from autograder.gradebook.policy import final_score
 from autograder.results import ExerciseResult, Picture, Status
 from tests.support import export_examples as classes
@@ -123,6 +123,17 @@ def test_the_line_is_marked_and_one_mistake_is_explained_once() -> None:
     assert f"Other checks fail at the same line: {here.title} Another one." in shown
     assert "Other failures scores is 2.449 × the expected tensor" in shown
     assert shown.count(other.title) == 2, "in the table, and beside its own lines"
+
+
+def test_the_lines_to_ask_about_a_check_are_there_for_each_that_fails(graded: Graded) -> None:
+    bob = page(graded, "bob")
+    [asked] = re.findall(r'<details class="[^"]* ask">(.*?)</details>', bob, re.DOTALL)
+    lines = re.search(r"<pre[^>]*>(.*?)</pre>", asked, re.DOTALL)[1].splitlines()
+    mark = next(mark for mark in graded.marks if mark.student == "bob")
+    common = ["- student: bob", f"- exercise: {tiny.FIRST}"]
+    rest = [f"- report: {claim_digest(mark)}", "- my question:"]
+    assert lines == [*common, "- check: values", *rest, "", *common, "- check: axes", *rest]
+    assert " ask" not in page(graded, "ada").partition("<main>")[2]
 
 
 def test_checks_that_were_not_run_have_no_mistake() -> None:
@@ -341,6 +352,8 @@ def test_everybody_can_read_it_and_it_asks_for_nothing(
     chromium.open(file, width=width, dark=dark)
     assert (chromium.requests, chromium.said) == ([file.as_uri()], [])
     assert chromium.value("document.documentElement.scrollWidth") == width
+    wide = "[...document.querySelectorAll('pre')].filter(code => code.scrollWidth > code.clientWidth)"
+    assert chromium.value(f"{wide}.every(code => code.tabIndex === 0)")
     assert faults(chromium, axe) == []
     ground = chromium.value("getComputedStyle(document.body).backgroundColor")
     assert ground == ("rgb(23, 25, 31)" if dark else "rgb(255, 255, 255)")

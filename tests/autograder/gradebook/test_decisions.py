@@ -22,7 +22,7 @@ from autograder.exports.gradescope import Seen, gradescope
 from autograder.exports.junit import junit
 from autograder.exports.markdown import markdown
 from autograder.exports.prairielearn import prairielearn
-from autograder.gradebook import ExportError, Graded, Mark, read_graded, read_roster, scores_csv, term_csv
+from autograder.gradebook import ExportError, Graded, Mark, decided_again, read_graded, read_roster, scores_csv, term_csv
 from autograder.gradebook.decisions import COLUMNS
 from autograder.instructor import make_class_page
 from autograder.results import ExerciseResult, Finding, Report, Status
@@ -268,3 +268,21 @@ def test_a_decision_counts_without_a_roster_too(graded: Graded, tmp_path: Path) 
     assert {mark.student: mark.score for mark in again.marks if mark.report is None} == {"nora": 300}
     assert "otto" in " ".join(again.notes)
     assert "nora" not in " ".join(again.notes)
+
+
+def test_a_class_that_is_decided_about_again_is_that_of_a_new_reading(graded: Graded, tmp_path: Path) -> None:
+    """Also where a decision that counted is gone: what it changed in a report is as it was graded."""
+    course = examples.graded_class(tmp_path)
+    out = tmp_path / "out"
+    reports = {"ada": of_kind("ada", "held"), "bob": of_kind("bob", "failed"), "eve": of_kind("eve", "good")}
+    examples.write_out(course, out, {name: one for name, one in reports.items() if one})
+    before = examples.read(course)
+    rows = [["ada", "*", "points", "12"], ["bob", "*", "excused", ""], ["zoe", "*", "points", "3"]]
+    by = [REASON, "Grace", "2026-03-05 10:00"]
+    write(course / "adjustments.csv", [list(COLUMNS), *([*row, *by] for row in rows)])
+    read = read_course(course)
+    roster = read_roster(read, None)
+    decided = decided_again(before, read, roster, out)
+    assert decided.marks == examples.read(course).marks != before.marks
+    (course / "adjustments.csv").unlink()
+    assert decided_again(decided, read, roster, out).marks == before.marks
