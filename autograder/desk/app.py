@@ -34,6 +34,7 @@ from autograder.gradebook import (
     adjustment,
     append,
     author,
+    deadline,
     decisions_that_hold,
     now,
     refuse_idle,
@@ -130,8 +131,8 @@ class Desk:
     worklist: Worklist
     by: str = ""
     host: str = HOST
-    secret: str = field(repr=False, default_factory=lambda: os.urandom(32).hex())
-    session: str = field(repr=False, default_factory=lambda: os.urandom(32).hex())
+    secret: str = field(repr=False, default_factory=lambda: os.urandom(16).hex())
+    session: str = field(repr=False, default_factory=lambda: os.urandom(16).hex())
     key: bytes = field(repr=False, default_factory=lambda: os.urandom(32))
     tickets: set[str] = field(repr=False, default_factory=set)
     saved: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -147,7 +148,7 @@ class Desk:
 
     def ticket(self) -> str:
         """Return a token for one visit: other users of this machine can read how a browser was started."""
-        made = os.urandom(32).hex()
+        made = os.urandom(16).hex()
         self.tickets.add(made)
         return made
 
@@ -374,9 +375,8 @@ class Pages:
         if claim is not None:
             typed = Typed(claim.exercise, "comment", text=ANSWER.format(check=claim.check), by=self._desk.by)
         else:
-            about = self._abouts(row)[0][0] if row.mark.report is None or row.mark.held else ""
-            first = row.failing[0] if row.failing else ""
-            typed = Typed(about or first, by=self._desk.by)
+            first = row.failing[0] if row.failing and not row.mark.held else self._abouts(row)[0][0]
+            typed = Typed(request.query_params.get("about", first), by=self._desk.by)
         done = self._desk.saved.get(request.query_params.get("saved", ""), ())
         return self._page(row, Filter.of(request.query_params), typed, saved=done)
 
@@ -524,6 +524,8 @@ class Pages:
             abouts=self._abouts(row),
             kinds={kind: KIND_TITLES[kind] for kind in KINDS if kind in KIND_TITLES},
             accepted=held,
+            times=self._times(row),
+            others_of=[one for one in everybody if one.mark.student == mark.student and one is not row],
             files=self._list.runs[row.run].course.files,
             exercises=mark.report.exercises if mark.report is not None else (),
             lines=partial(self._lines, submission),
@@ -551,9 +553,10 @@ class Pages:
             raise HTTPException(404)
         return row
 
-    def _link(self, row: Row, *, wanted: Filter, claim: Claim | None = None) -> str:
+    def _link(self, row: Row, *, wanted: Filter, claim: Claim | None = None, about: str = "") -> str:
         path = f"/student/{quote(row.run, safe='') or '-'}/{quote(row.mark.student, safe='')}"
-        query = "&".join(filter(None, (wanted.query, f"claim={claim.id}" if claim else "")))
+        more = {"claim": claim.id if claim else "", "about": about}
+        query = "&".join(filter(None, (wanted.query, *(f"{name}={value}" for name, value in more.items() if value))))
         return f"{path}?{query}" if query else path
 
     def _score(self, row: Row) -> str:
@@ -569,6 +572,16 @@ class Pages:
         whole = [(row.run, "the whole assignment")] if row.run else []
         exercises = [(one.id, f"{number(one.id)} {one.title}") for one in run.exercises]
         return [*whole, *([] if row.run else [(WHOLE, every)]), *exercises, *([(WHOLE, every)] if row.run else [])]
+
+    def _times(self, row: Row) -> list[tuple[str, str]]:
+        """Return when the work was due and handed in, as far as that is known."""
+        policy = self._list.runs[row.run].policy
+        times = {
+            "handed in": row.mark.final.handed_in if row.mark.final else None,
+            "due": deadline(policy, row.mark.student, 0),
+        }
+        zone = policy.grading.zone
+        return [(name, f"{time.astimezone(zone):%Y-%m-%d %H:%M}") for name, time in times.items() if time is not None]
 
     def _accepted(self, row: Row) -> tuple[Any, ...]:
         return decisions_that_hold(self._list.course, row.run).get(row.mark.student, ())
@@ -654,8 +667,7 @@ def serve(worklist: Worklist, by: str, port: int, say: Callable[[str], object], 
             server.should_exit = True
 
         say(f"The desk has {plural(len(worklist.rows), 'mark')}. Its address, for you alone; Ctrl-C ends it:")
-        say(desk.address(desk.secret))
-        sys.stdout.flush()
+        print(desk.address(desk.secret), flush=True)  # in one piece, also where the terminal is narrow
         # In a thread, because in the main one uvicorn takes the signals for itself.
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="desk", daemon=True)
         with ending.by_itself(stop):

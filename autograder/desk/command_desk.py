@@ -44,6 +44,7 @@ def run(options: argparse.Namespace) -> int:
 
     course = read_course(find_course())
     refuse_kit(course, "desk")
+    say(f"Reading {options.out}")
     worklist = Worklist(course.root, options.out, options.roster, options.folder, options.layout, options.claims)
     worklist.refresh()
     for note in worklist.notes:

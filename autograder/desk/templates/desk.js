@@ -22,9 +22,9 @@ if (filters) {
     return wanted.size ? `/?${wanted}` : "/";
   };
   filters.addEventListener("input", event => show(address(), event.target.type === "search" ? "replaceState" : "pushState"));
-  filters.addEventListener("submit", event => {
+  filters.addEventListener("submit", async event => {
     event.preventDefault();
-    show(address(), "replaceState");
+    await show(address(), "replaceState");
     document.querySelector("a.row")?.focus();
   });
   addEventListener("popstate", () => location.reload());

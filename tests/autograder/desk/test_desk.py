@@ -268,7 +268,7 @@ def test_a_term_has_a_row_for_each_assignment(tmp_path: Path) -> None:
     )
     (course / "course.toml").write_text(f"{text}\n{assignments}", "utf-8")
     (course / "roster.csv").unlink()
-    for at, name in enumerate((tiny.FIRST, tiny.SECOND)):
+    for at in range(2):
         own = classes.report("bob", {"values": "fail"} if at == 0 else {})
         own = replace(own, exercises=(own.exercises[at],))
         classes.write_out(course, term / f"of week {at + 1}", {"bob": own}, assignment=f"week{at + 1}")
@@ -281,7 +281,9 @@ def test_a_term_has_a_row_for_each_assignment(tmp_path: Path) -> None:
     address = "/student/week2/bob/decide"
     assert client.http.post(address, data=fields, headers={"Origin": ORIGIN}).status_code == 303
     assert client.rows[0].startswith("bob,week2,points,5,why,")
-    assert "5 of 60 points" in words(client.get("/student/week2/bob"))
+    page = words(client.get("/student/week2/bob"))
+    assert "5 of 60 points" in page
+    assert "Also of this student: week1" in page
     assert client.http.get("/student/week3/bob").status_code == 404
 
 
@@ -296,6 +298,8 @@ def test_a_decision_is_a_row_as_the_command_writes_it_and_the_mark_follows(clien
     assert row.startswith(f'bob,{tiny.FIRST},points,12.5,"right, ""too"" strict",Grace Hopper,{when}')
     page = client.get(answer.headers["location"].partition("#")[0])
     assert "Saved: 12.5 points for exercise 01, by Grace Hopper" in words(page)
+    assert "decided 12.5 points for exercise 01, by Grace Hopper" in words(page)
+    assert "handed in 2026-03-03 00:10, due 2026-03-01 23:59" in words(page)
     course = read_course(client.course)
     read = read_graded(course, read_roster(course, None), client.course.parent / "out")
     score = {mark.student: mark.score for mark in read.marks}["bob"]

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -168,14 +169,40 @@ def test_the_program_prints_its_address_and_ctrl_c_ends_it(tmp_path: Path) -> No
     command = [sys.executable, *tiny.PROGRAM, "desk", str(tmp_path / "out"), "--no-browser", "--by", "Grace"]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     with subprocess.Popen(command, cwd=course, env=tiny.environment({"PYTHONUNBUFFERED": ""}), **pipes) as running:
-        lines = [running.stdout.readline(), running.stdout.readline()]
+        lines = [running.stdout.readline() for _ in range(3)]
         running.send_signal(signal.SIGINT)
         rest, errors = running.communicate(timeout=60)
-    assert lines[0] == "The desk has 6 marks. Its address, for you alone; Ctrl-C ends it:\n"
-    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?token=[0-9a-f]{64}\n", lines[1])
+    assert lines[0] == f"Reading {tmp_path / 'out'}\n"
+    assert lines[1] == "The desk has 6 marks. Its address, for you alone; Ctrl-C ends it:\n"
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?token=[0-9a-f]{32}\n", lines[2])
     assert rest == "The desk is closed. Every decision that was saved is in adjustments.csv\n"
     assert running.returncode == 0
     assert "Traceback" not in errors
+
+
+@pytest.mark.worker
+@pytest.mark.skipif(sys.platform != "linux", reason="a variable names the browser there")
+def test_the_browser_is_opened_with_an_address_for_one_visit(tmp_path: Path) -> None:
+    client = pytest.importorskip("httpx2")
+    course = classes.graded_class(tmp_path)
+    program, opened = tmp_path / "program", tmp_path / "opened"
+    program.write_text(f'#!/bin/sh\nprintf %s "$1" > "{opened}.part" && mv "{opened}.part" "{opened}"\n', "utf-8")
+    program.chmod(0o755)
+    command = [sys.executable, *tiny.PROGRAM, "desk", str(tmp_path / "out")]
+    env = tiny.environment({"BROWSER": str(program), "DISPLAY": ":99"})
+    with subprocess.Popen(command, cwd=course, env=env, stdout=subprocess.PIPE, text=True) as running:
+        printed = [running.stdout.readline() for _ in range(3)][2].strip()
+        while not opened.exists():
+            assert running.poll() is None
+            time.sleep(0.02)
+        address = opened.read_text("utf-8")
+        statuses = [client.get(one).status_code for one in (address, address, printed, printed)]
+        running.send_signal(signal.SIGTERM)
+        running.communicate(timeout=60)
+    assert address.partition("=")[0] == printed.partition("=")[0]
+    assert address != printed
+    assert statuses == [200, 403, 200, 200]
+    assert running.returncode == 128 + signal.SIGTERM
 
 
 @pytest.mark.worker

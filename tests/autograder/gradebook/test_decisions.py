@@ -22,7 +22,16 @@ from autograder.exports.gradescope import Seen, gradescope
 from autograder.exports.junit import junit
 from autograder.exports.markdown import markdown
 from autograder.exports.prairielearn import prairielearn
-from autograder.gradebook import ExportError, Graded, Mark, decided_again, read_graded, read_roster, scores_csv, term_csv
+from autograder.gradebook import (
+    ExportError,
+    Graded,
+    Mark,
+    decided_again,
+    read_graded,
+    read_roster,
+    scores_csv,
+    term_csv,
+)
 from autograder.gradebook.decisions import COLUMNS
 from autograder.instructor import make_class_page
 from autograder.results import ExerciseResult, Finding, Report, Status
