@@ -666,12 +666,12 @@ def serve(worklist: Worklist, by: str, port: int, say: Callable[[str], object], 
         def stop(_: int) -> None:
             server.should_exit = True
 
-        say(f"The desk has {plural(len(worklist.rows), 'mark')}. Its address, for you alone; Ctrl-C ends it:")
-        print(desk.address(desk.secret), flush=True)  # in one piece, also where the terminal is narrow
         # In a thread, because in the main one uvicorn takes the signals for itself.
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="desk", daemon=True)
         with ending.by_itself(stop):
             thread.start()
+            say(f"The desk has {plural(len(worklist.rows), 'mark')}. Its address, for you alone; Ctrl-C ends it:")
+            print(desk.address(desk.secret), flush=True)  # in one piece, also where the terminal is narrow
             if browser and _has_screen():
                 webbrowser.open(desk.address(desk.ticket()))
             thread.join()

@@ -1,6 +1,7 @@
 """Chromium without a window, controlled through a pipe: it opens pages and records their requests."""
 
 import base64
+import contextlib
 import json
 import os
 import select
@@ -9,7 +10,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -87,11 +87,14 @@ class Browser:
         self.call("Input.dispatchKeyEvent", type="keyUp", key=key)
 
     def wait(self, script: str) -> None:
-        """Wait until a script is true; the page may change meanwhile."""
+        """Wait until a script is true; the page may change meanwhile, and then what the script needs may be missing."""
         until = time.monotonic() + SECONDS
-        while not self.value(f"document.readyState === 'complete' && Boolean({script})"):
+        is_true = False
+        while not is_true:
             assert time.monotonic() < until, f"it does not come true: {script}"
             time.sleep(0.02)
+            with contextlib.suppress(AssertionError):
+                is_true = self.value(f"document.readyState === 'complete' && Boolean({script})")
 
     def picture(self, file: Path, *, whole: bool = True) -> None:
         """Write a screenshot of the page."""
@@ -119,7 +122,7 @@ class Browser:
             self.said.append(json.dumps(event["params"]))
 
 
-@contextmanager
+@contextlib.contextmanager
 def browser(folder: Path) -> Iterator[Browser]:
     """Start a browser with its profile in a folder, and stop it at the end."""
     assert CHROMIUM is not None

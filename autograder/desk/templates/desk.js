@@ -9,9 +9,10 @@ async function show(address, keep) {
   const text = await answer.text();
   if (number !== newest) return;
   const page = new DOMParser().parseFromString(text, "text/html");
-  const found = page.getElementById("results");
-  if (!answer.ok || !found) return location.assign(address);
-  document.getElementById("results").replaceWith(found);
+  if (!answer.ok || !page.getElementById("results")) return location.assign(address);
+  for (const id of ["count", "results"]) {
+    document.getElementById(id).replaceChildren(...page.getElementById(id).childNodes);
+  }
   if (keep) history[keep](null, "", address);
 }
 

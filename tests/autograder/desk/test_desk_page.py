@@ -108,6 +108,7 @@ def test_keys_move_through_the_class_and_the_filters_stay(chromium: Browser, des
     script = f"const field = document.querySelector('[name=exercise]'); field.value = '{tiny.FIRST}';"
     chromium.value(f"{{ {script} field.dispatchEvent(new Event('input', {{bubbles: true}})); field.blur() }}; 0")
     chromium.wait("document.querySelectorAll('a.row').length === 4")
+    assert chromium.value("document.getElementById('count').textContent").strip() == "4 of 6 marks"
     chromium.press("j")
     chromium.press("j")
     assert chromium.value(f"{FOCUS}.textContent") == "eve"
@@ -160,7 +161,13 @@ def test_without_its_script_the_desk_filters_and_saves(chromium: Browser, desk: 
     base = enter(chromium, desk)
     chromium.open(f"{base}/?q=bob", width=LAPTOP, scripts=False)
     assert chromium.value("document.querySelectorAll('a.row').length") == 1
-    assert chromium.value("document.querySelector('#filters button').type") == "submit"
+    chromium.open(f"{base}/student/-/bob", width=LAPTOP, scripts=False)
+    chromium.value(
+        "document.querySelector('[name=value]').value = '3'; document.querySelector('[name=text]').value = 'w'"
+    )
+    chromium.value("document.querySelector('[name=text]').form.submit(); 0")
+    chromium.wait("document.getElementById('saved')")
+    assert "3 points for exercise 01" in chromium.value("document.getElementById('saved').textContent")
 
 
 @pytest.mark.worker
