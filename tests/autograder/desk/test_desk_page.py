@@ -3,6 +3,7 @@
 import contextlib
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -177,8 +178,11 @@ def test_the_program_prints_its_address_and_ctrl_c_ends_it(tmp_path: Path) -> No
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     with subprocess.Popen(command, cwd=course, env=tiny.environment({"PYTHONUNBUFFERED": ""}), **pipes) as running:
         lines = [running.stdout.readline() for _ in range(3)]
-        running.send_signal(signal.SIGINT)
-        rest, errors = running.communicate(timeout=60)
+        port = int(re.search(r":(\d+)/", lines[2])[1])
+        with socket.create_connection((HOST, port)) as half:  # a request that never ends does not keep the desk open
+            half.sendall(b"POST / HTTP/1.1\r\nContent-Length: 9\r\n")
+            running.send_signal(signal.SIGINT)
+            rest, errors = running.communicate(timeout=60)
     assert lines[0] == f"Reading {tmp_path / 'out'}\n"
     assert lines[1] == "The desk has 6 marks. Its address, for you alone; Ctrl-C ends it:\n"
     assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?token=[0-9a-f]{32}\n", lines[2])
