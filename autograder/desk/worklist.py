@@ -47,7 +47,10 @@ MOST_MESSAGES = 5000
 MOST_QUESTION = 2000
 """Characters of a question that are shown: a mail may quote all that was written before."""
 
-_FIELD = re.compile(rf"[\s>*+-]*({'|'.join(CLAIM)})\s*:\s*(.*)", re.IGNORECASE)
+_QUOTED = re.compile(r"^(\s?>)+\s?")
+"""How a mail marks the lines that it answers."""
+
+_FIELD = re.compile(rf"[\s*+-]*({'|'.join(CLAIM)})\s*:\s*(.*)", re.IGNORECASE)
 _QUESTION = CLAIM[-1]
 
 
@@ -92,21 +95,28 @@ def read_messages(path: Path) -> tuple[Message, ...]:
     """Return the texts in a folder, in an mbox or in one file. Raises `UsageError` if there is nothing to read."""
     if path.is_dir():
         files = sorted(file for file in path.iterdir() if not file.name.startswith("."))
-        return tuple(_message(file) for file in files[:MOST_MESSAGES])
+        return (*map(_message, files[:MOST_MESSAGES]), *_left_out(path, len(files)))
     if not path.is_file():
         raise UsageError(f"{printable(path)} is not there, expected a folder of text files or an mbox; check the path")
     with path.open("rb") as stream:
         is_mbox = stream.read(5) == b"From "
     if not is_mbox:
         return (_message(path),)
-    found = []
     box = mailbox.mbox(path, create=False)
     try:
-        for at, key in zip(range(1, MOST_MESSAGES + 1), box.iterkeys(), strict=False):
-            found.append(_mail(f"{path.name}, message {at}", box.get_bytes(key)[:MOST_BYTES]))
+        keys = box.keys()
+        mails = [
+            _mail(f"{path.name}, message {at}", box.get_bytes(key)[:MOST_BYTES])
+            for at, key in enumerate(keys[:MOST_MESSAGES], 1)
+        ]
     finally:
         box.close()
-    return tuple(found)
+    return (*mails, *_left_out(path, len(keys)))
+
+
+def _left_out(path: Path, count: int) -> list[Message]:
+    why = f"it has {count:,} messages, and the first {MOST_MESSAGES:,} were read; split it"
+    return [Message(path.name, problem=why)] if count > MOST_MESSAGES else []
 
 
 def _message(file: Path) -> Message:
@@ -142,17 +152,18 @@ def claims_in(text: str) -> list[dict[str, str]]:
     found: list[dict[str, str]] = []
     is_question = False
     for line in text.splitlines():
-        match = _FIELD.match(line)
-        if match:
-            name = match[1].lower()
-            if not found or name in found[-1]:
-                found.append({})
+        words = _QUOTED.sub("", line).rstrip()
+        match = _FIELD.match(words)
+        name = match[1].lower() if match else ""
+        if not found or name == CLAIM[0]:
+            found += [{}] if match else []
+        if match and name not in found[-1]:
             found[-1][name] = match[2].strip()
             is_question = name == _QUESTION
-        elif line.rstrip() in ("--", "> --"):
+        elif words == "--":
             is_question = False
         elif is_question:
-            found[-1][_QUESTION] += f"\n{line}"
+            found[-1][_QUESTION] += f"\n{words}"
     return [{**claim, _QUESTION: claim.get(_QUESTION, "").strip()[:MOST_QUESTION]} for claim in found]
 
 
@@ -266,12 +277,16 @@ class Worklist:
         self.notes: tuple[str, ...] = ()
         self._facts: dict[str, dict[str, Facts]] = {}
         self._entries: dict[str, dict[str, Entry]] = {}
+        self._messages: tuple[Message, ...] = ()
+        self._folders: dict[str, Path] = {}
+        self._by_student: dict[tuple[str, str], Row] = {}
         self._graded_state: tuple[str, ...] = ()
         self._decided_state: tuple[str, ...] = ()
+        self._claims_state: tuple[str, ...] = ()
 
     def refresh(self) -> None:
         """Read what has changed since the last time. Raises `UsageError` if it cannot be read."""
-        graded, decided = self._states()
+        graded, decided, claims = self._states()
         if graded != self._graded_state:
             self._graded_state = ()
             self._read()
@@ -279,16 +294,16 @@ class Worklist:
             self._decided_state = ()
             self.roster = read_roster(self.course, self._roster_file)
             self.runs = {
-                name: decided_again(run, self.course, self.roster, self.folder(name)) for name, run in self.runs.items()
+                name: decided_again(run, self.course, self.roster, self._folders[name])
+                for name, run in self.runs.items()
             }
-        else:
+        elif claims == self._claims_state:
             return
+        if self._claims is not None and claims != self._claims_state:
+            self._claims_state = ()
+            self._messages = read_messages(self._claims)
         self._make_rows()
-        self._graded_state, self._decided_state = graded, decided
-
-    def folder(self, run: str) -> Path:
-        """Return the folder of the reports of a run."""
-        return self._folders[run]
+        self._graded_state, self._decided_state, self._claims_state = graded, decided, claims
 
     def find(self, run: str, student: str) -> Row | None:
         """Return the row of a student."""
@@ -314,14 +329,14 @@ class Worklist:
             return None, "The hand-in was changed since it was graded, so its lines are not shown."
         return read, ""
 
-    def _states(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def _states(self) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+        """Return what changes with the files of the grading, of the decisions and of the claims."""
         outs = [self.out, *sorted(file.parent for file in self.out.glob("*/run.json"))]
         graded = [self.root / "course.toml", *(out / name for out in outs for name in ("run.json", "scores.csv"))]
-        claims = [self._claims, *sorted(self._claims.iterdir())] if self._claims and self._claims.is_dir() else []
-        decided = [self.root / FILE, self._roster_file or self.root / ROSTER_FILE, *claims]
-        if self._claims is not None and not claims:
-            decided.append(self._claims)
-        return tuple(map(_state, graded)), tuple(map(_state, filter(None, decided)))
+        decided = [self.root / FILE, self._roster_file or self.root / ROSTER_FILE]
+        claims = [self._claims] if self._claims is not None else []
+        claims += sorted(self._claims.iterdir()) if self._claims is not None and self._claims.is_dir() else []
+        return tuple(map(_state, graded)), tuple(map(_state, decided)), tuple(map(_state, claims))
 
     def _read(self) -> None:
         """Read the course, the reports and the names of the submissions."""
@@ -349,16 +364,18 @@ class Worklist:
         folder = self._submissions
         if folder is None:
             return {}
-        if len(self.runs) > 1:
+        if is_term(self.out):
             folder = folder / run
         if not folder.exists():
             raise UsageError(f"{printable(folder)} is not there, expected the submissions of {run or 'the class'}")
-        return {entry.student: entry for entry in graded_entries(self.runs[run], folder, self._layout)}
+        try:
+            return {entry.student: entry for entry in graded_entries(self.runs[run], folder, self._layout)}
+        except SubmissionError as error:
+            raise UsageError(str(error)) from None
 
     def _make_rows(self) -> None:
-        messages = read_messages(self._claims) if self._claims is not None else ()
         marks = {(name, mark.student): mark for name, run in self.runs.items() for mark in run.marks}
-        claims, self.unmatched = self._matched(messages, marks)
+        claims, self.unmatched = self._matched(marks)
         counts: Counter[str] = Counter()
         names: dict[str, str] = {}
         rows = []
@@ -383,12 +400,12 @@ class Worklist:
             self.notes += (f"{plural(len(self.unmatched), 'question')} could not be matched: see Questions.",)
 
     def _matched(
-        self, messages: Sequence[Message], marks: Mapping[tuple[str, str], Mark]
+        self, marks: Mapping[tuple[str, str], Mark]
     ) -> tuple[dict[tuple[str, str], tuple[Claim, ...]], tuple[tuple[str, str], ...]]:
         """Return the claims by run and student, and what could not be matched with the reason."""
         matched: defaultdict[tuple[str, str], dict[str, Claim]] = defaultdict(dict)
         unmatched = []
-        for message in messages:
+        for message in self._messages:
             parts = claims_in(message.text)
             if message.problem or not parts:
                 why = message.problem or f"it has no line like `student: {next(iter(marks), ('', 'ID'))[1]}`"
@@ -440,8 +457,7 @@ def _notes(message: Message, part: Mapping[str, str], mark: Mark) -> Iterator[st
         yield "It is about an earlier report."
     if not part[_QUESTION]:
         yield "It asks nothing: the question is empty."
-    known = {casefolded(mark.row.email), casefolded(mark.row.login)}
-    if message.sender and mark.row.email and casefolded(message.sender) not in known:
+    if message.sender and mark.row.email and casefolded(message.sender) != casefolded(mark.row.email):
         yield f"It was sent from {one_line(message.sender)}, and the roster has {one_line(mark.row.email)}."
 
 

@@ -53,7 +53,10 @@ def test_the_lines_of_the_feedback_page_are_read_back(tmp_path: Path) -> None:
 def test_a_question_ends_before_the_signature_and_may_be_quoted() -> None:
     [claim] = claims_in(ASKED)
     assert claim["my question"] == "Why is that wrong?\nIt passes here."
-    assert len(claims_in(f"{ASKED}\n{ASKED}")) == 2
+    assert claims_in(f"{ASKED}\n{ASKED}") == [claim, claim]
+    assert claims_in(ASKED.replace("> ", "")) == claims_in(f"> {ASKED}".replace("\n", "\n> ")) == [claim]
+    own = ASKED.replace("It passes here.", "check: why does this line count?")
+    assert claims_in(own)[0]["my question"] == "Why is that wrong?\ncheck: why does this line count?"
     assert claims_in("Hello") == []
 
 
@@ -85,6 +88,19 @@ def test_a_folder_lists_files_that_cannot_be_read_and_follows_no_link(tmp_path: 
     assert all(problems.values())
     with pytest.raises(UsageError, match="is not there"):
         read_messages(tmp_path / "nowhere")
+
+
+def test_messages_beyond_the_limit_are_counted_and_new_files_are_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("autograder.desk.worklist.MOST_MESSAGES", 2)
+    worklist = read(tmp_path, *[ASKED.replace("Why", f"Why {at}") for at in range(2)])
+    assert worklist.unmatched == ()
+    (tmp_path / "claims" / "3.txt").write_text(ASKED, "utf-8")
+    worklist.refresh()
+    assert worklist.unmatched == (("claims", "it has 3 messages, and the first 2 were read; split it"),)
+    assert len(worklist.find("", "bob").claims) == 2
+    assert worklist.notes == ("1 question could not be matched: see Questions.",)
 
 
 def test_an_mbox_is_read_with_its_senders(tmp_path: Path) -> None:

@@ -61,7 +61,8 @@ def test_only_what_the_engine_made_is_used_as_it_is() -> None:
 
 def test_a_kit_has_the_templates_and_installs_what_renders_them() -> None:
     kit = engine_files(())
-    for file in [*TEMPLATES, ENGINE / "instructor" / "templates" / "class.js"]:
+    scripts = (ENGINE / "instructor" / "templates" / "class.js", ENGINE / "desk" / "templates" / "desk.js")
+    for file in (*TEMPLATES, *scripts):
         assert kit[f"autograder/{file.relative_to(ENGINE).as_posix()}"] == file.read_bytes()
     assert '"jinja2' in kit["pyproject.toml"].decode()
     assert "\njinja2==" in kit["constraints.txt"].decode()
