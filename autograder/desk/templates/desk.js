@@ -36,6 +36,16 @@ for (const code of document.querySelectorAll(".file pre")) {
   if (wrong) code.scrollTop = wrong.offsetTop - code.offsetTop - code.clientHeight / 3;
 }
 
+// A question is answered where the words that begin its answer end.
+function answer() {
+  const reason = document.querySelector("textarea");
+  if (!reason?.value || location.hash !== "#decide-head") return;
+  reason.focus();
+  reason.setSelectionRange(reason.value.length, reason.value.length);
+}
+addEventListener("hashchange", answer);
+answer();
+
 function step(by) {
   const rows = [...document.querySelectorAll("a.row")];
   if (rows.length) {

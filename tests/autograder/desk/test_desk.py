@@ -365,6 +365,13 @@ def test_what_another_desk_decided_meanwhile_is_shown_before_it_is_replaced(clie
     assert [row.split(",")[3] for row in client.rows] == ["20", "9"]
 
 
+def test_what_was_typed_stays_whole_however_long_it_is(client: Client) -> None:
+    reason = "a long reason " * 200
+    answer = client.decide("bob", "1", "points", "many", reason)
+    assert answer.status_code == 400
+    assert reason in answer.text
+
+
 def test_two_desks_and_a_command_at_once_lose_nothing(graded: Path) -> None:
     course = read_course(graded)
     roster = read_roster(course, None)

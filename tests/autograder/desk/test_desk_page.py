@@ -133,11 +133,13 @@ def test_a_question_is_answered_by_a_reason(chromium: Browser, desk: Desk) -> No
     assert chromium.value("document.querySelector('blockquote').textContent") == "Why is <b>that</b> wrong?"
     chromium.value("document.querySelector('a.row').click()")
     chromium.wait("document.querySelector('[name=kind]')?.value === 'comment'")
-    assert chromium.value("document.querySelector('[name=text]').value").strip() == "Your question about values:"
-    chromium.value("document.querySelector('[name=text]').focus(); 0")
-    chromium.call("Input.insertText", text=" the sum is not divided")
+    chromium.value("document.querySelector('.claim a').click()")
+    chromium.wait(f"{FOCUS}.name === 'text'")
+    chromium.call("Input.insertText", text="the sum is not divided")
     chromium.value("document.querySelector('[name=text]').form.requestSubmit(); 0")
     chromium.wait("document.getElementById('saved')")
+    saved = chromium.value("document.getElementById('saved').textContent")
+    assert "Your question about values: the sum is not divided" in saved
     chromium.open(f"{base}/questions", width=LAPTOP)
     assert chromium.value("document.querySelector('.tag').textContent") == "answered"
 
