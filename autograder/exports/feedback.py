@@ -191,6 +191,7 @@ def feedback(graded: Graded, mark: Mark) -> str:
         others=_others,
         named=named,
         points_of=_points,
+        void={(row.exercise, row.value) for row in mark.final.adjustments if row.kind == "void"} if mark.final else (),
     )
 
 

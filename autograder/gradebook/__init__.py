@@ -6,6 +6,7 @@ from autograder.faces import face
 
 if TYPE_CHECKING:
     from .decisions import (
+        EVERYBODY,
         FILE,
         FOLDER,
         KINDS,
@@ -34,13 +35,16 @@ if TYPE_CHECKING:
         chosen_facts,
         course_of,
         course_of_run,
+        effect_of,
         grading_course,
         grading_seed,
         handed_in_at,
         is_term,
+        misconceptions_in,
         of_class,
         read_graded,
         read_term,
+        students_with,
         term_csv,
     )
     from .out import (
@@ -58,6 +62,7 @@ if TYPE_CHECKING:
         stamp_of,
         state_of,
         stored_in,
+        with_checks,
         with_points,
         write_file,
         write_stored,

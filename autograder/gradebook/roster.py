@@ -113,7 +113,10 @@ def _check_columns(
 
 
 ROSTER_FILE = "roster.csv"
-COLUMNS = ("student", "name", "email", "login", "lms_id", "extension_days", "due", "handed_in", "points")
+COLUMNS = (
+    *("student", "name", "email", "login", "lms_id"),
+    *("extension_days", "due", "handed_in", "points", "section", "group"),
+)
 
 _TIME = "a time like 2026-03-01 23:59"
 _MOST_POINTS = 10_000
@@ -141,6 +144,8 @@ class Student:
     due: datetime | None = None
     handed_in: datetime | None = None
     points: int = 0
+    section: str = ""
+    group: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,6 +180,21 @@ class Roster:
 
     def __bool__(self) -> bool:
         return bool(self.students)
+
+    @property
+    def sections(self) -> tuple[str, ...]:
+        """Return the sections of the class, in the order of the alphabet."""
+        return tuple(sorted({row.section for row in self.students if row.section}))
+
+    def in_section(self, section: str) -> tuple[str, ...]:
+        """Return the students of a section. Raises `RosterError` if there is none with this name."""
+        students = tuple(row.student for row in self.students if row.section == section)
+        if not students:
+            known = self.sections
+            fix = "add a column section to the roster, with a name for each student"
+            hint = suggestion(section, known, f"expected one of {listed(known)}") if known else fix
+            raise RosterError(f"no student of the roster is in section {printable(section)}; {hint}")
+        return students
 
     def has(self, student: str) -> bool:
         """Return whether a student has this id, ignoring case."""
@@ -297,6 +317,8 @@ def _student(row: Mapping[str, str], zone: tzinfo) -> Student:
         parse_time(row["due"], zone),
         parse_time(row["handed_in"], zone),
         hundredths_of(row["points"]) or 0,
+        row["section"],
+        row["group"],
     )
 
 

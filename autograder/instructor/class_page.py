@@ -11,6 +11,7 @@ from pathlib import Path
 
 from autograder.course import Course, Exercise, UsageError, load_suite, write_atomically
 from autograder.gradebook import (
+    EVERYBODY,
     Graded,
     Roster,
     Student,
@@ -22,7 +23,7 @@ from autograder.gradebook import (
     read_graded,
     read_roster,
 )
-from autograder.report import facts_of, one_line, plural, summary_of
+from autograder.report import ended, facts_of, one_line, plural, summary_of
 from autograder.runner import EnvironmentProblem
 from autograder.submission import Caps, Submission, handout_of, list_submissions, printable
 
@@ -231,13 +232,15 @@ def make_class_page(
 
 
 def _other(graded: Graded) -> list[str]:
-    """Return a note that final scores differ from the points earned, which is what the page shows."""
+    """Return what is decided for everybody, and a note that final scores differ from the points on the page."""
+    sentences = [row.sentence for row in graded.policy.adjustments.of(EVERYBODY)]
+    decided = [ended(f"{sentence[:1].upper()}{sentence[1:]}") for sentence in sentences]
     earned = {mark.student: mark.report.score for mark in graded.marks if mark.report and mark.report.has_score}
     other = sum(mark.final is not None and mark.score != earned.get(mark.student) for mark in graded.marks)
     if not other:
-        return []
+        return decided
     why = "lateness, decisions or the rules of the course. This page shows the points earned."
-    return [f"{plural(other, 'final score')} in scores.csv {'differs' if other == 1 else 'differ'} by {why}"]
+    return [*decided, f"{plural(other, 'final score')} in scores.csv {'differs' if other == 1 else 'differ'} by {why}"]
 
 
 def _pairs(

@@ -44,6 +44,7 @@ from autograder.gradebook import (
     read_stored,
     scores_csv,
     times_to_look_at,
+    with_checks,
     without_effect,
 )
 from autograder.judge import SELF_CHECK, Budget, Grader
@@ -178,7 +179,8 @@ class ClassRun:
         if left := len(plan.open) - len(wanted):
             return Outcome(self.counts, left)
         rows = list(bulk.rows(entries))
-        reports = [row.summary for row in rows]
+        void = policy.adjustments.void_checks
+        reports = [with_checks(row.summary, self.out.report(row.student), void) for row in rows]
         handed_in = {entry.student: entry.handed_in for entry in entries}
         table = self.out.write_scores(scores_csv(reports, list(self.conditions.exercises), policy, handed_in))
         self.out.note_run({**run, "students": students_json(handed_in)})

@@ -1,33 +1,54 @@
 """Note a decision about a mark: points, excused, time, a comment.
 
-KIND is one of: {kinds}. EXERCISE may be an assignment, or * for all together. The row is added to
-adjustments.csv beside course.toml, which counts when marks are read: nothing is graded again. A later row of the same
-student and exercise replaces an earlier one. Rows of add and comment count beside each other.
+KIND is one of: {kinds}. STUDENT may be * for everybody, and EXERCISE an
+assignment, or * for all together. The VALUE of void is a check. The row is added to adjustments.csv beside
+course.toml, which counts when marks are read: nothing is graded again. A later row of the same student and exercise
+replaces an earlier one. Rows of add and comment count beside each other. A row of one student counts before one of
+everybody.
 """
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from autograder.cli import ROSTER, CommandParser, say, warn
-from autograder.course import Course, UsageError, assigned, find_assignment, find_course, read_course, refuse_kit
+from autograder.cli import GRADES, ROSTER, CommandParser, say, warn
+from autograder.course import (
+    Course,
+    UsageError,
+    assigned,
+    find_assignment,
+    find_course,
+    load_suite,
+    read_course,
+    refuse_kit,
+    suggestion,
+)
 from autograder.ending import PASS
 from autograder.gradebook import (
+    EVERYBODY,
     KINDS,
     WHOLE,
     Adjustment,
     Adjustments,
+    Graded,
     Roster,
     adjustment,
     append,
     author,
+    effect_of,
+    is_term,
     merged,
+    misconceptions_in,
+    named,
     now,
     policy_of,
     read_adjustments,
+    read_graded,
     read_roster,
+    read_term,
+    students_with,
 )
-from autograder.report import one_line, plural, points
+from autograder.report import listed, number, one_line, plural, points
 
 FORM = "write course adjust STUDENT EXERCISE KIND [VALUE] --text TEXT"
 
@@ -36,11 +57,15 @@ def add_options(parser: CommandParser) -> None:
     """Add the options of the command."""
     parser.description = (parser.description or "").replace("{kinds}", ", ".join(KINDS))
     add = parser.add_argument
-    add("student", nargs="?", metavar="STUDENT", help="the id of the student")
+    add("student", nargs="?", metavar="STUDENT", help="the id of a student, or * for everybody")
     add("exercise", nargs="?", metavar="EX", help=f"{parser.exercise}, or * for all together")
     add("kind", nargs="?", metavar="KIND", help="what is decided")
-    add("value", nargs="?", metavar="VALUE", help="points; days or a time of an extension; the time handed in")
+    add("value", nargs="?", metavar="VALUE", help="points; days or a time of an extension; the time handed in; a check")
     add("--text", metavar="TEXT", help="why: the student reads it")
+    add("--section", metavar="NAME", help="with *: only the students of this section of the roster")
+    add("--where", metavar="misconception=NAME", help="with *: only the students in OUT with this misconception")
+    add("--out", type=Path, metavar="OUT", help=f"{GRADES}, or a folder of several: show which marks change")
+    add("--try", dest="is_trial", action="store_true", help="show which marks in --out would change, and write nothing")
     add("--by", metavar="NAME", help="who decides (default: git's user.name, or your login)")
     add("--list", action="store_true", help="list what counts, of all or of one student, and do nothing")
     add("--merge", type=Path, metavar="FILE", help="add the rows of another grader's adjustments.csv")
@@ -59,12 +84,23 @@ def run(options: argparse.Namespace) -> int:
     known = read_adjustments(course, roster)
     if options.list:
         return _list(known, options.student)
+    if options.is_trial and options.out is None:
+        raise UsageError(
+            "--try shows which marks would change, and needs --out OUT, the folder that course grade wrote"
+        )
     rows = _new_rows(course, roster, known, options)
-    if rows:
+    effect = list(_effect(course, roster, options.out, rows)) if options.out is not None else []
+    if rows and not options.is_trial:
         append(course, rows)
-    for row in rows:
-        say(f"{one_line(row.student)}: {row.sentence if row.kind != 'withdraw' else _withdrawn(row)}")
-    for row in rows:
+    for line in _decided(rows):
+        say(line)
+    for line in effect:
+        say(line)
+    warn(_kept(known, rows))
+    if options.is_trial:
+        say("Nothing is written")
+        return PASS
+    for row in {(row.exercise, row.kind, row.value): row for row in rows}.values():
         warn(_above_maximum(course, row))
         warn(_without_due_date(course, row))
     count = plural(len(rows), "row")
@@ -88,17 +124,25 @@ def _new_rows(
     if missing:
         raise UsageError(f"course adjust has no {missing[0].upper()}; {FORM}")
     words = {name: getattr(options, name) or "" for name in ("student", "exercise", "kind", "value", "text")}
-    row = adjustment(course, roster, {**words, "by": author(options.by), "when": now(course)})
+    students = _chosen(course, roster, options)
+    given = {**words, "by": author(options.by), "when": now(course)}
+    if students is not None:
+        many = [adjustment(course, roster, {**given, "student": student}) for student in students]
+        _check_void(course, many[:1])
+        return tuple(row for row in many if not _is_known(row, known) and _is_there(row, known))
+    row = adjustment(course, roster, given)
+    _check_void(course, [row])
     if row.kind == "withdraw" and not _withdrawable(row, known):
-        who = one_line(row.student)
-        raise UsageError(f"nothing like that counts for {who}; `course adjust --list` shows what does")
+        raise UsageError(f"nothing like that counts for {row.who}; `course adjust --list` shows what does")
     return (row,)
 
 
 def _is_known(row: Adjustment, known: Adjustments) -> bool:
     """Say whether the same decision counts already, whenever it was made."""
-    own = [(one.exercise, one.kind, one.amount, one.text, one.by) for one in known.of(row.student)]
-    return (row.exercise, row.kind, row.amount, row.text, row.by) in own
+    own = [one for one in known.of(row.student) if one.kind != "void" or one.value == row.value]
+    return (row.exercise, row.kind, row.amount, row.text, row.by) in [
+        (one.exercise, one.kind, one.amount, one.text, one.by) for one in own
+    ]
 
 
 def _withdrawable(row: Adjustment, known: Adjustments) -> Sequence[Adjustment]:
@@ -109,12 +153,109 @@ def _withdrawn(row: Adjustment) -> str:
     return one_line(f"{row.value or 'everything'} withdrawn for {row.subject}, by {row.by} on {row.when}")
 
 
+# Decisions for many: which students, what is said about them, and which marks change.
+
+MOST_ROWS = 5
+"""More decisions are counted: the file has them all."""
+
+
+def _chosen(course: Course, roster: Roster, options: argparse.Namespace) -> tuple[str, ...] | None:
+    """Return the students that --section and --where choose; None without them. Raises `UsageError`."""
+    if options.section is None and options.where is None:
+        return None
+    if options.student != EVERYBODY:
+        raise UsageError(f"--section and --where choose among everybody; write '{EVERYBODY}' in the place of STUDENT")
+    students = roster.in_section(options.section) if options.section is not None else None
+    if options.where is None:
+        return students
+    name, equals, value = options.where.partition("=")
+    if name != "misconception" or not equals or not value:
+        raise UsageError(f"--where is {one_line(options.where)}, expected misconception=NAME")
+    if options.out is None:
+        raise UsageError("--where looks into the reports, and needs --out OUT, the folder that course grade wrote")
+    runs = _runs(course, roster, options.out)
+    found = dict.fromkeys(student for _, graded in runs for student in students_with(graded, value))
+    if not found:
+        names = {one for _, graded in runs for one in misconceptions_in(graded)}
+        hint = suggestion(value, names, "the class page lists what there is")
+        raise UsageError(f"no report in {options.out} has the misconception {one_line(value)}; {hint}")
+    both = tuple(student for student in found if students is None or student in students)
+    if not both:
+        raise UsageError(f"nobody in section {one_line(options.section)} has the misconception {one_line(value)}")
+    return both
+
+
+def _is_there(row: Adjustment, known: Adjustments) -> bool:
+    """Say whether a row takes back something, if it is to take back."""
+    return row.kind != "withdraw" or bool(_withdrawable(row, known))
+
+
+def _check_void(course: Course, rows: Sequence[Adjustment]) -> None:
+    """Refuse a void check that the exercise does not have, or a bonus check. Raises `UsageError`."""
+    for row in rows:
+        if row.kind != "void":
+            continue
+        checks = {check.id: check for check in load_suite(course).checks[row.exercise]}
+        where = f"exercise {number(row.exercise)}"
+        if row.value not in checks:
+            hint = suggestion(row.value, checks, f"it has {listed(sorted(checks))}")
+            raise UsageError(f"{where} has no check {one_line(row.value)}; {hint}")
+        if checks[row.value].bonus:
+            raise UsageError(
+                f"{row.value} of {where} is a bonus check, so nobody loses points by it; leave it as it is"
+            )
+
+
+def _runs(course: Course, roster: Roster, out: Path, more: Sequence[Adjustment] = ()) -> list[tuple[str, Graded]]:
+    """Return the class in a folder, or the classes of a term with their assignments."""
+    if is_term(out):
+        return [(assignment.id, graded) for assignment, graded in read_term(course, roster, out, more)]
+    return [("", read_graded(course, roster, out, more=more))]
+
+
+def _effect(course: Course, roster: Roster, out: Path, rows: Sequence[Adjustment]) -> Iterator[str]:
+    """Yield which marks in a folder the rows change, for each assignment that they are about."""
+    changes = False
+    for (name, before), (_, after) in zip(_runs(course, roster, out), _runs(course, roster, out, rows), strict=True):
+        for line in effect_of(before, after):
+            changes = True
+            yield f"{name}: {line}" if name and line[:1] != " " else line
+    if not changes:
+        yield f"No mark in {out} changes"
+
+
+def _decided(rows: Sequence[Adjustment]) -> Iterator[str]:
+    """Yield what each row decides; of many that decide the same, how many there are."""
+    for row in rows[:MOST_ROWS]:
+        yield _sentence(row)
+    if len(rows) > MOST_ROWS:
+        others = [row.student for row in rows[MOST_ROWS:]]
+        yield f"and {plural(len(others), 'other student')}: {named(others)}"
+
+
+def _sentence(row: Adjustment) -> str:
+    """Return what a row decides, with the student unless it is for everybody."""
+    what = row.sentence if row.kind != "withdraw" else _withdrawn(row)
+    return what if row.is_for_everybody and row.kind != "withdraw" else f"{row.who}: {what}"
+
+
+def _kept(known: Adjustments, rows: Sequence[Adjustment]) -> str:
+    """Return a warning if students have a decision of their own that counts before one for everybody; else ""."""
+    everybody = [row for row in rows if row.is_for_everybody and row.kind != "withdraw"]
+    both = Adjustments((*known.rows, *everybody))
+    kept = [student for student in known.students if any(row not in both.of(student) for row in everybody)]
+    if not kept:
+        return ""
+    have = "has a decision of their own, which counts" if len(kept) == 1 else "have decisions of their own, which count"
+    return f"{plural(len(kept), 'student')} {have} before the one for everybody: {named(kept)}"
+
+
 def _above_maximum(course: Course, row: Adjustment) -> str:
     """Return a warning if somebody gets more points than there are, which may be meant; else ""."""
     if row.kind not in ("points", "add") or row.amount <= (most := _maximum(course, row)):
         return ""
     given = f"{points(row.amount)} points for {row.subject} are more than its {points(most)}"
-    return f"{one_line(row.student)}: {given}, and they count; if that is a mistake, add another row"
+    return f"{row.who}: {given}, and they count; if that is a mistake, add another row"
 
 
 def _without_due_date(course: Course, row: Adjustment) -> str:
@@ -127,7 +268,7 @@ def _without_due_date(course: Course, row: Adjustment) -> str:
     else:
         is_due = find_assignment(course, row.exercise).grading.due is not None
     found = f"{row.subject} has no due date, so this changes nothing"
-    return "" if is_due else f"{one_line(row.student)}: {found}; add due to course.toml"
+    return "" if is_due else f"{row.who}: {found}; add due to course.toml"
 
 
 def _maximum(course: Course, row: Adjustment) -> int:
@@ -139,10 +280,14 @@ def _maximum(course: Course, row: Adjustment) -> int:
 
 
 def _list(known: Adjustments, student: str | None) -> int:
+    everybody = known.of(EVERYBODY) if student in (None, EVERYBODY) else ()
+    for row in everybody:
+        say(_sentence(row))
     for name in sorted(known.students):
         if student in (None, name):
             for row in known.of(name):
-                say(f"{one_line(name)}: {row.sentence}")
-    if not any(student in (None, name) for name in known.students):
+                if student is not None or not row.is_for_everybody:
+                    say(_sentence(row))
+    if not everybody and not any(student in (None, name) for name in known.students):
         say("Nothing is adjusted")
     return PASS
