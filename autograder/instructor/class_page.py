@@ -34,6 +34,7 @@ from .statistics import (
     clusters_of,
     cohort_of,
     find_cluster,
+    mark_summaries,
     misconceptions_of,
     pairs_of,
     stuck_students,
@@ -219,6 +220,7 @@ def make_class_page(
         clusters=clusters_of(room),
         pairs=pairs,
         not_compared=not_compared,
+        marks=mark_summaries(graded),
         looks=[(room.names[student], hide(student, why)) for student, why in summary.need_a_look],
         notes=[*hint, *_other(graded)],
     )

@@ -168,6 +168,52 @@ def _stuck(cohort: Cohort, report: Report) -> StuckStudent | None:
     return StuckStudent(name, report.score, passed, len(report.exercises), first.id, state, why, len(failing))
 
 
+# The final marks of a class: how they are spread, for everybody and for each section of the roster.
+
+BINS = 10
+"""The columns of the distribution: tenths of the maximum."""
+
+
+@dataclass(frozen=True)
+class MarkSummary:
+    """The final marks of everybody or of one section, in hundredths and in order, and the number of its students."""
+
+    label: str
+    students: int
+    marks: tuple[int, ...]
+    maximum: int
+
+    @property
+    def mean(self) -> float | None:
+        """The mean in hundredths; None without a mark."""
+        return sum(self.marks) / len(self.marks) if self.marks else None
+
+    def quantile(self, share: float) -> float | None:
+        """Return the mark that this share of the students does not exceed, between two marks in a straight line."""
+        return float(np.quantile(np.array(self.marks, dtype=np.float64), share)) if self.marks else None
+
+    @cached_property
+    def counts(self) -> tuple[int, ...]:
+        """The number of marks in each tenth of the maximum; what is below or above it counts in the nearest."""
+        bins = Counter(min(max(mark * BINS // max(self.maximum, 1), 0), BINS - 1) for mark in self.marks)
+        return tuple(bins[at] for at in range(BINS))
+
+
+def mark_summaries(graded: Graded) -> tuple[MarkSummary, ...]:
+    """Return the final marks of everybody, then those of each section of the roster, in the order of the alphabet."""
+    sections: dict[str, list[int | None]] = defaultdict(list)
+    for mark in graded.marks:
+        sections[mark.row.section].append(mark.score)
+    everybody = [mark.score for mark in graded.marks]
+    named = [(section, scores) for section, scores in sorted(sections.items()) if section]
+    if named and (others := sections.get("")):
+        named.append(("in no section", others))
+    return tuple(
+        MarkSummary(label, len(scores), tuple(sorted(one for one in scores if one is not None)), graded.policy.maximum)
+        for label, scores in [("everybody", everybody), *named]
+    )
+
+
 # Failures without a name, grouped by equal results: each group is a mistake that an author could name.
 
 NAMED = ("misconception", "convention", "forbidden")

@@ -468,6 +468,8 @@ def test_one_command_decides_for_many_and_shows_whose_marks_change(tmp_path: Pat
     said = run(course, "adjust", "*", "1", "add", "2", *because, *other, expected=2)
     assert "no report in out has the misconception other" in said
     assert "write '*' in the place" in run(course, "adjust", "bob", "1", "add", "2", *because, *where, expected=2)
+    run(course, "export", "scores", "out", "--section", "A", "--to", "a.csv")
+    assert [line.split(",")[0] for line in (course / "a.csv").read_text().splitlines()] == ["student", "ada", "zoe"]
     said = run(course, "adjust", "*", "*", "points", "10", *because)
     assert "4 of 4 marks change" in said
     listed = run(course, "adjust", "--list")

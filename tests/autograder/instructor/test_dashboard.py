@@ -18,7 +18,7 @@ from autograder.course import Assignment, Grading, UsageError
 from autograder.gradebook import Graded, Mark, Policy, Student
 from autograder.gradebook.policy import Final, Lateness
 from autograder.instructor.class_page import FILE, hider, pseudonyms
-from autograder.instructor.page import Findings, page, tables
+from autograder.instructor.page import Findings, marks_table, page, tables
 from autograder.instructor.statistics import (
     FEWEST,
     Alike,
@@ -29,6 +29,7 @@ from autograder.instructor.statistics import (
     clusters_of,
     cohort_of,
     find_cluster,
+    mark_summaries,
     misconceptions_of,
     pairs_of,
     stuck_students,
@@ -52,6 +53,27 @@ def content(cohort: Cohort) -> Findings:
     whys = misconceptions_of(cohort, tiny.COURSE, lambda _, text: text)
     figures, clusters, looks = check_statistics(cohort), clusters_of(cohort), [("s0", "held, no score: it is empty")]
     return Findings(cohort, stuck_students(cohort), whys, figures, clusters, None, "Not looked for.", [], looks)
+
+
+def test_final_marks_are_summed_up_for_everybody_and_for_each_section() -> None:
+    scores = {"ada": ("B", 1000), "bob": ("A", 3000), "cem": ("B", 12_000), "dee": ("", None), "eve": ("B", 5000)}
+    marks = tuple(
+        Mark(Student(name, section=section), None, Final(score, None, Lateness(0, 0), ()))
+        for name, (section, score) in scores.items()
+    )
+    everybody, a, b, others = mark_summaries(Graded(tiny.COURSE, Policy(), marks))
+    assert [(one.label, one.students, one.marks) for one in (everybody, a, b, others)] == [
+        ("everybody", 5, (1000, 3000, 5000, 12_000)),
+        ("A", 1, (3000,)),
+        ("B", 3, (1000, 5000, 12_000)),
+        ("in no section", 1, ()),
+    ]
+    assert everybody.counts == (0, 1, 0, 1, 0, 1, 0, 0, 0, 1), "a mark above the maximum is in the highest tenth"
+    assert (everybody.mean, everybody.quantile(0.5), everybody.quantile(0.25)) == (5250, 4000, 2500)
+    assert (others.mean, others.quantile(0.5)) == (None, None)
+    table = rows(marks_table((everybody, others)).csv())
+    assert table[0]["median"] == "40.0"
+    assert {value for name, value in table[1].items() if name not in ("students", "count", "marks")} == {""}
 
 
 def rows(table: str) -> list[dict[str, str]]:
