@@ -78,7 +78,7 @@ if TYPE_CHECKING:
         times_to_look_at,
         without_effect,
     )
-    from .roster import ROSTER_FILE, Roster, Student, as_csv, csv_text, named, read_roster
+    from .roster import ROSTER_FILE, GroupHandIns, Roster, Student, as_csv, csv_text, for_groups, named, read_roster
     from .scores import Marks, changed_marks, harmless, marks_of, plain, read_scores, scores_csv
 
 __getattr__ = face(__name__)

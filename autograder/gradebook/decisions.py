@@ -150,6 +150,12 @@ class Adjustments:
         return tuple(student for student in named if any(not row.is_for_everybody for row in self.of(student)))
 
     @property
+    def times(self) -> Mapping[str, datetime]:
+        """Return the times of submission (UTC) that a person gave, by student."""
+        found = {student: [row.due for row in self.of(student) if row.kind == "handed_in"] for student in self.students}
+        return {student: time for student, times in found.items() for time in times if time is not None}
+
+    @property
     def void_checks(self) -> frozenset[tuple[str, str]]:
         """Return the checks that are void for somebody, each with its exercise."""
         return frozenset((row.exercise, row.value) for row in self.rows if row.kind == "void")

@@ -5,7 +5,7 @@ import io
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 from decimal import Decimal
 from pathlib import Path
@@ -14,6 +14,7 @@ from autograder.course import Course, UsageError, nearest, suggestion
 from autograder.report import listed
 from autograder.submission import (
     Clue,
+    Entry,
     SubmissionError,
     casefolded,
     checked_id,
@@ -265,6 +266,67 @@ def named(students: Iterable[str]) -> str:
     names = [printable(student) for student in students]
     more = [f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
     return listed([*names[:MOST_NAMED], *more])
+
+
+# Groups: one hand-in counts for all members.
+
+
+@dataclass(frozen=True)
+class GroupHandIns:
+    """The submissions of a class, with that of a group for each of its members.
+
+    `notes` say whose counts for whom, and `problems` in which group nobody can say which one is the latest.
+    """
+
+    entries: tuple[Entry, ...]
+    notes: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+def for_groups(entries: Sequence[Entry], roster: Roster, decided: Mapping[str, datetime]) -> GroupHandIns:
+    """Return the submissions with the latest one of each group of the roster for all its members.
+
+    It is that of a member, or one with the name of the group, as Moodle writes it. `decided` are the times (UTC) that a
+    person gave for students. If a time is missing where two handed in, each keeps their own.
+    """
+    members: dict[str, list[str]] = defaultdict(list)
+    for row in roster.students:
+        if row.group:
+            members[row.group].append(row.student)
+    by_student = {entry.student: entry for entry in entries}
+    notes, problems = [], []
+    for group, students in members.items():
+        found = [by_student[student] for student in students if student in by_student]
+        found += [entry for entry in entries if entry.student not in roster and _is_of_group(entry.student, group)]
+        known = {entry.student: roster[entry.student].handed_in or entry.handed_in for entry in found}
+        times = {student: decided.get(student) or time for student, time in known.items()}
+        moments = [time for time in times.values() if time is not None]
+        if len(found) > 1 and (len(moments) < len(found) or moments.count(max(moments)) > 1):
+            fix = "give the times with course adjust or the roster, or take the others out"
+            who = named(entry.student for entry in found)
+            problems.append(f"group {printable(group)}: {who} handed in, and no time says who was the latest; {fix}")
+            continue
+        if not found:
+            continue
+        latest = max(found, key=lambda entry: times[entry.student] or datetime.min.replace(tzinfo=UTC))
+        earlier = [entry.student for entry in found if entry is not latest]
+        too = f"; the earlier hand-in of {named(earlier)} does not count" if earlier else ""
+        note = f"handed in by {printable(latest.student)} for group {printable(group)}{too}"
+        notes.append(f"group {printable(group)}: the hand-in of {printable(latest.student)} counts for all{too}")
+        for entry in found:
+            del by_student[entry.student]
+        for student in students:
+            by_student[student] = replace(
+                latest, student=student, handed_in=known[latest.student], notes=(note, *latest.notes)
+            )
+    in_order = tuple(sorted(by_student.values(), key=lambda entry: entry.student))
+    return GroupHandIns(in_order, tuple(notes), tuple(problems))
+
+
+def _is_of_group(id_: str, group: str) -> bool:
+    """Say whether a submission has the name of a group, or that and a number, as in a download of Moodle."""
+    name, _, number = id_.rpartition("_")
+    return casefolded(group) in (casefolded(id_), casefolded(name) if number.isdigit() else None)
 
 
 def _roster(path: Path, rows: Sequence[tuple[int, Mapping[str, str]]], zone: tzinfo) -> Roster:

@@ -1,6 +1,7 @@
 """Make the page of a graded class, with its tables as CSV files."""
 
 import csv
+import hashlib
 import io
 import re
 import secrets
@@ -16,6 +17,7 @@ from autograder.gradebook import (
     Roster,
     Student,
     as_csv,
+    for_groups,
     harmless,
     named,
     plain,
@@ -61,7 +63,8 @@ def read_submissions(folder: Path, layout: str | None, roster: Roster, graded: G
     handout = handout_of(course)
     listing = list_submissions(folder, course.files, layout, roster or None, handout)
     accepted = read_accepted(course, course.assignment.id if course.assignment else "")
-    entries, _ = accepted.apply(listing.entries, roster, handout)
+    grouped = for_groups(listing.entries, roster, graded.policy.adjustments.times)
+    entries, _ = accepted.apply(grouped.entries, roster, handout)
     digests = {
         student_of(mark.report): mark.report.submission.get("digest") for mark in graded.with_report if mark.report
     }
@@ -205,8 +208,9 @@ def make_class_page(
     labels = own_names(graded) if names else pseudonyms(out / FILE, students)
     room = cohort_of(graded, labels)
     hide = keep_names if names else hider(graded, labels)
-    pairs, problem = _pairs(course, submissions, hide) if submissions is not None else (None, "")
-    not_compared = f"Not looked for: {problem[:1].lower()}{problem[1:]}." if problem else ""
+    groups = {mark.student: mark.row.group for mark in graded.marks if mark.row.group}
+    pairs, problem = _pairs(course, submissions, hide, groups) if submissions is not None else (None, "")
+    not_compared = f"Only equal files are found: {problem[:1].lower()}{problem[1:]}." if problem else ""
     if submissions is None:
         not_compared = "Not looked for: course dashboard OUT DIR compares the submissions in DIR."
     hint = [] if names else [f"Names are pseudonyms; {FILE} beside this page says who is who."]
@@ -246,23 +250,33 @@ def _other(graded: Graded) -> list[str]:
 
 
 def _pairs(
-    course: Course, submissions: Mapping[str, Submission], hide: Callable[[str, str], str]
-) -> tuple[Sequence[Pair] | None, str]:
-    """Return pairs of similar submissions, with no name in their lines; or None, and why they were not compared."""
+    course: Course,
+    submissions: Mapping[str, Submission],
+    hide: Callable[[str, str], str],
+    groups: Mapping[str, str],
+) -> tuple[Sequence[Pair], str]:
+    """Return pairs of similar submissions, with no name in their lines; and why they were not compared, or "".
+
+    Without the library these are the files with equal bytes.
+    """
     handout = handout_of(course)
-    sources = {
-        student: {
-            file: hide(student, source.decode("utf-8", "replace"))
-            for file, source in submission.sources.items()
-            if not handout.is_stub(file, source)
-        }
+    own = {
+        student: {file: source for file, source in submission.sources.items() if not handout.is_stub(file, source)}
         for student, submission in submissions.items()
+    }
+    sources = {
+        student: {file: hide(student, source.decode("utf-8", "replace")) for file, source in files.items()}
+        for student, files in own.items()
+    }
+    digests = {
+        student: {file: hashlib.sha256(source).hexdigest() for file, source in files.items()}
+        for student, files in own.items()
     }
     stubs = {file: text.decode("utf-8", "replace") for file, text in handout.files.items() if file.endswith(".py")}
     try:
-        return pairs_of(sources, stubs), ""
+        return pairs_of(sources, stubs, digests, groups), ""
     except EnvironmentProblem as problem:
-        return None, str(problem)
+        return pairs_of(sources, stubs, digests, groups, equal_alone=True), str(problem)
 
 
 # Add the common mistake of a group of students to the catalogue, as a misconception without texts.

@@ -32,6 +32,7 @@ from autograder.gradebook import (
     chosen_facts,
     course_of,
     final_of,
+    for_groups,
     grading_course,
     grading_seed,
     marks_of,
@@ -433,10 +434,12 @@ def _entries(
         warn(sentence)
     if not found.entries:
         raise UsageError(f"{options.folder} holds no submissions: expected a folder or a zip for each student")
-    entries, unknown = read_accepted(course, options.assignment or "").apply(found.entries, roster, handout)
-    for sentence in unknown:
+    grouped = for_groups(found.entries, roster, read_adjustments(course, roster).within(course).times)
+    entries, unknown = read_accepted(course, options.assignment or "").apply(grouped.entries, roster, handout)
+    for sentence in (*grouped.notes, *grouped.problems, *unknown):
         warn(sentence)
-    return entries, frozenset(entry.student for entry in found.entries), (*found.problems, *unknown)
+    own = frozenset(entry.student for entry in grouped.entries)
+    return entries, own, (*found.problems, *grouped.problems, *unknown)
 
 
 def _keep_earlier_run(

@@ -463,6 +463,7 @@ def similar_table(names: Mapping[str, str], pairs: Sequence[Pair]) -> Table:
     heads = (
         Column("student"),
         Column("and", words=True),
+        Column("also alike", "Students who are alike with one of this group", words=True),
         Column("characters alike", "Characters of shared code; each name counts as one character"),
         Column("of the one's own", own, title="share of the first"),
         Column("of the other's own", own, title="share of the second"),
@@ -473,8 +474,9 @@ def similar_table(names: Mapping[str, str], pairs: Sequence[Pair]) -> Table:
         files = listed([spoken(alike.file.removesuffix(".py")) for alike in pair.files])
         shares = [Cell(round(share, 4), percent(share)) for share in pair.files[0].shares]
         one, other = (names[student] for student in pair.students)
-        rows.append((Cell(one), Cell(other), Cell(pair.shared), *shares, Cell(files)))
-    return Table("similar", "Pairs of submissions that share more code than others.", heads, rows)
+        also = ", ".join(names[student] for student in pair.others)
+        rows.append((Cell(one), Cell(other), Cell(also), Cell(pair.shared), *shares, Cell(files)))
+    return Table("similar", "Groups of submissions that share more code than others.", heads, rows)
 
 
 def check_list(checks: Sequence[str]) -> str:

@@ -5,6 +5,7 @@ import io
 import math
 import os
 import stat
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -490,6 +491,39 @@ def test_a_copy_under_other_names_is_found_and_other_ways_are_not() -> None:
     assert pairs_of(sources, {"a.py": WAYS[3]}) == ()
     crowd = sources | {f"c{at}": {"a.py": WAYS[3]} for at in range(3)}
     assert pairs_of(crowd, {}) == ()
+
+
+def digests_of(sources: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, str]]:
+    return {student: {file: f"{hash(text)}" for file, text in files.items()} for student, files in sources.items()}
+
+
+STUB = "def part(values, count):\n    raise NotImplementedError\n"
+
+
+def test_five_students_with_equal_files_are_one_group_and_need_no_library() -> None:
+    others = {f"s{at}": {"a.py": text} for at, text in enumerate(WAYS)}
+    sources = {f"c{at}": {"a.py": WAYS[3], "b.py": STUB + "x = 1\n"} for at in range(5)} | others
+    [pair] = pairs_of(sources, {"b.py": STUB}, digests_of(sources), equal_alone=True)
+    assert (pair.students, pair.others) == (("c0", "c1"), ("c2", "c3", "c4", "s3"))
+    assert [(alike.file, alike.shares) for alike in pair.files] == [("a.py", (1.0, 1.0))], (
+        "short code is equal by nature"
+    )
+    assert pair.shared >= 120
+    assert pairs_of(sources, {"a.py": WAYS[3], "b.py": STUB}, digests_of(sources), equal_alone=True) == ()
+    groups = dict.fromkeys((*(f"c{at}" for at in range(5)), "s3"), "team")
+    assert pairs_of(sources, {}, digests_of(sources), groups, equal_alone=True) == ()
+    groups["s3"] = "other"
+    [pair] = pairs_of(sources, {}, digests_of(sources), groups, equal_alone=True)
+    assert {*pair.students, *pair.others} >= {"c0", "s3"}
+
+
+@pytest.mark.worker
+def test_a_changed_copy_of_equal_files_is_in_their_group() -> None:
+    pytest.importorskip("copydetect", reason="copydetect is not installed: pip install -e '.[similar]'")
+    sources = {f"s{at}": {"a.py": text} for at, text in enumerate(WAYS)} | {"thief": {"a.py": copied(WAYS[3])}}
+    sources |= {f"c{at}": {"a.py": WAYS[3]} for at in range(5)}
+    [pair] = pairs_of(sources, {}, digests_of(sources))
+    assert {*pair.students, *pair.others} == {"s3", "thief", *(f"c{at}" for at in range(5))}
 
 
 @pytest.mark.worker
