@@ -24,7 +24,7 @@ GROUPS = {
     "Find your way": ("start", "next", "list", "status", "report", "reset"),
     "Hand in and use": ("submit", "play"),
     "This machine": ("doctor", "trust"),
-    "Grade a class": ("grade", "accept", "adjust", "merge", "export", "dashboard", "name"),
+    "Grade a class": ("grade", "accept", "adjust", "merge", "export", "dashboard", "name", "archive", "forget"),
     "Write a course": ("init", "new", "build", "validate", "mutate", "release"),
 }
 """The commands in the order of `course --help`. One whose application is not installed is left out."""
