@@ -52,7 +52,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def traces(folder: Path) -> list[str]:
-    """Return the files that have bob, or his address or number, in their name or in their bytes."""
+    """Return the files that have bob, or the number of bob, in their name or in their bytes."""
     words = (b"bob", b"bu1")
     return [name for name, data in contents(folder).items() if "bob" in name or any(word in data for word in words)]
 
