@@ -37,7 +37,7 @@ ENGINE = Path(__file__).parents[1]
 
 DEVICE = "where your code runs: cpu, cuda or mps (default: cpu)"
 DIFFERENT_SEED = "use different inputs and weights"
-ROSTER = "the list of the class (default: roster.csv in the course's folder)"
+ROSTER = "the list of the class, also for later commands (default: the last one, or roster.csv beside course.toml)"
 JOBS = "run N at a time (default: one per core)"
 LAYOUT = "the layout of DIR (default: recognised from its entries)"
 LAYOUTS = ("plain", "canvas", "moodle", "clones", "nbgrader")

@@ -29,12 +29,13 @@ from autograder.gradebook import (
     ROSTER_FILE,
     Graded,
     Roster,
+    find_roster,
     is_term,
     named,
     of_class,
     read_graded,
-    read_roster,
     read_term,
+    roster_file,
     term_csv,
     without_effect,
 )
@@ -79,7 +80,7 @@ def run(options: argparse.Namespace) -> int:
         return PASS
     if options.out is None or form.of_class is None:
         raise UsageError(f"course export {wanted.format} needs OUT, the folder that course grade wrote")
-    roster = read_roster(course, options.roster)
+    roster = find_roster(course, options.roster)
     students = _students(roster, options)
     if is_term(options.out):
         return _term(form, wanted, course, roster, options.out, students)
@@ -103,7 +104,9 @@ def _students(roster: Roster, options: argparse.Namespace) -> tuple[str, ...]:
 
 def _refuse_inputs(wanted: ExportOptions, course: Course, out: Path | None) -> None:
     """Refuse to write over a file that decides marks, or over the download of hand-ins. Raises `UsageError`."""
+    chosen = roster_file(course, None)
     files = [course.root / name for name in ("course.toml", ROSTER_FILE, FILE)]
+    files += [chosen] if chosen is not None else []
     files += [file for file in (wanted.roster, wanted.metadata) if file is not None]
     files += [wanted.into] if wanted.into is not None and wanted.format == "feedback" else []
     files += [out] if out is not None and out.is_file() else []

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from functools import partial
 
 from autograder.course import Course
-from autograder.gradebook import Graded, Mark, can_earn, deadline
+from autograder.gradebook import Graded, Mark, can_earn, due_date
 from autograder.report import (
     NOT_RUN,
     Command,
@@ -242,7 +242,7 @@ def _origin(graded: Graded, mark: Mark, report: Report) -> dict[str, str]:
         "confined by": f"{report.isolation}, level {report.level}",
         "versions": listed([f"{name} {version}" for name, version in graded.runtime.items()]),
         "handed in": _time(graded, mark.final.handed_in if mark.final else None),
-        "due": _time(graded, deadline(graded.policy, mark.student, 0)),
+        "due": _time(graded, due_date(graded.policy, mark.student)),
     }
     return {name: value for name, value in facts.items() if value}
 

@@ -72,13 +72,26 @@ if TYPE_CHECKING:
         Policy,
         can_earn,
         deadline,
+        due_date,
         final_of,
         missing,
         policy_of,
         times_to_look_at,
         without_effect,
     )
-    from .roster import ROSTER_FILE, GroupHandIns, Roster, Student, as_csv, csv_text, for_groups, named, read_roster
+    from .roster import (
+        ROSTER_FILE,
+        GroupHandIns,
+        Roster,
+        Student,
+        as_csv,
+        csv_text,
+        find_roster,
+        for_groups,
+        named,
+        read_roster,
+        roster_file,
+    )
     from .scores import Marks, changed_marks, harmless, marks_of, plain, read_scores, scores_csv
 
 __getattr__ = face(__name__)

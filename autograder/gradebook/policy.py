@@ -334,6 +334,12 @@ def deadline(policy: Policy, student: str, days: int) -> datetime | None:
     return to_utc(local + timedelta(days=days), grading.zone) + timedelta(minutes=grading.grace_minutes)
 
 
+def due_date(policy: Policy, student: str) -> datetime | None:
+    """Return the moment (UTC) that students know as the due date: without the minutes of grace. None without one."""
+    last = deadline(policy, student, 0)
+    return last - timedelta(minutes=policy.grading.grace_minutes) if last is not None else None
+
+
 def days_late(policy: Policy, student: str, handed_in: datetime) -> int:
     """Return the number of days started after the deadline, 0 if in time."""
     first = deadline(policy, student, 0)

@@ -1,5 +1,6 @@
 """The roster: the students of a class, their names in downloads, and agreements with single students."""
 
+import contextlib
 import csv
 import io
 import unicodedata
@@ -10,7 +11,18 @@ from datetime import UTC, datetime, tzinfo
 from decimal import Decimal
 from pathlib import Path
 
-from autograder.course import Course, UsageError, nearest, suggestion
+from autograder.course import (
+    FOLDER,
+    Course,
+    UsageError,
+    nearest,
+    note,
+    read_text,
+    remove,
+    state_folder,
+    suggestion,
+    write_atomically,
+)
 from autograder.report import listed
 from autograder.submission import (
     Clue,
@@ -245,6 +257,51 @@ def read_roster(course: Course, file: Path | None) -> Roster:
     return _roster(path, csv_rows(path, COLUMNS, RosterError, what="a roster"), zone)
 
 
+CHOSEN = "roster"
+"""The file in `.course` with the path of the roster that was named last."""
+
+
+def roster_file(course: Course, named: Path | None) -> Path | None:
+    """Return the roster that is named, or the one that was chosen before; None stands for the one beside the course.
+
+    Raises `RosterError` if the chosen one is gone.
+    """
+    if named is not None:
+        return named
+    place = course.root / FOLDER / CHOSEN
+    try:
+        chosen = Path(read_text(place).strip())
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise RosterError(f"{printable(place)} cannot be read ({error}); delete it, or name a roster") from None
+    if not chosen.is_file():
+        found = f"the roster {printable(chosen)}, chosen with --roster, is not there any more"
+        raise RosterError(f"{found}; name another with --roster, or delete {printable(place)}")
+    return chosen
+
+
+def find_roster(course: Course, named: Path | None) -> Roster:
+    """Return the roster of a command, and keep the choice for the next one. Raises `RosterError`.
+
+    Naming roster.csv beside the course takes the choice back.
+    """
+    file = roster_file(course, named)
+    roster = read_roster(course, file)
+    place = course.root / FOLDER / CHOSEN
+    if named is None:
+        if file is not None:
+            note(f"the roster is {file}, as chosen with --roster; to take that back, delete {place}")
+    elif named.resolve() == (course.root / ROSTER_FILE).resolve():
+        with contextlib.suppress(OSError):
+            remove(place)
+    else:
+        with contextlib.suppress(OSError):  # a course that cannot be written to has no memory
+            write_atomically(state_folder(course.root) / CHOSEN, f"{named.resolve()}\n")
+            note(f"later commands use the roster {named.resolve()} too; to take that back, delete {place}")
+    return roster
+
+
 def known_id(roster: Roster, student: str, error: type[Exception]) -> str:
     """Return the id of a student in normal form. Raises `error` if there is no such student on the roster."""
     try:
@@ -311,13 +368,13 @@ def for_groups(entries: Sequence[Entry], roster: Roster, decided: Mapping[str, d
         latest = max(found, key=lambda entry: times[entry.student] or datetime.min.replace(tzinfo=UTC))
         earlier = [entry.student for entry in found if entry is not latest]
         too = f"; the earlier hand-in of {named(earlier)} does not count" if earlier else ""
-        note = f"handed in by {printable(latest.student)} for group {printable(group)}{too}"
+        words = f"handed in by {printable(latest.student)} for group {printable(group)}{too}"
         notes.append(f"group {printable(group)}: the hand-in of {printable(latest.student)} counts for all{too}")
         for entry in found:
             del by_student[entry.student]
         for student in students:
             by_student[student] = replace(
-                latest, student=student, handed_in=known[latest.student], notes=(note, *latest.notes)
+                latest, student=student, handed_in=known[latest.student], notes=(words, *latest.notes)
             )
     in_order = tuple(sorted(by_student.values(), key=lambda entry: entry.student))
     return GroupHandIns(in_order, tuple(notes), tuple(problems))

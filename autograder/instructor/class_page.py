@@ -17,13 +17,13 @@ from autograder.gradebook import (
     Roster,
     Student,
     as_csv,
+    find_roster,
     for_groups,
     harmless,
     named,
     plain,
     read_accepted,
     read_graded,
-    read_roster,
 )
 from autograder.report import ended, facts_of, one_line, plural, summary_of
 from autograder.runner import EnvironmentProblem
@@ -299,7 +299,7 @@ def add_misconception(
 
     Raises `UsageError` if there is no such group, or no patch.
     """
-    roster = read_roster(course, roster_file)
+    roster = find_roster(course, roster_file)
     graded = read_graded(course, roster, out)
     room = cohort_of(graded, {mark.student: mark.student for mark in graded.marks})
     cluster = find_cluster(clusters_of(room), group)

@@ -32,6 +32,7 @@ from autograder.gradebook import (
     chosen_facts,
     course_of,
     final_of,
+    find_roster,
     for_groups,
     grading_course,
     grading_seed,
@@ -41,7 +42,6 @@ from autograder.gradebook import (
     policy_of,
     read_accepted,
     read_adjustments,
-    read_roster,
     read_stored,
     scores_csv,
     times_to_look_at,
@@ -389,7 +389,7 @@ def grade(options: argparse.Namespace) -> int:
     if options.prove and options.scheduler:
         raise UsageError("--prove searches on this machine; leave --scheduler out, and run it when the class is graded")
     device = normalize_device(options.device)
-    roster = read_roster(course, options.roster)
+    roster = find_roster(course, options.roster)
     entries, own, problems = _entries(options, course, roster)
     if (shard := options.shard) is not None:
         roster = Roster(tuple(student for student in roster.students if shard.has(student.student)))

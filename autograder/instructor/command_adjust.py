@@ -36,6 +36,7 @@ from autograder.gradebook import (
     append,
     author,
     effect_of,
+    find_roster,
     is_term,
     merged,
     misconceptions_in,
@@ -44,7 +45,6 @@ from autograder.gradebook import (
     policy_of,
     read_adjustments,
     read_graded,
-    read_roster,
     read_term,
     students_with,
 )
@@ -80,7 +80,7 @@ def run(options: argparse.Namespace) -> int:
     """Run the command. Raises `UsageError` with every mistake, and then nothing is written."""
     course = read_course(find_course(options.course))
     refuse_kit(course, "adjust")
-    roster = read_roster(course, options.roster)
+    roster = find_roster(course, options.roster)
     known = read_adjustments(course, roster)
     if options.list:
         return _list(known, options.student)

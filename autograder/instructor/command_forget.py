@@ -28,7 +28,18 @@ from autograder.course import (
     write_atomically,
 )
 from autograder.ending import ENVIRONMENT, PASS
-from autograder.gradebook import ACCEPTED, FOLDER, ROSTER_FILE, Busy, Out, is_term, plain, read_roster, read_run
+from autograder.gradebook import (
+    ACCEPTED,
+    FOLDER,
+    ROSTER_FILE,
+    Busy,
+    Out,
+    find_roster,
+    is_term,
+    plain,
+    read_run,
+    roster_file,
+)
 from autograder.gradebook import FILE as ADJUSTMENTS
 from autograder.report import plural
 from autograder.submission import SubmissionError, checked_id, printable
@@ -82,8 +93,8 @@ def run(options: argparse.Namespace) -> int:
     except SubmissionError as error:
         raise UsageError(str(error)) from None
     outs = [run for out in options.outs for run in _runs(out)]
-    file = options.roster or course.root / ROSTER_FILE
-    roster = read_roster(course, options.roster)
+    file = roster_file(course, options.roster) or course.root / ROSTER_FILE
+    roster = find_roster(course, options.roster)
     row = roster[options.student]
     names = tuple(dict.fromkeys(name for name in (options.student, row.email, row.login, row.name) if name))
     with ExitStack() as stack:

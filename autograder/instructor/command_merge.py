@@ -14,9 +14,9 @@ from autograder.gradebook import (
     Out,
     course_of_run,
     final_of,
+    find_roster,
     policy_of,
     read_adjustments,
-    read_roster,
     scores_csv,
     times_to_look_at,
     with_checks,
@@ -36,7 +36,7 @@ def add_options(parser: CommandParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the command. A second run changes nothing. The scores follow the rules of the course and its roster."""
     course = read_course(find_course())
-    roster = read_roster(course, options.roster)
+    roster = find_roster(course, options.roster)
     try:
         run = read_shards(options.shards, options.out)
         with Out(options.out) as out:

@@ -427,6 +427,27 @@ def test_the_command_notes_a_decision_and_every_mark_has_it(tmp_path: Path, key_
 
 
 @pytest.mark.worker
+def test_a_roster_that_was_named_stays_chosen_until_it_is_taken_back(tmp_path: Path) -> None:
+    course = tiny.copied(tmp_path / "course")
+    (tmp_path / "other.csv").write_text("student\nada\n")
+    (course / "roster.csv").write_text("student\nzoe\n")
+    comment = ("*", "comment", "--text", "fine", "--by", "Grace")
+    said = run(course, "adjust", "ada", *comment, "--roster", "../other.csv")
+    assert f"later commands use the roster {tmp_path / 'other.csv'} too" in said
+    said = run(course, "adjust", "ada", *comment)
+    assert f"the roster is {tmp_path / 'other.csv'}, as chosen with --roster; to take that back, delete" in said
+    (tmp_path / "other.csv").rename(tmp_path / "moved.csv")
+    assert "is not there any more; name another with --roster" in run(course, "adjust", "ada", *comment, expected=2)
+    (course / "adjustments.csv").unlink()
+    run(course, "adjust", "zoe", *comment, "--roster", "roster.csv")
+    assert not (course / ".course" / "roster").exists()
+    assert "chosen" not in run(course, "adjust", "zoe", *comment)
+    missing = run(course, "adjust", "zoe", *comment, "--roster", "none.csv", expected=2)
+    assert "none.csv cannot be read" in missing
+    assert not (course / ".course" / "roster").exists(), "a roster that cannot be read is not chosen"
+
+
+@pytest.mark.worker
 def test_one_command_decides_for_many_and_shows_whose_marks_change(tmp_path: Path, key_cache: Path) -> None:
     course = tiny.copied(tmp_path / "course", key_cache)
     (course / "roster.csv").write_text("student,section\nada,A\nbob,B\neve,B\nzoe,A\n")
