@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         now,
         read_accepted,
         read_adjustments,
+        read_times,
         withdraw,
     )
     from .graded import (

@@ -7,6 +7,7 @@ Verdicts stay as they are: adjustments count when marks are read.
 
 import getpass
 import hashlib
+import json
 import re
 import shutil
 import subprocess
@@ -324,6 +325,80 @@ def _value(kind: str, exercise: str, value: str, zone: tzinfo) -> tuple[int, dat
     if kind in ("excused", "comment") and value:
         raise AdjustmentError(f"{found}, expected nothing: {kind} has only a text")
     return 0, None
+
+
+# Times of submission, as Canvas and Moodle export them, or as the dates of files.
+
+
+@dataclass(frozen=True)
+class Times:
+    """The times of students as cells of the log, the names in the source that fit nobody, and who has no time in it."""
+
+    found: Mapping[str, str]
+    strangers: tuple[str, ...]
+    without: tuple[str, ...]
+
+
+def read_times(source: Path, roster: Roster) -> Times:
+    """Return the times in a JSON of Canvas, a grading worksheet of Moodle, or the dates of the files in a folder.
+
+    The `lms_id` of the roster are the numbers of the platform; in a folder the names are the ids of students. Raises
+    `AdjustmentError`.
+    """
+    known = {row.lms_id: row.student for row in roster.students if row.lms_id}
+    if source.is_dir():
+        known, rows = {row.student: row.student for row in roster.students}, _dates(source)
+    elif source.suffix.lower() == ".json":
+        rows = _canvas_times(source)
+    else:
+        rows = _moodle_times(source)
+    found = {known[name]: time for name, time in rows.items() if name in known and time}
+    strangers = tuple(name for name, time in rows.items() if name not in known and time)
+    return Times(found, strangers, tuple(row.student for row in roster.students if row.student not in found))
+
+
+def _dates(folder: Path) -> dict[str, str]:
+    """Return the date of the latest file of each entry of a folder, without hidden entries and links."""
+    times = {}
+    for entry in sorted(folder.iterdir()):
+        inside = [entry, *(entry.rglob("*") if entry.is_dir() and not entry.is_symlink() else ())]
+        dates = [file.stat().st_mtime for file in inside if file.is_file() and not file.is_symlink()]
+        if dates and not entry.name.startswith("."):
+            name = entry.name if entry.is_dir() else entry.stem
+            times[name] = f"{datetime.fromtimestamp(max(dates), UTC):%Y-%m-%d %H:%M:%S} UTC"
+    return times
+
+
+def _canvas_times(source: Path) -> dict[str, str]:
+    """Return the times in the answer of Canvas about submissions, by user id."""
+    expected = "expected the submissions of one assignment, as the API of Canvas gives them"
+    try:
+        rows = json.loads(source.read_text("utf-8-sig").removeprefix("while(1);"))
+        times = {str(row["user_id"]): row["submitted_at"] or "" for row in rows}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise AdjustmentError(f"{printable(source)} cannot be read ({error}); {expected}") from None
+    for user, time in times.items():
+        if time and (not isinstance(time, str) or parse_time(time, UTC) is None):
+            raise AdjustmentError(f"{printable(source)} has the time {printable(str(time))} of user {user}; {expected}")
+    return times
+
+
+def _moodle_times(source: Path) -> dict[str, str]:
+    """Return the times in a grading worksheet of Moodle in English, by participant number."""
+    columns = ("identifier", "last modified (submission)")
+    times = {}
+    for line, row in csv_rows(source, columns, AdjustmentError, what="a grading worksheet", all_needed=True):
+        number_of, text = row["identifier"].rpartition(" ")[2], row["last modified (submission)"]
+        if text in ("", "-"):
+            times[number_of] = ""
+            continue
+        try:
+            time = datetime.strptime(text, "%A, %d %B %Y, %I:%M %p")
+        except ValueError:
+            found = f"the time is {printable(text)}, expected one like Monday, 9 March 2026, 9:15 PM"
+            raise AdjustmentError(f"{at_line(source, line)} {found}; export it in English") from None
+        times[number_of] = f"{time:%Y-%m-%d %H:%M}"
+    return times
 
 
 # Who decides, and when: both are written beside a decision about a student's work, and the student reads them.

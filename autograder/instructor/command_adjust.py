@@ -46,6 +46,7 @@ from autograder.gradebook import (
     read_adjustments,
     read_graded,
     read_term,
+    read_times,
     students_with,
 )
 from autograder.report import listed, number, one_line, plural, points
@@ -71,7 +72,10 @@ def add_options(parser: CommandParser) -> None:
     add("--merge", type=Path, metavar="FILE", help="add the rows of another grader's adjustments.csv")
     add("--keep", choices=("mine", "theirs"), help="what counts where --merge finds two decisions")
     add("--from-nbgrader", metavar="URL", help="take over what people entered in nbgrader's database")
-    add("--assignment", metavar="NAME", help="its name in nbgrader (default: the course's folder)")
+    does = "take over the times in a JSON of Canvas, a worksheet of Moodle, or the dates of a folder"
+    add("--times", type=Path, metavar="SOURCE", help=does)
+    does = "with --times: the assignment; with --from-nbgrader: its name there (default: the course's folder)"
+    add("--assignment", metavar="NAME", help=does)
     add("--course", type=Path, metavar="DIR", help="the course (default: the one you are in)")
     add("--roster", type=Path, metavar="FILE", help=ROSTER)
 
@@ -120,6 +124,8 @@ def _new_rows(
         cells = [{**found, "when": now(course)} for found in manual_marks(course, options.from_nbgrader, name)]
         rows = [adjustment(course, roster, one) for one in cells]
         return tuple(row for row in rows if not _is_known(row, known))
+    if options.times is not None:
+        return _times(course, roster, known, options)
     missing = [name for name in ("student", "exercise", "kind") if getattr(options, name) is None]
     if missing:
         raise UsageError(f"course adjust has no {missing[0].upper()}; {FORM}")
@@ -137,9 +143,28 @@ def _new_rows(
     return (row,)
 
 
+def _times(course: Course, roster: Roster, known: Adjustments, options: argparse.Namespace) -> tuple[Adjustment, ...]:
+    """Return the rows for the times in a file or folder, and say whose are unknown. Raises `UsageError`."""
+    if not roster:
+        raise UsageError("--times needs a roster, whose lms_id or ids are those of the source; see docs/grading.md")
+    times = read_times(options.times, roster)
+    name = options.times.resolve().name
+    about = {"exercise": options.assignment or WHOLE, "kind": "handed_in", "text": f"the time in {name}"}
+    given = {**about, "by": author(options.by), "when": now(course)}
+    rows = [
+        adjustment(course, roster, {**given, "student": student, "value": time})
+        for student, time in times.found.items()
+    ]
+    if times.strangers:
+        warn(f"{plural(len(times.strangers), 'time')} in {name} of nobody on the roster: {named(times.strangers)}")
+    if times.without:
+        warn(f"{plural(len(times.without), 'student')} without a time in {name}: {named(times.without)}")
+    return tuple(row for row in rows if not _is_known(row, known))
+
+
 def _is_known(row: Adjustment, known: Adjustments) -> bool:
     """Say whether the same decision counts already, whenever it was made."""
-    own = [one for one in known.of(row.student) if one.kind != "void" or one.value == row.value]
+    own = [one for one in known.of(row.student) if one.kind not in BY_VALUE or one.value == row.value]
     return (row.exercise, row.kind, row.amount, row.text, row.by) in [
         (one.exercise, one.kind, one.amount, one.text, one.by) for one in own
     ]
@@ -154,6 +179,9 @@ def _withdrawn(row: Adjustment) -> str:
 
 
 # Decisions for many: which students, what is said about them, and which marks change.
+
+BY_VALUE = frozenset({"void", "handed_in", "extension"})
+"""Two decisions of these kinds are the same only with the same value; of others the points tell them apart."""
 
 MOST_ROWS = 5
 """More decisions are counted: the file has them all."""
