@@ -150,6 +150,10 @@ class Adjustments:
         named = (student for student in self._rows_of if student != EVERYBODY)
         return tuple(student for student in named if any(not row.is_for_everybody for row in self.of(student)))
 
+    def without(self, row: Adjustment) -> tuple[str, ...]:
+        """Return the students for whom a decision for everybody does not count, as there is one about them."""
+        return tuple(student for student in self._rows_of if row not in self.of(student))
+
     @property
     def times(self) -> Mapping[str, datetime]:
         """Return the times of submission (UTC) that a person gave, by student."""

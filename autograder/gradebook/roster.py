@@ -374,7 +374,11 @@ def for_groups(entries: Sequence[Entry], roster: Roster, decided: Mapping[str, d
             del by_student[entry.student]
         for student in students:
             by_student[student] = replace(
-                latest, student=student, handed_in=known[latest.student], notes=(words, *latest.notes)
+                latest,
+                student=student,
+                handed_in=known[latest.student],
+                notes=(words, *latest.notes),
+                ordinary=latest.ordinary if earlier else (words, *latest.ordinary),
             )
     in_order = tuple(sorted(by_student.values(), key=lambda entry: entry.student))
     return GroupHandIns(in_order, tuple(notes), tuple(problems))

@@ -271,7 +271,7 @@ def _kept(known: Adjustments, rows: Sequence[Adjustment]) -> str:
     """Return a warning if students have a decision of their own that counts before one for everybody; else ""."""
     everybody = [row for row in rows if row.is_for_everybody and row.kind != "withdraw"]
     both = Adjustments((*known.rows, *everybody))
-    kept = [student for student in known.students if any(row not in both.of(student) for row in everybody)]
+    kept = list(dict.fromkeys(student for row in everybody for student in both.without(row)))
     if not kept:
         return ""
     have = "has a decision of their own, which counts" if len(kept) == 1 else "have decisions of their own, which count"
@@ -310,7 +310,8 @@ def _maximum(course: Course, row: Adjustment) -> int:
 def _list(known: Adjustments, student: str | None) -> int:
     everybody = known.of(EVERYBODY) if student in (None, EVERYBODY) else ()
     for row in everybody:
-        say(_sentence(row))
+        others = known.without(row)
+        say(f"{_sentence(row)}{f'; not for {named(others)}' if others else ''}")
     for name in sorted(known.students):
         if student in (None, name):
             for row in known.of(name):

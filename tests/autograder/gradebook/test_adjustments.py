@@ -495,6 +495,14 @@ def test_one_command_decides_for_many_and_shows_whose_marks_change(tmp_path: Pat
     assert "4 of 4 marks change" in said
     listed = run(course, "adjust", "--list")
     assert "check values of exercise 01 is void, and its points are given, for everybody, by Grace on" in listed
+    run(course, "adjust", "eve", "1", "withdraw", "void", "--text", "x")
+    assert "the text was wrong; not for eve" in run(course, "adjust", "--list")
+    said = run(course, "adjust", "*", "1", "points", "3", "--text", "x", "--by", "Grace")
+    assert "decision" not in said
+    run(course, "adjust", "eve", "1", "points", "4", "--text", "x", "--by", "Grace")
+    said = run(course, "adjust", "*", "1", "points", "2", "--text", "x", "--by", "Grace")
+    assert "1 student has a decision of their own, which counts before the one for everybody: eve" in said
     run(course, "adjust", "*", "1", "withdraw", "void", "--text", "x")
+    run(course, "adjust", "*", "1", "withdraw", "points", "--text", "x")
     run(course, "adjust", "*", "*", "withdraw", "--text", "x")
     assert "everybody" not in run(course, "adjust", "--list")

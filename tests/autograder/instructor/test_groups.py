@@ -35,6 +35,7 @@ def test_one_hand_in_counts_for_all_members() -> None:
     assert [one.handed_in for one in made.entries] == [MONDAY, MONDAY, None]
     assert made.entries[0].notes == ("handed in by bob for group G1",)
     assert made.notes == ("group G1: the hand-in of bob counts for all",)
+    assert made.entries[0].ordinary == made.entries[0].notes, "nobody needs to look at it"
 
 
 @pytest.mark.parametrize("name", ["g 2", "G 2_4711"])
@@ -46,6 +47,7 @@ def test_the_latest_counts_and_it_is_said() -> None:
     made = together(entry("ada", MONDAY), entry("bob", TUESDAY))
     assert owners(made) == {"ada": "bob", "bob": "bob"}
     assert made.entries[0].notes == ("handed in by bob for group G1; the earlier hand-in of ada does not count",)
+    assert made.entries[0].ordinary == ()
     made = together(entry("ada", MONDAY), entry("bob"), bob=TUESDAY)
     assert owners(made) == {"ada": "bob", "bob": "bob"}
     assert made.entries[0].handed_in is None, "the time that was decided about bob stays his alone"
