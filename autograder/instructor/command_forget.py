@@ -106,7 +106,9 @@ def run(options: argparse.Namespace) -> int:
         except Busy as error:
             warn(str(error))
             return ENVIRONMENT
-        found = [*(one for out in outs for one in _in_grades(out, names)), *_in_course(course, file, options.student)]
+        found = [one for out in options.outs if out not in outs for one in _exports(out, outs, names)]
+        found += [one for out in outs for one in _in_grades(out, names)]
+        found += _in_course(course, file, options.student)
         if not found:
             hint = suggestion(options.student, [one.student for one in roster.students], "look at the id")
             where = " or ".join(str(place) for place in (course.root, *options.outs))
@@ -119,7 +121,7 @@ def run(options: argparse.Namespace) -> int:
         say(f"{plural(len(found), 'place')} with data of {printable(options.student)}; add --yes to remove them")
         return PASS
     say(f"{printable(options.student)} is removed from {plural(len(found), 'place')}")
-    for path in _mentions(course, file, outs, names):
+    for path in _mentions(course, file, options.outs, names):
         warn(f"{path} still mentions {printable(options.student)}; look at it")
     say(f"Not looked at: {OUTSIDE}")
     say("Take the hand-in out before the next `course grade`, which would grade it again")
@@ -145,14 +147,7 @@ def _in_grades(out: Path, names: Sequence[str]) -> Iterator[Removal]:
             yield Removal(path, f"{what}, whole; course dashboard makes it again")
     if (out / INDEX).is_file() and _has((out / INDEX).read_bytes(), names):
         yield Removal(out / INDEX, "the index, whole; the next run makes it again")
-    for file in sorted(file for file in out.rglob("*") if file.is_file() and not file.is_symlink()):
-        inside = file.relative_to(out).parts
-        if inside[0] in ("reports", "before", TABLES) or file in tables:
-            continue
-        if file.stem == student or student in inside[:-1]:
-            yield Removal(file, "a file for this student")
-        elif file.suffix == ".csv" and (rest := _without_names(file, names)):
-            yield Removal(file, "the rows of this student", rest)
+    yield from _exports(out, [*tables, *(out / name for name in ("reports", "before", TABLES))], names)
     for file in (out / "before" / f"{student}.json", out / "reports" / f"{student}.json"):
         if file.is_file():
             yield Removal(file, "the report" if file.parent.name == "reports" else "the earlier report")
@@ -166,6 +161,17 @@ def _in_grades(out: Path, names: Sequence[str]) -> Iterator[Removal]:
         if isinstance(accepted, list) and student in accepted:
             run[ACCEPTED] = [name for name in accepted if name != student]
         yield Removal(out / "run.json", "the time of submission", json.dumps(run, indent=1) + "\n")
+
+
+def _exports(folder: Path, others: Sequence[Path], names: Sequence[str]) -> Iterator[Removal]:
+    """Yield the exports in a folder that are of a student, or have rows of them, except in `others`."""
+    for file in sorted(file for file in folder.rglob("*") if file.is_file() and not file.is_symlink()):
+        if any(file.is_relative_to(other) for other in others):
+            continue
+        if file.stem == names[0] or names[0] in file.relative_to(folder).parts[:-1]:
+            yield Removal(file, "a file for this student")
+        elif file.suffix == ".csv" and (rest := _without_names(file, names)):
+            yield Removal(file, "the rows of this student", rest)
 
 
 def _in_course(course: Course, roster: Path, student: str) -> Iterator[Removal]:

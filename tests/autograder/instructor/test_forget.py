@@ -125,6 +125,19 @@ def options(course: Path) -> object:
     return Namespace(student="bob", outs=[course.parent / "out"], yes=True, course=course, roster=None)
 
 
+@pytest.mark.worker
+def test_a_folder_of_several_runs_is_searched_with_the_exports_beside_them(course: Path, tmp_path: Path) -> None:
+    term = tmp_path / "term"
+    shutil.move(course.parent / "out", term / "week1")
+    (term / "pages").mkdir()
+    (term / "pages" / "bob.html").write_text("Feedback for Bob")
+    (term / "term.csv").write_text("student,term\nada,50\nbob,40\n")
+    run(course, "forget", "bob", str(term), "--yes")
+    assert traces(term) + traces(course) == []
+    assert (term / "term.csv").read_text() == "student,term\nada,50\n"
+    assert "Bob" not in "".join(file.read_text("utf-8", "replace") for file in term.rglob("*.html"))
+
+
 @pytest.mark.parametrize("name", ["../out", "a/b", ""])
 @pytest.mark.worker
 def test_no_path_is_a_student(course: Path, name: str) -> None:
