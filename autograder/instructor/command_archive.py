@@ -1,7 +1,7 @@
 """Put a term into one file, and prove that it can be read back.
 
-The file is a zip of the course with its roster, decisions and secret seed, and of the folders that you name. Its
-manifest.json has the SHA-256 of each file. Every file is read back from the zip before the command ends.
+The zip has the course with its roster, decisions and secret seed, and the folders that you name. Its manifest.json has
+the SHA-256 of each file. Every file is read back from the zip before the command ends.
 """
 
 import argparse

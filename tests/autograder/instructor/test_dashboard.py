@@ -517,6 +517,20 @@ def test_five_students_with_equal_files_are_one_group_and_need_no_library() -> N
     assert {*pair.students, *pair.others} >= {"c0", "s3"}
 
 
+def test_a_group_of_alike_students_is_one_row_and_one_heading() -> None:
+    cohort = examples.cohort([examples.report(f"s{at}", COURSE, {}) for at in range(4)])
+    lines = ((1, "x = 1"),)
+    pair = Pair(("s0", "s1"), (Alike("a.py", (1.0, 1.0), 300, (lines, lines)),), ("s2", "<s3>"))
+    cohort = replace(cohort, names={**cohort.names, "<s3>": "<three>"})
+    two = Pair(("s0", "s2"), pair.files)
+    text = page(replace(content(cohort), pairs=[pair, two], not_compared="Only equal files are found."))
+    assert "<summary>s0, s1, s2, &lt;three&gt; <span" in text
+    assert "<summary>s0 and s2 <span" in text
+    assert "Only equal files are found." in text
+    found = rows(tables(replace(content(cohort), pairs=[pair, two]))["similar.csv"])
+    assert [row["also alike"] for row in found] == ["s2, <three>", ""]
+
+
 @pytest.mark.worker
 def test_a_changed_copy_of_equal_files_is_in_their_group() -> None:
     pytest.importorskip("copydetect", reason="copydetect is not installed: pip install -e '.[similar]'")
