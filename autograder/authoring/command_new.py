@@ -9,7 +9,7 @@ from autograder.cli import CommandParser, say
 from autograder.course import Course, find_course, read_course, refuse_kit
 from autograder.ending import PASS
 
-from .new import new_exercise
+from .new import new_exercise, rescaled_points
 
 
 def add_options(parser: CommandParser) -> None:
@@ -27,6 +27,8 @@ def run(options: argparse.Namespace) -> int:
     number = files[0].stem[2:4]
     say(f"added {files[0].stem} to {changed.name}{_part_of(course)}")
     say(f"Now fill them in, then run `course build {number}` and `course validate {number}`.")
+    for sentence in rescaled_points(read_course(course.root)):
+        say(f"Points are shares: {sentence}")
     return PASS
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
-from autograder.cli import JOBS, CommandParser, add_json, make_console, positive, say, show_count, show_keys
+from autograder.cli import JOBS, CommandParser, add_json, make_console, positive, say, show_count, show_keys, warn
 from autograder.course import (
     WHOLE,
     Suite,
@@ -34,6 +34,7 @@ from autograder.judge import SELF_CHECK
 from autograder.progress import normalize_device, write_json
 from autograder.report import kilobytes, number, plural
 
+from .new import rescaled_points
 from .proof import ExerciseProof, Validation, hold_failing, page, validate
 from .styles import Losses, Sample, calibrate, cells, misconceptions, ported, prove_once, tables, wrong_programs
 
@@ -94,6 +95,8 @@ def run(options: argparse.Namespace) -> int:
         options.page.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(options.page, page(suite, result))
     _show(result, options)
+    for sentence in rescaled_points(course) if options.sizes is None else ():
+        warn(sentence)
     if options.once and not losses:
         say("once: not tried, because the course does not hold")
     for name, found in losses.items():

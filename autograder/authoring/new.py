@@ -4,12 +4,14 @@ import json
 import keyword
 import re
 import tomllib
+from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 from autograder.course import COURSE_FILE, STEPS_PREFIX, Course, CourseError, UsageError, find_course, write_atomically
+from autograder.report import number
 
 from .engine import SKELETON, requirement
 
@@ -218,6 +220,20 @@ def _usual_points(course: Course) -> float:
     """Return the median of the points in course.toml; 10 in a course without exercises."""
     tables = tomllib.loads((course.root / COURSE_FILE).read_text("utf-8-sig")).get("exercises", [])
     return median(table["points"] for table in tables) if tables else 10
+
+
+def rescaled_points(course: Course) -> Iterator[str]:
+    """Yield a sentence for the course or each part in which exercises have other points than course.toml says."""
+    tables = tomllib.loads((course.root / COURSE_FILE).read_text("utf-8-sig")).get("exercises", [])
+    written = {table["id"]: Decimal(str(table["points"])) for table in tables}
+    worth = {exercise.id: Decimal(exercise.points) / 100 for exercise in course.every}
+    owners = {f"part {part.id}": part.exercises for part in course.parts} or {"the course": tuple(worth)}
+    for owner, ids in owners.items():
+        own = [id_ for id_ in ids if id_ in written and id_ in worth]
+        if other := [id_ for id_ in own if written[id_] != worth[id_]]:
+            shares, total = sum(written[id_] for id_ in own), sum(worth[id_] for id_ in own)
+            first = f"exercise {number(other[0])} has {worth[other[0]]:f} instead of {written[other[0]]:f}"
+            yield f"the points of {owner} add up to {shares:f} and are scaled to {total:f}: {first}"
 
 
 def _texts(course: Course, exercise_id: str) -> dict[Path, str]:

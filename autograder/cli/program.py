@@ -49,7 +49,7 @@ GROUPS = {
     "Find your way": ("start", "next", "list", "status", "report", "reset"),
     "Hand in and use": ("submit", "play"),
     "This machine": ("doctor", "trust"),
-    "Grade a class": ("grade", "accept", "adjust", "desk", "merge", "export", "dashboard", "name"),
+    "Grade a class": ("grade", "accept", "adjust", "desk", "merge", "export", "dashboard", "name", "archive", "forget"),
     "Write a course": ("init", "new", "build", "validate", "mutate", "release"),
 }
 """The commands in the order of `course --help`. One whose application is not installed is left out."""
@@ -62,7 +62,7 @@ ENGINE = Path(__file__).parents[1]
 
 DEVICE = "where your code runs: cpu, cuda or mps (default: cpu)"
 DIFFERENT_SEED = "use different inputs and weights"
-ROSTER = "the list of the class (default: roster.csv in the course's folder)"
+ROSTER = "the list of the class, also for later commands (default: the last one, or roster.csv beside course.toml)"
 JOBS = "run N at a time (default: one per core)"
 LAYOUT = "the layout of DIR (default: recognised from its entries)"
 LAYOUTS = ("plain", "canvas", "moodle", "clones", "nbgrader")

@@ -66,6 +66,7 @@ if TYPE_CHECKING:
         is_trusted,
         make_folder,
         new_notes,
+        note,
         notes,
         open_plain,
         read_plain,

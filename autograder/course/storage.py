@@ -22,7 +22,7 @@ FOLDER = ".course"
 LONGEST_WAIT = 5.0
 """Seconds to wait for a lock. The kit holds one for milliseconds, so a longer holder was suspended."""
 
-LOCAL_ONLY = ("/cache/", "/last/", "/backups/", "/play/", "/grading_seed", "/lock", "/brief", ".*")
+LOCAL_ONLY = ("/cache/", "/last/", "/backups/", "/play/", "/grading_seed", "/roster", "/lock", "/brief", ".*")
 """Paths that git ignores: they can be made again, or hold a student's code. Progress and events may be committed."""
 
 MOST_BYTES = 16 << 20
@@ -32,7 +32,7 @@ DAMAGED = ".damaged"
 """The ending of a copy of a file that could not be read, before it was replaced."""
 
 notes: dict[str, bool] = {}
-"""What was refused or set aside in this process, as sentences, and whether the user has seen each."""
+"""What was refused, set aside or chosen before in this process, as sentences, and whether the user has seen each."""
 
 _PLAIN = sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_NOFOLLOW", "O_NOCTTY", "O_CLOEXEC", "O_BINARY"))
 _HAS_DESCRIPTORS = {os.open, os.mkdir, os.stat, os.unlink, os.rename} <= os.supports_dir_fd
@@ -116,7 +116,7 @@ def set_aside(file: Path) -> None:
         if problem := _problem(name, folder):
             _refuse(file, problem)
         os.replace(name, f"{name}{DAMAGED}", src_dir_fd=folder, dst_dir_fd=folder)
-        _note(f"{file} could not be read; it is now {file.name}{DAMAGED}, and a new file takes its place")
+        note(f"{file} could not be read; it is now {file.name}{DAMAGED}, and a new file takes its place")
 
 
 def write_atomically(
@@ -247,7 +247,7 @@ def _refuse(file: Path, problem: str | OSError) -> NoReturn:
     """Raise OSError for a file, and note it unless the file is only missing."""
     error = OSError(errno.EPERM, problem, str(file)) if isinstance(problem, str) else _with_path(problem, file)
     if FOLDER in file.parts and not isinstance(error, FileNotFoundError | FileExistsError):
-        _note(f"{error.strerror} ({file})")
+        note(f"{error.strerror} ({file})")
     raise error from None
 
 
@@ -258,13 +258,14 @@ def _with_path(error: OSError, file: Path, temporary: str = "") -> OSError:
     return error
 
 
-def _note(sentence: str) -> None:
+def note(sentence: str) -> None:
+    """Keep a sentence for the user, who reads it once before the program ends."""
     notes.setdefault(sentence, False)
 
 
 def new_notes() -> list[str]:
     """Return the notes that the user has not seen."""
-    return [note for note, is_seen in notes.items() if not is_seen]
+    return [sentence for sentence, is_seen in notes.items() if not is_seen]
 
 
 def try_lock(descriptor: int) -> bool:

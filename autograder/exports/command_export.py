@@ -6,30 +6,41 @@ Exit status: 4 if a score could not be exported or a time of submission is in do
 """
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
 from datetime import datetime
 from pathlib import Path
 from typing import get_args
 
 from autograder.cli import GRADES, ONE_STUDENT, ROSTER, CommandParser, say, warn
-from autograder.course import Assignment, Course, UsageError, find_course, read_course, refuse_kit, require_texts
+from autograder.course import (
+    Assignment,
+    Course,
+    UsageError,
+    find_course,
+    read_course,
+    refuse_kit,
+    require_texts,
+    suggestion,
+)
 from autograder.ending import GRADER, PASS
 from autograder.gradebook import (
     FILE,
     ROSTER_FILE,
     Graded,
     Roster,
+    find_roster,
     is_term,
     named,
     of_class,
     read_graded,
-    read_roster,
     read_term,
+    roster_file,
     term_csv,
     without_effect,
 )
 from autograder.report import plural, why_held
+from autograder.submission import printable
 
 from .formats import ExportOptions, ExportResult, Format, check_options, find_formats, write_text
 from .gradescope import Visibility
@@ -45,6 +56,7 @@ def add_options(parser: CommandParser) -> None:
     add("--to", required=True, metavar="PATH", help="the file or folder to write; for nbgrader the URL of its database")
     add("--roster", type=Path, metavar="FILE", help=ROSTER)
     add("--student", action="append", dest="students", metavar="NAME", help=f"export {ONE_STUDENT}")
+    add("--section", metavar="NAME", help="export only the students of this section of the roster")
     _add_gradebook_options(parser)
 
 
@@ -62,13 +74,17 @@ def run(options: argparse.Namespace) -> int:
         if form.needs_solutions:
             refuse_kit(course, f"export {wanted.format}")
             require_texts(course, course.every)
+        if options.section or options.students:
+            raise UsageError(f"course export {wanted.format} is of no student; leave --section and --student out")
         _show(form.of_course(wanted, course))
         return PASS
     if options.out is None or form.of_class is None:
         raise UsageError(f"course export {wanted.format} needs OUT, the folder that course grade wrote")
+    roster = find_roster(course, options.roster)
+    students = _students(roster, options)
     if is_term(options.out):
-        return _term(form, wanted, course, read_roster(course, options.roster), options.out)
-    graded = read_graded(course, read_roster(course, options.roster), options.out, options.students or ())
+        return _term(form, wanted, course, roster, options.out, students)
+    graded = read_graded(course, roster, options.out, students)
     exported = form.of_class(wanted, graded)
     _show(exported)
     doubtful = of_class(graded) if wanted.metadata is None else []  # which has the time
@@ -77,9 +93,20 @@ def run(options: argparse.Namespace) -> int:
     return GRADER if exported.unplaced or doubtful or _waits(graded) else PASS
 
 
+def _students(roster: Roster, options: argparse.Namespace) -> tuple[str, ...]:
+    """Return the students to export; none stands for all. Raises `UsageError`."""
+    if options.section is None:
+        return tuple(options.students or ())
+    if options.students:
+        raise UsageError("--section and --student both choose students; leave one of them out")
+    return roster.in_section(options.section)
+
+
 def _refuse_inputs(wanted: ExportOptions, course: Course, out: Path | None) -> None:
     """Refuse to write over a file that decides marks, or over the download of hand-ins. Raises `UsageError`."""
+    chosen = roster_file(course, None)
     files = [course.root / name for name in ("course.toml", ROSTER_FILE, FILE)]
+    files += [chosen] if chosen is not None else []
     files += [file for file in (wanted.roster, wanted.metadata) if file is not None]
     files += [wanted.into] if wanted.into is not None and wanted.format == "feedback" else []
     files += [out] if out is not None and out.is_file() else []
@@ -87,13 +114,22 @@ def _refuse_inputs(wanted: ExportOptions, course: Course, out: Path | None) -> N
         raise UsageError(f"--to is {wanted.to}, which this command reads; name another file")
 
 
-def _term(form: Format, wanted: ExportOptions, course: Course, roster: Roster, out: Path) -> int:
+def _term(
+    form: Format, wanted: ExportOptions, course: Course, roster: Roster, out: Path, students: Sequence[str]
+) -> int:
     """Write the table of a term, or a folder for each assignment."""
     if form.of_class is None or not form.of_a_term:
         runs = ", ".join(sorted(file.parent.name for file in out.glob("*/run.json")))
         found = f"{out} has the runs of several assignments, and {wanted.format} is of one"
         raise UsageError(f"{found}; name one of {runs}")
     runs_of_term = read_term(course, roster, out)
+    if students:
+        known = dict.fromkeys(mark.student for _, graded in runs_of_term for mark in graded.marks)
+        for student in students:
+            if student not in known:
+                hint = suggestion(student, known, "expected a student of a run or of the roster")
+                raise UsageError(f"there is no student {printable(student)}; {hint}")
+        runs_of_term = tuple((one, _only(graded, students)) for one, graded in runs_of_term)
     if wanted.format == "scores":
         drop = course.grading.drop_assignments if course.grading else 0
         _show(write_text(wanted, term_csv(runs_of_term, drop)))
@@ -108,6 +144,11 @@ def _term(form: Format, wanted: ExportOptions, course: Course, roster: Roster, o
         if one.id not in there and _was_due(one):
             warn(f"{one.id} was due and has no run in {out}, so no mark of it counts; grade it into that folder")
     return GRADER if any(_waits(graded) or of_class(graded) for _, graded in runs_of_term) else PASS
+
+
+def _only(graded: Graded, students: Sequence[str]) -> Graded:
+    """Return a run with some students of the term: not each of them is in every run."""
+    return replace(graded, marks=tuple(mark for mark in graded.marks if mark.student in students))
 
 
 def _was_due(assignment: Assignment) -> bool:

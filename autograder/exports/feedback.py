@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from functools import partial
 
 from autograder.course import Course
-from autograder.gradebook import Graded, Mark, can_earn, claim_text, deadline
+from autograder.gradebook import Graded, Mark, can_earn, claim_text, due_date
 from autograder.report import (
     NOT_RUN,
     Command,
@@ -192,6 +192,7 @@ def feedback(graded: Graded, mark: Mark) -> str:
         others=_others,
         named=named,
         points_of=_points,
+        void={(row.exercise, row.value) for row in mark.final.adjustments if row.kind == "void"} if mark.final else (),
     )
 
 
@@ -248,7 +249,7 @@ def _origin(graded: Graded, mark: Mark, report: Report) -> dict[str, str]:
         "confined by": f"{report.isolation}, level {report.level}",
         "versions": listed([f"{name} {version}" for name, version in graded.runtime.items()]),
         "handed in": _time(graded, mark.final.handed_in if mark.final else None),
-        "due": _time(graded, deadline(graded.policy, mark.student, 0)),
+        "due": _time(graded, due_date(graded.policy, mark.student)),
     }
     return {name: value for name, value in facts.items() if value}
 

@@ -23,7 +23,7 @@ from autograder.course import (
     write_atomically,
     write_over,
 )
-from autograder.gradebook import NBGRADER, ExportError, Graded, Mark, Student, deadline, harmless, named
+from autograder.gradebook import NBGRADER, ExportError, Graded, Mark, Student, due_date, harmless, named
 from autograder.report import one_line, plural
 from autograder.results import NOT_JUDGED, ExerciseResult
 from autograder.submission import (
@@ -514,10 +514,8 @@ def _extension(graded: Graded, mark: Mark) -> timedelta | None:
 
 def _due(graded: Graded, student: str) -> datetime | None:
     """Return the due date without the grace minutes, as nbgrader stores it; the student "" is on no roster."""
-    last = deadline(graded.policy, student, 0)
-    if last is None:
-        return None
-    return (last - timedelta(minutes=graded.policy.grading.grace_minutes)).astimezone(UTC).replace(tzinfo=None)
+    due = due_date(graded.policy, student)
+    return due.astimezone(UTC).replace(tzinfo=None) if due is not None else None
 
 
 @contextlib.contextmanager

@@ -6,6 +6,7 @@ from autograder.faces import face
 
 if TYPE_CHECKING:
     from .decisions import (
+        EVERYBODY,
         FILE,
         FOLDER,
         KINDS,
@@ -23,8 +24,10 @@ if TYPE_CHECKING:
         now,
         read_accepted,
         read_adjustments,
+        read_times,
         refuse_idle,
         withdraw,
+        withdrawable,
     )
     from .graded import (
         CLAIM,
@@ -39,14 +42,17 @@ if TYPE_CHECKING:
         course_of,
         course_of_run,
         decided_again,
+        effect_of,
         graded_entries,
         grading_course,
         grading_seed,
         handed_in_at,
         is_term,
+        misconceptions_in,
         of_class,
         read_graded,
         read_term,
+        students_with,
         term_csv,
     )
     from .out import (
@@ -64,6 +70,7 @@ if TYPE_CHECKING:
         stamp_of,
         state_of,
         stored_in,
+        with_checks,
         with_points,
         write_file,
         write_stored,
@@ -73,6 +80,7 @@ if TYPE_CHECKING:
         Policy,
         can_earn,
         deadline,
+        due_date,
         final_of,
         missing,
         policy_of,
@@ -80,7 +88,19 @@ if TYPE_CHECKING:
         warnings_about,
         without_effect,
     )
-    from .roster import ROSTER_FILE, Roster, Student, as_csv, csv_text, named, read_roster
+    from .roster import (
+        ROSTER_FILE,
+        GroupHandIns,
+        Roster,
+        Student,
+        as_csv,
+        csv_text,
+        find_roster,
+        for_groups,
+        named,
+        read_roster,
+        roster_file,
+    )
     from .scores import Marks, changed_marks, harmless, marks_of, plain, read_scores, scores_csv
 
 __getattr__ = face(__name__)

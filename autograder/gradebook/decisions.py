@@ -1,11 +1,13 @@
 """adjustments.csv: what a person decides about marks. It is a log: rows are added, and nothing is ever changed in it.
 
-A later row of the same student and exercise replaces an earlier one; `add` and `comment` count beside each other.
+A later row of the same student and exercise replaces an earlier one; `add` and `comment` count beside each other. A row
+of one student counts before a row of everybody, whichever is later.
 Verdicts stay as they are: adjustments count when marks are read.
 """
 
 import getpass
 import hashlib
+import json
 import re
 import shutil
 import subprocess
@@ -32,9 +34,12 @@ from .roster import Roster, all_mistakes, at_line, csv_rows, days_of, hundredths
 
 FILE = "adjustments.csv"
 COLUMNS = ("student", "exercise", "kind", "value", "text", "by", "when")
-KINDS = ("points", "add", "excused", "extension", "handed_in", "comment", "withdraw")
+KINDS = ("points", "add", "excused", "extension", "handed_in", "comment", "void", "withdraw")
 WHOLE = "*"
 """Stands for all exercises together."""
+
+EVERYBODY = "*"
+"""Stands for every student, also for those who are graded later."""
 
 NBGRADER = "nbgrader"
 """Who decided what `course adjust --from-nbgrader` reads."""
@@ -51,6 +56,7 @@ class AdjustmentError(UsageError):
 class Adjustment:
     """One row. `exercise` is an id, or `*` for all together; in a course with assignments also the id of one.
 
+    `student` is an id, or `*` for everybody. The `value` of `void` is a check: its points are given to whom it is for.
     `amount` are hundredths of points, or days of an extension; `due` is the moment (UTC) that an extension or a time of
     submission names.
     """
@@ -73,6 +79,16 @@ class Adjustment:
         return f"exercise {number(self.exercise)}"
 
     @property
+    def is_for_everybody(self) -> bool:
+        """Whether it is about every student."""
+        return self.student == EVERYBODY
+
+    @property
+    def who(self) -> str:
+        """Return whom it is about, in words."""
+        return "everybody" if self.is_for_everybody else one_line(self.student)
+
+    @property
     def is_whole(self) -> bool:
         """Whether it is about all exercises of an assignment together."""
         return self.exercise == WHOLE or re.match(r"ex\d", self.exercise) is None
@@ -88,7 +104,9 @@ class Adjustment:
             "extension": f"due {self.value}" if self.due else f"{plural(self.amount, 'day')} more time",
             "comment": "comment" if self.is_whole else f"comment on {self.subject}",
             "withdraw": f"{self.value or 'everything'} withdrawn for {self.subject}",
+            "void": f"check {self.value} of {self.subject} is void, and its points are given",
         }[self.kind]
+        what = f"{what}, for everybody" if self.is_for_everybody else what
         return one_line(f"{what}, by {self.by} on {self.when}{f': {self.text}' if self.text else ''}")
 
     def row(self) -> dict[str, str]:
@@ -101,25 +119,21 @@ class Adjustments:
     """All rows in the order of the file, and those that count, by student."""
 
     rows: tuple[Adjustment, ...] = ()
-    _counting: Mapping[str, tuple[Adjustment, ...]] = field(init=False, repr=False)
+    _rows_of: Mapping[str, Sequence[tuple[int, Adjustment]]] = field(init=False, repr=False)
+    _counting: dict[str, tuple[Adjustment, ...]] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        held: dict[str, dict[object, Adjustment]] = {}
+        rows_of: dict[str, list[tuple[int, Adjustment]]] = {}
         for at, row in enumerate(self.rows):
-            own = held.setdefault(row.student, {})
-            if row.kind == "withdraw":
-                gone = [key for key, one in own.items() if one.exercise == row.exercise and row.value in ("", one.kind)]
-                for key in gone:
-                    del own[key]
-                continue
-            place = _PLACE.get(row.kind)
-            own.pop((row.exercise, place), None)  # the order is that of the decisions which count
-            own[(row.exercise, place) if place else at] = row
-        object.__setattr__(self, "_counting", {student: tuple(own.values()) for student, own in held.items()})
+            rows_of.setdefault(row.student, []).append((at, row))
+        object.__setattr__(self, "_rows_of", rows_of)
 
     def of(self, student: str) -> tuple[Adjustment, ...]:
-        """Return the adjustments of a student that count."""
-        return self._counting.get(student, ())
+        """Return the adjustments that count for a student, also those for everybody; of `*`, those alone."""
+        if student not in self._counting:
+            numbered = dict((*self._rows_of.get(EVERYBODY, ()), *self._rows_of.get(student, ())))
+            self._counting[student] = _counting(numbered[at] for at in sorted(numbered))
+        return self._counting[student]
 
     def within(self, course: Course) -> "Adjustments":
         """Return those about what is graded now: an assignment, its exercises, and what is for all of them.
@@ -133,8 +147,49 @@ class Adjustments:
 
     @property
     def students(self) -> tuple[str, ...]:
-        """Return the students with at least one that counts."""
-        return tuple(student for student, rows in self._counting.items() if rows)
+        """Return the students with at least one of their own that counts."""
+        named = (student for student in self._rows_of if student != EVERYBODY)
+        return tuple(student for student in named if any(not row.is_for_everybody for row in self.of(student)))
+
+    def without(self, row: Adjustment) -> tuple[str, ...]:
+        """Return the students for whom a decision for everybody does not count, as there is one about them."""
+        return tuple(student for student in self._rows_of if row not in self.of(student))
+
+    @property
+    def times(self) -> Mapping[str, datetime]:
+        """Return the times of submission (UTC) that a person gave, by student."""
+        found = {student: [row.due for row in self.of(student) if row.kind == "handed_in"] for student in self.students}
+        return {student: time for student, times in found.items() for time in times if time is not None}
+
+    @property
+    def void_checks(self) -> frozenset[tuple[str, str]]:
+        """Return the checks that are void for somebody, each with its exercise."""
+        return frozenset((row.exercise, row.value) for row in self.rows if row.kind == "void")
+
+
+def _counting(rows: Iterable[Adjustment]) -> tuple[Adjustment, ...]:
+    """Return the rows that count, of the rows of one student and of everybody in the order of the file.
+
+    What is withdrawn for everybody leaves the decisions about one student alone.
+    """
+    own: dict[tuple[str, object], tuple[int, Adjustment]] = {}
+    everybody: dict[tuple[str, object], tuple[int, Adjustment]] = {}
+    for at, row in enumerate(rows):
+        held = everybody if row.is_for_everybody else own
+        if row.kind != "withdraw":
+            held[row.exercise, _place(row) or at] = at, row
+            continue
+        seen = {key: one for key, one in everybody.items() if row.is_for_everybody or key not in own}
+        for key, (_, one) in (*seen.items(), *(() if row.is_for_everybody else own.items())):
+            if one.exercise == row.exercise and row.value in ("", one.kind):
+                (everybody if one.is_for_everybody else own).pop(key)
+    counting = (*own.values(), *(found for key, found in everybody.items() if key not in own))
+    return tuple(row for _, row in sorted(counting, key=lambda found: found[0]))
+
+
+def _place(row: Adjustment) -> str | None:
+    """Return the place that a row takes: of rows with the same one, the latest counts."""
+    return f"void {row.value}" if row.kind == "void" else _PLACE.get(row.kind)
 
 
 def adjustments_file(course: Course, file: Path | None) -> Path:
@@ -180,9 +235,10 @@ def adjustment(course: Course, roster: Roster, cells: Mapping[str, str]) -> Adju
         ids = ", ".join(assignment.id for assignment in course.assignments)
         raise AdjustmentError(f"{WHOLE} means every assignment, and {kind} is for one; expected one of {ids}")
     amount, due = _value(kind, exercise, cells["value"], zone)
+    everybody = cells["student"] == EVERYBODY
     known = {
         **cells,
-        "student": known_id(roster, cells["student"], AdjustmentError),
+        "student": EVERYBODY if everybody else known_id(roster, cells["student"], AdjustmentError),
         "exercise": exercise,
         "kind": kind,
     }
@@ -204,10 +260,13 @@ def append(course: Course, rows: Sequence[Adjustment], before: Callable[[], None
 
 def refuse_idle(row: Adjustment, known: Adjustments) -> None:
     """Raise `UsageError` for a row that withdraws what does not count."""
-    own = known.of(row.student)
-    if row.kind == "withdraw" and not any(one.exercise == row.exercise and row.value in ("", one.kind) for one in own):
-        who = one_line(row.student)
-        raise UsageError(f"nothing like that counts for {who}; `course adjust --list` shows what does")
+    if row.kind == "withdraw" and not withdrawable(row, known):
+        raise UsageError(f"nothing like that counts for {row.who}; `course adjust --list` shows what does")
+
+
+def withdrawable(row: Adjustment, known: Adjustments) -> list[Adjustment]:
+    """Return the decisions that a row takes back."""
+    return [one for one in known.of(row.student) if one.exercise == row.exercise and row.value in ("", one.kind)]
 
 
 def merged(own: Adjustments, theirs: Adjustments, keep: str | None) -> tuple[Adjustment, ...]:
@@ -235,11 +294,13 @@ def _losses(own: Adjustments, theirs: Adjustments, both: Adjustments) -> Iterato
     for student in {row.student: None for row in theirs.rows}:
         after = both.of(student)
         for old in (row for row in own.of(student) if row not in known):
-            place = _PLACE.get(old.kind)
-            same = [one for one in after if one.exercise == old.exercise and place and _PLACE.get(one.kind) == place]
-            if old in after or any(_decides_alike(old, one) for one in same):
+            place = _place(old)
+            same = [one for one in after if one.exercise == old.exercise and place and _place(one) == place]
+            special = old.is_for_everybody and any(not one.is_for_everybody for one in same)
+            if old in after or special or any(_decides_alike(old, one) for one in same):
                 continue
-            yield old, same[0].sentence if same else f"{old.kind} withdrawn"
+            lost = replace(old, student=student)  # what was for everybody is lost for this student alone
+            yield lost, same[0].sentence if same else f"{old.kind} withdrawn"
 
 
 def _decides_alike(one: Adjustment, other: Adjustment) -> bool:
@@ -265,6 +326,12 @@ def _value(kind: str, exercise: str, value: str, zone: tzinfo) -> tuple[int, dat
         if amount is None or (kind == "points" and amount < 0):
             raise AdjustmentError(f"{found}, expected a number of points with at most two decimals")
         return amount, None
+    if kind == "void":
+        if not re.match(r"ex\d", exercise):
+            raise AdjustmentError("void is for one check, expected the exercise that it belongs to")
+        if not value.isidentifier():
+            raise AdjustmentError(f"{found}, expected the name of a check of exercise {number(exercise)}")
+        return 0, None
     if kind in ("extension", "handed_in"):
         days, due = days_of(value) if kind == "extension" else None, parse_time(value, zone)
         if re.match(r"ex\d", exercise):
@@ -278,6 +345,80 @@ def _value(kind: str, exercise: str, value: str, zone: tzinfo) -> tuple[int, dat
     if kind in ("excused", "comment") and value:
         raise AdjustmentError(f"{found}, expected nothing: {kind} has only a text")
     return 0, None
+
+
+# Times of submission, as Canvas and Moodle export them, or as the dates of files.
+
+
+@dataclass(frozen=True)
+class Times:
+    """The times of students as cells of the log, the names in the source that fit nobody, and who has no time in it."""
+
+    found: Mapping[str, str]
+    strangers: tuple[str, ...]
+    without: tuple[str, ...]
+
+
+def read_times(source: Path, roster: Roster) -> Times:
+    """Return the times in a JSON of Canvas, a grading worksheet of Moodle, or the dates of the files in a folder.
+
+    The `lms_id` of the roster are the numbers of the platform; in a folder the names are the ids of students. Raises
+    `AdjustmentError`.
+    """
+    known = {row.lms_id: row.student for row in roster.students if row.lms_id}
+    if source.is_dir():
+        known, rows = {row.student: row.student for row in roster.students}, _dates(source)
+    elif source.suffix.lower() == ".json":
+        rows = _canvas_times(source)
+    else:
+        rows = _moodle_times(source)
+    found = {known[name]: time for name, time in rows.items() if name in known and time}
+    strangers = tuple(name for name, time in rows.items() if name not in known and time)
+    return Times(found, strangers, tuple(row.student for row in roster.students if row.student not in found))
+
+
+def _dates(folder: Path) -> dict[str, str]:
+    """Return the date of the latest file of each entry of a folder, without hidden entries and links."""
+    times = {}
+    for entry in sorted(folder.iterdir()):
+        inside = [entry, *(entry.rglob("*") if entry.is_dir() and not entry.is_symlink() else ())]
+        dates = [file.stat().st_mtime for file in inside if file.is_file() and not file.is_symlink()]
+        if dates and not entry.name.startswith("."):
+            name = entry.name if entry.is_dir() else entry.stem
+            times[name] = f"{datetime.fromtimestamp(max(dates), UTC):%Y-%m-%d %H:%M:%S} UTC"
+    return times
+
+
+def _canvas_times(source: Path) -> dict[str, str]:
+    """Return the times in the answer of Canvas about submissions, by user id."""
+    expected = "expected the submissions of one assignment, as the API of Canvas gives them"
+    try:
+        rows = json.loads(source.read_text("utf-8-sig").removeprefix("while(1);"))
+        times = {str(row["user_id"]): row["submitted_at"] or "" for row in rows}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise AdjustmentError(f"{printable(source)} cannot be read ({error}); {expected}") from None
+    for user, time in times.items():
+        if time and (not isinstance(time, str) or parse_time(time, UTC) is None):
+            raise AdjustmentError(f"{printable(source)} has the time {printable(str(time))} of user {user}; {expected}")
+    return times
+
+
+def _moodle_times(source: Path) -> dict[str, str]:
+    """Return the times in a grading worksheet of Moodle in English, by participant number."""
+    columns = ("identifier", "last modified (submission)")
+    times = {}
+    for line, row in csv_rows(source, columns, AdjustmentError, what="a grading worksheet", all_needed=True):
+        number_of, text = row["identifier"].rpartition(" ")[2], row["last modified (submission)"]
+        if text in ("", "-"):
+            times[number_of] = ""
+            continue
+        try:
+            time = datetime.strptime(text, "%A, %d %B %Y, %I:%M %p")
+        except ValueError:
+            found = f"the time is {printable(text)}, expected one like Monday, 9 March 2026, 9:15 PM"
+            raise AdjustmentError(f"{at_line(source, line)} {found}; export it in English") from None
+        times[number_of] = f"{time:%Y-%m-%d %H:%M}"
+    return times
 
 
 # Who decides, and when: both are written beside a decision about a student's work, and the student reads them.

@@ -1,7 +1,7 @@
 """Read the results of `course grade`: the report of each student, and the final score by the current policy."""
 
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -26,7 +26,7 @@ from autograder.course import (
     taking,
     write_atomically,
 )
-from autograder.report import DECIDED, plural
+from autograder.report import DECIDED, plural, points
 from autograder.results import CheckResult, ExerciseResult, Finding, Report, UnknownFormat, read_report
 from autograder.submission import (
     Entry,
@@ -38,11 +38,11 @@ from autograder.submission import (
     printable,
 )
 
-from .decisions import FILE, read_accepted, read_adjustments
+from .decisions import FILE, Adjustment, Adjustments, read_accepted, read_adjustments
 from .out import before, read_run, result_digest
 from .policy import Final, Policy, deadline, final_of, missing, policy_of, times_to_look_at
-from .roster import Roster, Student, as_csv, named
-from .scores import harmless, read_scores
+from .roster import Roster, Student, as_csv, for_groups, named
+from .scores import MOST_LISTED, harmless, read_scores
 
 # Choose what `course grade` works on: the course, the students, and the secret seed.
 
@@ -220,13 +220,17 @@ class Graded:
         return tuple(mark for mark in self.marks if mark.report is not None)
 
 
-def read_graded(course: Course, roster: Roster, out: Path, students: Sequence[str] = ()) -> Graded:
+def read_graded(
+    course: Course, roster: Roster, out: Path, students: Sequence[str] = (), more: Sequence[Adjustment] = ()
+) -> Graded:
     """Return the class in a folder of `course grade`, or the single report in a file of `--json`.
 
-    With `students`, only those. Raises `ExportError` if there is no class, or reports and table are of different runs.
+    With `students`, only those. `more` are decisions to count beside those of the course.
+
+    Raises `ExportError` if there is no class, or reports and table are of different runs.
     """
     run = {} if out.is_file() else read_run(out) or {}
-    adjustments = read_adjustments(course, roster)
+    adjustments = Adjustments((*read_adjustments(course, roster).rows, *more))
     course = course_of_run(course, run)
     policy = policy_of(course, roster, adjustments)
     if out.is_file():
@@ -266,8 +270,19 @@ def _marks(
 
 def _left_out(policy: Policy, marks: Sequence[Mark]) -> tuple[str, ...]:
     known = {mark.student for mark in marks}
-    nowhere = [student for student in policy.adjustments.students if student not in known]
-    return (f"{FILE} has students without a submission, left out: {named(nowhere)}",) if nowhere else ()
+    notes = tuple(_unknown_checks(policy, [mark.judged for mark in marks if mark.judged is not None]))
+    if nowhere := [student for student in policy.adjustments.students if student not in known]:
+        return (f"{FILE} has students without a submission, left out: {named(nowhere)}", *notes)
+    return notes
+
+
+def _unknown_checks(policy: Policy, reports: Iterable[Report]) -> Iterator[str]:
+    """Yield a note for each check that is void and in no report: a name that was misspelled, or is gone."""
+    unknown = set(policy.adjustments.void_checks)
+    for report in reports if unknown else ():
+        unknown -= {(exercise.id, check.id) for exercise in report.exercises for check in exercise.checks}
+    for exercise, check in sorted(unknown):
+        yield f"{FILE} has a void check {check} of {exercise}, which is in no report, so it changes nothing"
 
 
 def handed_in_times(out: Path) -> Mapping[str, datetime]:
@@ -420,6 +435,54 @@ def _chosen(marks: Sequence[Mark], students: Sequence[str]) -> tuple[Mark, ...]:
     return tuple(mark for mark in marks if not students or mark.student in students)
 
 
+# What a decision changes, before or after it is written.
+
+
+def students_with(graded: Graded, misconception: str) -> tuple[str, ...]:
+    """Return the students in whose reports a check has this misconception."""
+    return tuple(mark.student for mark in graded.marks if misconception in _misconceptions(mark))
+
+
+def misconceptions_in(graded: Graded) -> frozenset[str]:
+    """Return the misconceptions that the checks of a class have."""
+    return frozenset(id_ for mark in graded.marks for id_ in _misconceptions(mark))
+
+
+def _misconceptions(mark: Mark) -> set[str]:
+    checks = (check for exercise in mark.report.exercises for check in exercise.checks) if mark.report else ()
+    found = (check.finding for check in checks)
+    return {finding.id for finding in found if finding is not None and finding.kind == "misconception"}
+
+
+def effect_of(before: Graded, after: Graded) -> Iterator[str]:
+    """Yield how many marks differ, by how much, the first of them, and those above the maximum; nothing if none."""
+    old = {mark.student: mark for mark in before.marks}
+    both = [(old[mark.student], mark) for mark in after.marks if mark.student in old]
+    changed = [pair for pair in both if _standing(pair[0]) != _standing(pair[1])]
+    if not changed:
+        return
+    scores = [(one.score, two.score) for one, two in changed if one.score is not None and two.score is not None]
+    by = sorted(two - one for one, two in scores)
+    spread = " to ".join(dict.fromkeys(f"{change / 100:+.2f}" for change in (by[0], by[-1]))) if by else ""
+    count = f"{len(changed)} of {plural(len(both), 'mark')} {'changes' if len(changed) == 1 else 'change'}"
+    yield f"{count}, by {spread}" if by else count
+    known = [(one.score, two.score) for one, two in both if one.score is not None and two.score is not None]
+    if known:
+        means = [f"{sum(column) / len(known) / 100:.2f}" for column in zip(*known, strict=True)]
+        yield f"the mean goes from {means[0]} to {means[1]} of {points(after.policy.maximum)}"
+    for one, two in changed[:MOST_LISTED]:
+        yield f"  {printable(one.student)}  {_standing(one)} → {_standing(two)}"
+    if len(changed) > MOST_LISTED:
+        yield f"  and {len(changed) - MOST_LISTED} more"
+    most = after.policy.maximum
+    if above := [two.student for _, two in changed if two.score is not None and two.score > most]:
+        yield f"{plural(len(above), 'mark')} above the maximum of {points(most)}, and they count: {named(above)}"
+
+
+def _standing(mark: Mark) -> str:
+    return "excused" if mark.excused else "no score" if mark.score is None else f"{mark.score / 100:.2f}"
+
+
 Exporter = Callable[[Graded, Mark], str]
 """Returns the file for one student; the mark has a report."""
 
@@ -445,8 +508,13 @@ def is_term(out: Path) -> bool:
     return out.is_dir() and not (out / "run.json").exists() and any(out.glob("*/run.json"))
 
 
-def read_term(course: Course, roster: Roster, out: Path) -> tuple[tuple[Assignment, Graded], ...]:
-    """Return the runs in a folder by assignment, in the order of the course. Raises `ExportError`."""
+def read_term(
+    course: Course, roster: Roster, out: Path, more: Sequence[Adjustment] = ()
+) -> tuple[tuple[Assignment, Graded], ...]:
+    """Return the runs in a folder by assignment, in the order of the course. Raises `ExportError`.
+
+    `more` are decisions to count beside those of the course.
+    """
     found: dict[str, Path] = {}
     for file in sorted(out.glob("*/run.json")):
         name = str((read_run(file.parent) or {}).get("assignment") or "")
@@ -460,7 +528,7 @@ def read_term(course: Course, roster: Roster, out: Path) -> tuple[tuple[Assignme
             raise ExportError(f"{both} are both runs of {name}, expected one; move the other out of the folder")
         found[find_assignment(course, name).id] = file.parent
     wanted = [one for one in course.assignments if one.id in found]
-    return tuple((one, read_graded(course, roster, found[one.id])) for one in wanted)
+    return tuple((one, read_graded(course, roster, found[one.id], more=more)) for one in wanted)
 
 
 def term_marks(runs: Sequence[tuple[Assignment, Graded]], drop: int, now: datetime) -> list[TermMark]:
@@ -541,7 +609,8 @@ def graded_entries(graded: Graded, folder: Path, layout: str | None) -> tuple[En
     handout = handout_of(course)
     listing = list_submissions(folder, course.files, layout, roster or None, handout)
     accepted = read_accepted(course, course.assignment.id if course.assignment else "")
-    entries, _ = accepted.apply(listing.entries, roster, handout)
+    grouped = for_groups(listing.entries, roster, graded.policy.adjustments.times)
+    entries, _ = accepted.apply(grouped.entries, roster, handout)
     return entries
 
 

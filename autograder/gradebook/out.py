@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
-from autograder.course import try_lock, write_atomically
+from autograder.course import UsageError, try_lock, write_atomically
 from autograder.formats import Unreadable, read_json
 from autograder.report import Facts, facts_of
 from autograder.results import ExerciseResult, Report, from_json
@@ -128,6 +128,26 @@ def with_points(result: ExerciseResult, points: Mapping[str, int]) -> ExerciseRe
 def without_checks(report: Report) -> Report:
     """Return a report without checks and log, as tables need it."""
     return replace(report, exercises=tuple(replace(exercise, checks=()) for exercise in report.exercises), log="")
+
+
+def with_checks(summary: Report, file: Path, wanted: frozenset[tuple[str, str]]) -> Report:
+    """Return a summary with the `wanted` checks of exercises, from the report in a file.
+
+    Raises `UsageError` if the file is no report any more.
+    """
+    if not wanted:
+        return summary
+    stored = read_stored(file)
+    if stored is None:
+        raise UsageError(f"{file} was changed while it was read, expected the report of this run; run it again")
+    return replace(
+        stored.report,
+        log="",
+        exercises=tuple(
+            replace(one, checks=tuple(check for check in one.checks if (one.id, check.id) in wanted))
+            for one in stored.report.exercises
+        ),
+    )
 
 
 # A cache of facts about the reports in a folder: a run with nothing new reads neither reports nor submissions.

@@ -1,6 +1,6 @@
 """The grading policy as pure functions: what exercises count, late penalties, points added by hand, the curve."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from decimal import ROUND_HALF_DOWN, Decimal
@@ -10,11 +10,11 @@ from math import floor
 from typing import Any
 
 from autograder.course import Course, Grading, UsageError, assigned, find_assignment
-from autograder.report import listed, number, one_line, plural, points
-from autograder.results import NOT_JUDGED, Report
+from autograder.report import listed, number, plural, points
+from autograder.results import NOT_JUDGED, ExerciseResult, Report
 from autograder.submission import to_utc
 
-from .decisions import WHOLE, Adjustment, Adjustments
+from .decisions import EVERYBODY, WHOLE, Adjustment, Adjustments
 from .out import ACCEPTED
 from .roster import Roster, Student, named
 
@@ -102,7 +102,7 @@ def final_of(policy: Policy, student: str, handed_in: datetime | None, report: R
     own = policy.adjustments.of(student)
     if report is None and counted.score is None and not counted.excused and _is_given(policy.roster[student], own):
         counted = Count(0, ((CHECKS, 0),))
-    decided = next((row.due for row in own if row.kind == "handed_in"), None)
+    decided = next((row.due for row in _of_kind(own, "handed_in")), None)
     made = final_score(policy, student, handed_in, counted.score, decided=decided, nothing=report is None)
     steps = [*counted.steps, *made.steps[1:]] if counted.score is not None else []
     score = made.score
@@ -142,6 +142,20 @@ def count(policy: Policy, student: str, report: Report | None) -> Count:
     an exercise, the others are worth 0.
     """
     own = policy.adjustments.of(student)
+    void = [row for row in own if row.kind == "void"]
+    if not (void and policy.grading.drop_lowest):
+        return _count(policy, own, report)
+    # More points may change which exercise is dropped, and then make the sum smaller: such a void check stays out.
+    rest = [row for row in own if row.kind != "void"]
+    made = _count(policy, rest, report)
+    for row in void:
+        tried = _count(policy, [*rest, row], report)
+        if tried.score is None or made.score is None or tried.score >= made.score:
+            rest, made = [*rest, row], tried
+    return made
+
+
+def _count(policy: Policy, own: Sequence[Adjustment], report: Report | None) -> Count:
     results = {exercise.id: exercise for exercise in report.exercises} if report is not None else {}
     all_worth = policy.worth or {id_: exercise.max_score for id_, exercise in results.items()}
     worth = {id_: most for id_, most in all_worth.items() if report is None or id_ in results}
@@ -151,9 +165,11 @@ def count(policy: Policy, student: str, report: Report | None) -> Count:
     if excused and (WHOLE in excused or not counting):
         return Count(None, excused=True)
     steps = [(CHECKS, report.score if report is not None else 0)]
-    given = report is None and any(row.kind in ("points", "add") and row.exercise in worth for row in own)
+    given = report is None and any(_gives(row) and row.exercise in worth for row in own)
     judged = {id_: one.score for id_, one in results.items() if one.status not in NOT_JUDGED}
-    scores = {id_: _exercise_score(0 if given else judged.get(id_), own, id_, steps) for id_ in worth}
+    graded = {id_: 0 if given else judged.get(id_) for id_ in worth}
+    voided = {id_: _with_void_checks(graded[id_], own, results.get(id_), steps) for id_ in worth}
+    scores = {id_: _exercise_score(voided[id_], own, id_, steps) for id_ in worth}
     extra = [id_ for id_ in worth if worth[id_] and id_ not in excused and id_ in bonus]
     known = {id_: score for id_ in (*counting, *extra) if (score := scores[id_]) is not None}
     if len(known) < len(counting) + len(extra) or (report is None and not known):
@@ -174,7 +190,31 @@ def count(policy: Policy, student: str, report: Report | None) -> Count:
 
 def _is_given(row: Student, own: Iterable[Adjustment]) -> bool:
     """Say whether a person gave points for all exercises together."""
-    return bool(row.points) or any(one.is_whole and one.kind in ("points", "add") for one in own)
+    return bool(row.points) or any(one.is_whole and _gives(one) for one in own)
+
+
+def _gives(row: Adjustment) -> bool:
+    """Say whether it gives points to a student who handed in nothing; what is added for everybody does not."""
+    return row.kind == "points" or (row.kind == "add" and not row.is_for_everybody)
+
+
+def _of_kind(own: Iterable[Adjustment], kind: str) -> list[Adjustment]:
+    """Return the adjustments of a kind: those of the student before those for everybody."""
+    return sorted((row for row in own if row.kind == kind), key=lambda row: row.is_for_everybody)
+
+
+def _with_void_checks(
+    score: int | None, own: Iterable[Adjustment], result: ExerciseResult | None, steps: list[tuple[str, int]]
+) -> int | None:
+    """Return the score of an exercise with the points of its void checks that do not pass, and add these steps."""
+    if score is None or result is None:
+        return score
+    for row in own:
+        if row.kind == "void" and row.exercise == result.id:
+            lost = sum(max(check.max_score - check.score, 0) for check in result.checks if check.id == row.value)
+            score += lost
+            steps += [(row.sentence, lost)] if lost else []
+    return score
 
 
 def _exercise_score(score: int | None, own: Iterable[Adjustment], id_: str, steps: list[tuple[str, int]]) -> int | None:
@@ -237,7 +277,7 @@ def late_penalty(policy: Policy, student: str, handed_in: datetime | None, score
 
 def can_earn(policy: Policy, student: str, now: datetime, exercise: str) -> bool:
     """Say whether all points of an exercise can still be earned: nothing is taken off yet, and nobody decided."""
-    decided = (row for row in policy.adjustments.of(student) if row.kind in ("points", "excused"))
+    decided = (row for row in policy.adjustments.of(student) if row.kind in ("points", "excused", "void"))
     if any(row.is_whole or row.exercise == exercise for row in decided):
         return False
     return late_penalty(policy, student, now, policy.maximum).penalty == 0
@@ -283,7 +323,7 @@ def deadline(policy: Policy, student: str, days: int) -> datetime | None:
     a day on which the clocks change has 23 or 25 hours.
     """
     grading, row = policy.grading, policy.roster[student]
-    given = next((one for one in policy.adjustments.of(student) if one.kind == "extension"), None)
+    given = next(iter(_of_kind(policy.adjustments.of(student), "extension")), None)
     due = given.due if given is not None else row.due
     if due is not None:
         local = due.astimezone(grading.zone).replace(tzinfo=None)
@@ -292,6 +332,12 @@ def deadline(policy: Policy, student: str, days: int) -> datetime | None:
     else:
         return None
     return to_utc(local + timedelta(days=days), grading.zone) + timedelta(minutes=grading.grace_minutes)
+
+
+def due_date(policy: Policy, student: str) -> datetime | None:
+    """Return the moment (UTC) that students know as the due date: without the minutes of grace. None without one."""
+    last = deadline(policy, student, 0)
+    return last - timedelta(minutes=policy.grading.grace_minutes) if last is not None else None
 
 
 def days_late(policy: Policy, student: str, handed_in: datetime) -> int:
@@ -352,11 +398,11 @@ def times_to_look_at(course: Course, policy: Policy, finals: Mapping[str, Final]
 def without_effect(policy: Policy) -> list[str]:
     """Return which rules and agreements change nothing, because the course lacks what they need."""
     found = []
-    own = {student: policy.adjustments.of(student) for student in policy.adjustments.students}
+    own = {student: policy.adjustments.of(student) for student in (*policy.adjustments.students, EVERYBODY)}
     days = [row.student for row in policy.roster.students if row.extension_days]
     days += [student for student, rows in own.items() if any(row.kind == "extension" and not row.due for row in rows)]
     if policy.grading.due is None and days:
-        students = list(dict.fromkeys(days))
+        students = ["everybody" if student == EVERYBODY else student for student in dict.fromkeys(days)]
         found.append(f"there is no due date, so more days change nothing for {named(students)}; add due to [grading]")
     counting = sum(bool(most) and id_ not in policy.grading.bonus for id_, most in policy.worth.items())
     if 0 < counting <= (dropped := policy.grading.drop_lowest):
@@ -396,7 +442,7 @@ def _above_maximum(course: Course, row: Adjustment) -> str:
     if row.kind not in ("points", "add") or row.amount <= (most := _maximum(course, row)):
         return ""
     given = f"{points(row.amount)} points for {row.subject} are more than its {points(most)}"
-    return f"{one_line(row.student)}: {given}, and they count; if that is a mistake, add another row"
+    return f"{row.who}: {given}, and they count; if that is a mistake, add another row"
 
 
 def _without_due_date(course: Course, row: Adjustment) -> str:
@@ -409,7 +455,7 @@ def _without_due_date(course: Course, row: Adjustment) -> str:
     else:
         is_due = find_assignment(course, row.exercise).grading.due is not None
     found = f"{row.subject} has no due date, so this changes nothing"
-    return "" if is_due else f"{one_line(row.student)}: {found}; add due to course.toml"
+    return "" if is_due else f"{row.who}: {found}; add due to course.toml"
 
 
 def _maximum(course: Course, row: Adjustment) -> int:

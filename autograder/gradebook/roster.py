@@ -1,19 +1,32 @@
 """The roster: the students of a class, their names in downloads, and agreements with single students."""
 
+import contextlib
 import csv
 import io
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 from decimal import Decimal
 from pathlib import Path
 
-from autograder.course import Course, UsageError, nearest, suggestion
+from autograder.course import (
+    FOLDER,
+    Course,
+    UsageError,
+    nearest,
+    note,
+    read_text,
+    remove,
+    state_folder,
+    suggestion,
+    write_atomically,
+)
 from autograder.report import listed
 from autograder.submission import (
     Clue,
+    Entry,
     SubmissionError,
     casefolded,
     checked_id,
@@ -113,7 +126,10 @@ def _check_columns(
 
 
 ROSTER_FILE = "roster.csv"
-COLUMNS = ("student", "name", "email", "login", "lms_id", "extension_days", "due", "handed_in", "points")
+COLUMNS = (
+    *("student", "name", "email", "login", "lms_id"),
+    *("extension_days", "due", "handed_in", "points", "section", "group"),
+)
 
 _TIME = "a time like 2026-03-01 23:59"
 _MOST_POINTS = 10_000
@@ -141,6 +157,8 @@ class Student:
     due: datetime | None = None
     handed_in: datetime | None = None
     points: int = 0
+    section: str = ""
+    group: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,6 +193,21 @@ class Roster:
 
     def __bool__(self) -> bool:
         return bool(self.students)
+
+    @property
+    def sections(self) -> tuple[str, ...]:
+        """Return the sections of the class, in the order of the alphabet."""
+        return tuple(sorted({row.section for row in self.students if row.section}))
+
+    def in_section(self, section: str) -> tuple[str, ...]:
+        """Return the students of a section. Raises `RosterError` if there is none with this name."""
+        students = tuple(row.student for row in self.students if row.section == section)
+        if not students:
+            known = self.sections
+            fix = "add a column section to the roster, with a name for each student"
+            hint = suggestion(section, known, f"expected one of {listed(known)}") if known else fix
+            raise RosterError(f"no student of the roster is in section {printable(section)}; {hint}")
+        return students
 
     def has(self, student: str) -> bool:
         """Return whether a student has this id, ignoring case."""
@@ -224,6 +257,51 @@ def read_roster(course: Course, file: Path | None) -> Roster:
     return _roster(path, csv_rows(path, COLUMNS, RosterError, what="a roster"), zone)
 
 
+CHOSEN = "roster"
+"""The file in `.course` with the path of the roster that was named last."""
+
+
+def roster_file(course: Course, named: Path | None) -> Path | None:
+    """Return the roster that is named, or the one that was chosen before; None stands for the one beside the course.
+
+    Raises `RosterError` if the chosen one is gone.
+    """
+    if named is not None:
+        return named
+    place = course.root / FOLDER / CHOSEN
+    try:
+        chosen = Path(read_text(place).strip())
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise RosterError(f"{printable(place)} cannot be read ({error}); delete it, or name a roster") from None
+    if not chosen.is_file():
+        found = f"the roster {printable(chosen)}, chosen with --roster, is not there any more"
+        raise RosterError(f"{found}; name another with --roster, or delete {printable(place)}")
+    return chosen
+
+
+def find_roster(course: Course, named: Path | None) -> Roster:
+    """Return the roster of a command, and keep the choice for the next one. Raises `RosterError`.
+
+    Naming roster.csv beside the course takes the choice back.
+    """
+    file = roster_file(course, named)
+    roster = read_roster(course, file)
+    place = course.root / FOLDER / CHOSEN
+    if named is None:
+        if file is not None:
+            note(f"the roster is {file}, as chosen with --roster; to take that back, delete {place}")
+    elif named.resolve() == (course.root / ROSTER_FILE).resolve():
+        with contextlib.suppress(OSError):
+            remove(place)
+    else:
+        with contextlib.suppress(OSError):  # a course that cannot be written to has no memory
+            write_atomically(state_folder(course.root) / CHOSEN, f"{named.resolve()}\n")
+            note(f"later commands use the roster {named.resolve()} too; to take that back, delete {place}")
+    return roster
+
+
 def known_id(roster: Roster, student: str, error: type[Exception]) -> str:
     """Return the id of a student in normal form. Raises `error` if there is no such student on the roster."""
     try:
@@ -245,6 +323,71 @@ def named(students: Iterable[str]) -> str:
     names = [printable(student) for student in students]
     more = [f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
     return listed([*names[:MOST_NAMED], *more])
+
+
+# Groups: one hand-in counts for all members.
+
+
+@dataclass(frozen=True)
+class GroupHandIns:
+    """The submissions of a class, with that of a group for each of its members.
+
+    `notes` say whose counts for whom, and `problems` in which group nobody can say which one is the latest.
+    """
+
+    entries: tuple[Entry, ...]
+    notes: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+def for_groups(entries: Sequence[Entry], roster: Roster, decided: Mapping[str, datetime]) -> GroupHandIns:
+    """Return the submissions with the latest one of each group of the roster for all its members.
+
+    It is that of a member, or one with the name of the group, as Moodle writes it. `decided` are the times (UTC) that a
+    person gave for students. If a time is missing where two handed in, each keeps their own.
+    """
+    members: dict[str, list[str]] = defaultdict(list)
+    for row in roster.students:
+        if row.group:
+            members[row.group].append(row.student)
+    by_student = {entry.student: entry for entry in entries}
+    notes, problems = [], []
+    for group, students in members.items():
+        found = [by_student[student] for student in students if student in by_student]
+        found += [entry for entry in entries if entry.student not in roster and _is_of_group(entry.student, group)]
+        known = {entry.student: roster[entry.student].handed_in or entry.handed_in for entry in found}
+        times = {student: decided.get(student) or time for student, time in known.items()}
+        moments = [time for time in times.values() if time is not None]
+        if len(found) > 1 and (len(moments) < len(found) or moments.count(max(moments)) > 1):
+            fix = "give the times with course adjust or the roster, or take the others out"
+            who = named(entry.student for entry in found)
+            problems.append(f"group {printable(group)}: {who} handed in, and no time says who was the latest; {fix}")
+            continue
+        if not found:
+            continue
+        latest = max(found, key=lambda entry: times[entry.student] or datetime.min.replace(tzinfo=UTC))
+        earlier = [entry.student for entry in found if entry is not latest]
+        too = f"; the earlier hand-in of {named(earlier)} does not count" if earlier else ""
+        words = f"handed in by {printable(latest.student)} for group {printable(group)}{too}"
+        notes.append(f"group {printable(group)}: the hand-in of {printable(latest.student)} counts for all{too}")
+        for entry in found:
+            del by_student[entry.student]
+        for student in students:
+            by_student[student] = replace(
+                latest,
+                student=student,
+                handed_in=known[latest.student],
+                notes=(words, *latest.notes),
+                ordinary=latest.ordinary if earlier else (words, *latest.ordinary),
+            )
+    in_order = tuple(sorted(by_student.values(), key=lambda entry: entry.student))
+    return GroupHandIns(in_order, tuple(notes), tuple(problems))
+
+
+def _is_of_group(id_: str, group: str) -> bool:
+    """Say whether a submission has the name of a group, or that and a number, as in a download of Moodle."""
+    name, _, number = id_.rpartition("_")
+    return casefolded(group) in (casefolded(id_), casefolded(name) if number.isdigit() else None)
 
 
 def _roster(path: Path, rows: Sequence[tuple[int, Mapping[str, str]]], zone: tzinfo) -> Roster:
@@ -297,6 +440,8 @@ def _student(row: Mapping[str, str], zone: tzinfo) -> Student:
         parse_time(row["due"], zone),
         parse_time(row["handed_in"], zone),
         hundredths_of(row["points"]) or 0,
+        row["section"],
+        row["group"],
     )
 
 

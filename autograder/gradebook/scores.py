@@ -130,7 +130,8 @@ def marks_of(table: Path) -> Marks:
 
 def changed_marks(before: Marks, now: Marks) -> Iterator[str]:
     """Yield how many marks of students in both tables differ, and the first of them."""
-    changed = [student for student in before if student in now and before[student] != now[student]]
+    both = [student for student in before if student in now]
+    changed = [student for student in both if _as_text(before[student]) != _as_text(now[student])]
     if not changed:
         return
     yield f"Changed since the last table: {plural(len(changed), 'mark')}"

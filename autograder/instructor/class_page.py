@@ -1,6 +1,7 @@
 """Make the page of a graded class, with its tables as CSV files."""
 
 import csv
+import hashlib
 import io
 import re
 import secrets
@@ -11,17 +12,18 @@ from pathlib import Path
 
 from autograder.course import Course, Exercise, UsageError, load_suite, write_atomically
 from autograder.gradebook import (
+    EVERYBODY,
     Graded,
     Student,
     as_csv,
+    find_roster,
     graded_entries,
     harmless,
     named,
     plain,
     read_graded,
-    read_roster,
 )
-from autograder.report import facts_of, one_line, plural, summary_of
+from autograder.report import ended, facts_of, one_line, plural, summary_of
 from autograder.runner import EnvironmentProblem
 from autograder.submission import Caps, Submission, handout_of, printable
 
@@ -32,6 +34,7 @@ from .statistics import (
     clusters_of,
     cohort_of,
     find_cluster,
+    mark_summaries,
     misconceptions_of,
     pairs_of,
     stuck_students,
@@ -199,8 +202,9 @@ def make_class_page(
     labels = own_names(graded) if names else pseudonyms(out / FILE, students)
     room = cohort_of(graded, labels)
     hide = keep_names if names else hider(graded, labels)
-    pairs, problem = _pairs(course, submissions, hide) if submissions is not None else (None, "")
-    not_compared = f"Not looked for: {problem[:1].lower()}{problem[1:]}." if problem else ""
+    groups = {mark.student: mark.row.group for mark in graded.marks if mark.row.group}
+    pairs, problem = _pairs(course, submissions, hide, groups) if submissions is not None else (None, "")
+    not_compared = f"Only equal files are found: {problem[:1].lower()}{problem[1:]}." if problem else ""
     if submissions is None:
         not_compared = "Not looked for: course dashboard OUT DIR compares the submissions in DIR."
     hint = [] if names else [f"Names are pseudonyms; {FILE} beside this page says who is who."]
@@ -214,6 +218,7 @@ def make_class_page(
         clusters=clusters_of(room),
         pairs=pairs,
         not_compared=not_compared,
+        marks=mark_summaries(graded),
         looks=[(room.names[student], hide(student, why)) for student, why in summary.need_a_look],
         notes=[*hint, *_other(graded)],
     )
@@ -227,33 +232,45 @@ def make_class_page(
 
 
 def _other(graded: Graded) -> list[str]:
-    """Return a note that final scores differ from the points earned, which is what the page shows."""
+    """Return what is decided for everybody, and a note that final scores differ from the points on the page."""
+    sentences = [row.sentence for row in graded.policy.adjustments.of(EVERYBODY)]
+    decided = [ended(f"{sentence[:1].upper()}{sentence[1:]}") for sentence in sentences]
     earned = {mark.student: mark.report.score for mark in graded.marks if mark.report and mark.report.has_score}
     other = sum(mark.final is not None and mark.score != earned.get(mark.student) for mark in graded.marks)
     if not other:
-        return []
+        return decided
     why = "lateness, decisions or the rules of the course. This page shows the points earned."
-    return [f"{plural(other, 'final score')} in scores.csv {'differs' if other == 1 else 'differ'} by {why}"]
+    return [*decided, f"{plural(other, 'final score')} in scores.csv {'differs' if other == 1 else 'differ'} by {why}"]
 
 
 def _pairs(
-    course: Course, submissions: Mapping[str, Submission], hide: Callable[[str, str], str]
-) -> tuple[Sequence[Pair] | None, str]:
-    """Return pairs of similar submissions, with no name in their lines; or None, and why they were not compared."""
+    course: Course,
+    submissions: Mapping[str, Submission],
+    hide: Callable[[str, str], str],
+    groups: Mapping[str, str],
+) -> tuple[Sequence[Pair], str]:
+    """Return pairs of similar submissions, with no name in their lines; and why they were not compared, or "".
+
+    Without the library these are the files with equal bytes.
+    """
     handout = handout_of(course)
-    sources = {
-        student: {
-            file: hide(student, source.decode("utf-8", "replace"))
-            for file, source in submission.sources.items()
-            if not handout.is_stub(file, source)
-        }
+    own = {
+        student: {file: source for file, source in submission.sources.items() if not handout.is_stub(file, source)}
         for student, submission in submissions.items()
+    }
+    sources = {
+        student: {file: hide(student, source.decode("utf-8", "replace")) for file, source in files.items()}
+        for student, files in own.items()
+    }
+    digests = {
+        student: {file: hashlib.sha256(source).hexdigest() for file, source in files.items()}
+        for student, files in own.items()
     }
     stubs = {file: text.decode("utf-8", "replace") for file, text in handout.files.items() if file.endswith(".py")}
     try:
-        return pairs_of(sources, stubs), ""
+        return pairs_of(sources, stubs, digests, groups), ""
     except EnvironmentProblem as problem:
-        return None, str(problem)
+        return pairs_of(sources, stubs, digests, groups, equal_alone=True), str(problem)
 
 
 # Add the common mistake of a group of students to the catalogue, as a misconception without texts.
@@ -276,7 +293,7 @@ def add_misconception(
 
     Raises `UsageError` if there is no such group, or no patch.
     """
-    roster = read_roster(course, roster_file)
+    roster = find_roster(course, roster_file)
     graded = read_graded(course, roster, out)
     room = cohort_of(graded, {mark.student: mark.student for mark in graded.marks})
     cluster = find_cluster(clusters_of(room), group)

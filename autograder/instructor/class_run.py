@@ -32,6 +32,8 @@ from autograder.gradebook import (
     chosen_facts,
     course_of,
     final_of,
+    find_roster,
+    for_groups,
     grading_course,
     grading_seed,
     marks_of,
@@ -40,10 +42,10 @@ from autograder.gradebook import (
     policy_of,
     read_accepted,
     read_adjustments,
-    read_roster,
     read_stored,
     scores_csv,
     times_to_look_at,
+    with_checks,
     without_effect,
 )
 from autograder.judge import SELF_CHECK, Budget, Grader
@@ -178,7 +180,8 @@ class ClassRun:
         if left := len(plan.open) - len(wanted):
             return Outcome(self.counts, left)
         rows = list(bulk.rows(entries))
-        reports = [row.summary for row in rows]
+        void = policy.adjustments.void_checks
+        reports = [with_checks(row.summary, self.out.report(row.student), void) for row in rows]
         handed_in = {entry.student: entry.handed_in for entry in entries}
         table = self.out.write_scores(scores_csv(reports, list(self.conditions.exercises), policy, handed_in))
         self.out.note_run({**run, "students": students_json(handed_in)})
@@ -386,7 +389,7 @@ def grade(options: argparse.Namespace) -> int:
     if options.prove and options.scheduler:
         raise UsageError("--prove searches on this machine; leave --scheduler out, and run it when the class is graded")
     device = normalize_device(options.device)
-    roster = read_roster(course, options.roster)
+    roster = find_roster(course, options.roster)
     entries, own, problems = _entries(options, course, roster)
     if (shard := options.shard) is not None:
         roster = Roster(tuple(student for student in roster.students if shard.has(student.student)))
@@ -431,10 +434,12 @@ def _entries(
         warn(sentence)
     if not found.entries:
         raise UsageError(f"{options.folder} holds no submissions: expected a folder or a zip for each student")
-    entries, unknown = read_accepted(course, options.assignment or "").apply(found.entries, roster, handout)
-    for sentence in unknown:
+    grouped = for_groups(found.entries, roster, read_adjustments(course, roster).within(course).times)
+    entries, unknown = read_accepted(course, options.assignment or "").apply(grouped.entries, roster, handout)
+    for sentence in (*grouped.notes, *grouped.problems, *unknown):
         warn(sentence)
-    return entries, frozenset(entry.student for entry in found.entries), (*found.problems, *unknown)
+    own = frozenset(entry.student for entry in grouped.entries)
+    return entries, own, (*found.problems, *grouped.problems, *unknown)
 
 
 def _keep_earlier_run(

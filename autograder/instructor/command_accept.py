@@ -10,7 +10,7 @@ from pathlib import Path
 from autograder.cli import ROSTER, CommandParser, say
 from autograder.course import Course, UsageError, find_assignment, find_course, read_course, refuse_kit
 from autograder.ending import PASS
-from autograder.gradebook import FOLDER, Decision, accept, author, decisions_that_hold, read_roster, withdraw
+from autograder.gradebook import FOLDER, Decision, accept, author, decisions_that_hold, find_roster, withdraw
 from autograder.report import one_line
 
 _FORM = "write course accept STUDENT FILE --reason TEXT"
@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
     elif options.file is None:
         raise UsageError(f"course accept has no file; {_FORM}")
     else:
-        roster = read_roster(course, options.roster)
+        roster = find_roster(course, options.roster)
         done = accept(course, roster, options.student, options.file, **common)
         say(f"{done.name or 'The hand-in'} of {done.student} is accepted by {by} and kept in {FOLDER}/{done.file}")
     say("The next `course grade` uses it: the same command grades this student again")

@@ -1,32 +1,55 @@
 """Note a decision about a mark: points, excused, time, a comment.
 
-KIND is one of: {kinds}. EXERCISE may be an assignment, or * for all together. The row is added to
-adjustments.csv beside course.toml, which counts when marks are read: nothing is graded again. A later row of the same
-student and exercise replaces an earlier one. Rows of add and comment count beside each other.
+KIND is one of: {kinds}. STUDENT may be * for everybody, and EXERCISE an
+assignment, or * for all together. The VALUE of void is a check. The row is added to adjustments.csv beside
+course.toml, which counts when marks are read: nothing is graded again. A later row of the same student and exercise
+replaces an earlier one. Rows of add and comment count beside each other. A row of one student counts before one of
+everybody.
 """
 
 import argparse
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from autograder.cli import ROSTER, CommandParser, say, warn
-from autograder.course import Course, UsageError, find_course, read_course, refuse_kit
+from autograder.cli import GRADES, ROSTER, CommandParser, say, warn
+from autograder.course import (
+    Course,
+    UsageError,
+    find_course,
+    load_suite,
+    read_course,
+    refuse_kit,
+    suggestion,
+)
 from autograder.ending import PASS
 from autograder.gradebook import (
+    EVERYBODY,
     KINDS,
+    WHOLE,
     Adjustment,
     Adjustments,
+    Graded,
     Roster,
     adjustment,
     append,
     author,
+    effect_of,
+    find_roster,
+    is_term,
     merged,
+    misconceptions_in,
+    named,
     now,
     read_adjustments,
-    read_roster,
+    read_graded,
+    read_term,
+    read_times,
     refuse_idle,
+    students_with,
     warnings_about,
+    withdrawable,
 )
-from autograder.report import one_line, plural
+from autograder.report import listed, number, one_line, plural
 
 FORM = "write course adjust STUDENT EXERCISE KIND [VALUE] --text TEXT"
 
@@ -35,17 +58,24 @@ def add_options(parser: CommandParser) -> None:
     """Add the options of the command."""
     parser.description = (parser.description or "").replace("{kinds}", ", ".join(KINDS))
     add = parser.add_argument
-    add("student", nargs="?", metavar="STUDENT", help="the id of the student")
+    add("student", nargs="?", metavar="STUDENT", help="the id of a student, or * for everybody")
     add("exercise", nargs="?", metavar="EX", help=f"{parser.exercise}, or * for all together")
     add("kind", nargs="?", metavar="KIND", help="what is decided")
-    add("value", nargs="?", metavar="VALUE", help="points; days or a time of an extension; the time handed in")
+    add("value", nargs="?", metavar="VALUE", help="points; days or a time of an extension; the time handed in; a check")
     add("--text", metavar="TEXT", help="why: the student reads it")
+    add("--section", metavar="NAME", help="with *: only the students of this section of the roster")
+    add("--where", metavar="misconception=NAME", help="with *: only the students in OUT with this misconception")
+    add("--out", type=Path, metavar="OUT", help=f"{GRADES}, or a folder of several: show which marks change")
+    add("--try", dest="is_trial", action="store_true", help="show which marks in --out would change, and write nothing")
     add("--by", metavar="NAME", help="who decides (default: git's user.name, or your login)")
     add("--list", action="store_true", help="list what counts, of all or of one student, and do nothing")
     add("--merge", type=Path, metavar="FILE", help="add the rows of another grader's adjustments.csv")
     add("--keep", choices=("mine", "theirs"), help="what counts where --merge finds two decisions")
     add("--from-nbgrader", metavar="URL", help="take over what people entered in nbgrader's database")
-    add("--assignment", metavar="NAME", help="its name in nbgrader (default: the course's folder)")
+    does = "take over the times in a JSON of Canvas, a worksheet of Moodle, or the dates of a folder"
+    add("--times", type=Path, metavar="SOURCE", help=does)
+    does = "with --times: the assignment; with --from-nbgrader: its name there (default: the course's folder)"
+    add("--assignment", metavar="NAME", help=does)
     add("--course", type=Path, metavar="DIR", help="the course (default: the one you are in)")
     add("--roster", type=Path, metavar="FILE", help=ROSTER)
 
@@ -54,16 +84,27 @@ def run(options: argparse.Namespace) -> int:
     """Run the command. Raises `UsageError` with every mistake, and then nothing is written."""
     course = read_course(find_course(options.course))
     refuse_kit(course, "adjust")
-    roster = read_roster(course, options.roster)
+    roster = find_roster(course, options.roster)
     known = read_adjustments(course, roster)
     if options.list:
         return _list(known, options.student)
+    if options.is_trial and options.out is None:
+        raise UsageError(
+            "--try shows which marks would change, and needs --out OUT, the folder that course grade wrote"
+        )
     rows = _new_rows(course, roster, known, options)
-    if rows:
+    effect = list(_effect(course, roster, options.out, rows)) if options.out is not None else []
+    if rows and not options.is_trial:
         append(course, rows)
-    for row in rows:
-        say(f"{one_line(row.student)}: {row.sentence}")
-    for row in rows:
+    for line in _decided(rows):
+        say(line)
+    for line in effect:
+        say(line)
+    warn(_kept(known, rows))
+    if options.is_trial:
+        say("Nothing is written")
+        return PASS
+    for row in {(row.exercise, row.kind, row.value): row for row in rows}.values():
         for warning in warnings_about(course, row):
             warn(warning)
     count = plural(len(rows), "row")
@@ -83,26 +124,160 @@ def _new_rows(
         cells = [{**found, "when": now(course)} for found in manual_marks(course, options.from_nbgrader, name)]
         rows = [adjustment(course, roster, one) for one in cells]
         return tuple(row for row in rows if not _is_known(row, known))
+    if options.times is not None:
+        return _times(course, roster, known, options)
     missing = [name for name in ("student", "exercise", "kind") if getattr(options, name) is None]
     if missing:
         raise UsageError(f"course adjust has no {missing[0].upper()}; {FORM}")
     words = {name: getattr(options, name) or "" for name in ("student", "exercise", "kind", "value", "text")}
-    row = adjustment(course, roster, {**words, "by": author(options.by), "when": now(course)})
+    students = _chosen(course, roster, options)
+    given = {**words, "by": author(options.by), "when": now(course)}
+    if students is not None:
+        many = [adjustment(course, roster, {**given, "student": student}) for student in students]
+        _check_void(course, many[:1])
+        return tuple(row for row in many if not _is_known(row, known) and _is_there(row, known))
+    row = adjustment(course, roster, given)
+    _check_void(course, [row])
     refuse_idle(row, known)
     return (row,)
 
 
+def _times(course: Course, roster: Roster, known: Adjustments, options: argparse.Namespace) -> tuple[Adjustment, ...]:
+    """Return the rows for the times in a file or folder, and say whose are unknown. Raises `UsageError`."""
+    if not roster:
+        raise UsageError("--times needs a roster, whose lms_id or ids are those of the source; see docs/grading.md")
+    times = read_times(options.times, roster)
+    name = options.times.resolve().name
+    about = {"exercise": options.assignment or WHOLE, "kind": "handed_in", "text": f"the time in {name}"}
+    given = {**about, "by": author(options.by), "when": now(course)}
+    rows = [
+        adjustment(course, roster, {**given, "student": student, "value": time})
+        for student, time in times.found.items()
+    ]
+    if times.strangers:
+        warn(f"{plural(len(times.strangers), 'time')} in {name} of nobody on the roster: {named(times.strangers)}")
+    if times.without:
+        warn(f"{plural(len(times.without), 'student')} without a time in {name}: {named(times.without)}")
+    return tuple(row for row in rows if not _is_known(row, known))
+
+
 def _is_known(row: Adjustment, known: Adjustments) -> bool:
     """Say whether the same decision counts already, whenever it was made."""
-    own = [(one.exercise, one.kind, one.amount, one.text, one.by) for one in known.of(row.student)]
-    return (row.exercise, row.kind, row.amount, row.text, row.by) in own
+    own = [one for one in known.of(row.student) if one.kind not in BY_VALUE or one.value == row.value]
+    return (row.exercise, row.kind, row.amount, row.text, row.by) in [
+        (one.exercise, one.kind, one.amount, one.text, one.by) for one in own
+    ]
+
+
+# Decisions for many: which students, what is said about them, and which marks change.
+
+BY_VALUE = frozenset({"void", "handed_in", "extension"})
+"""Two decisions of these kinds are the same only with the same value; of others the points tell them apart."""
+
+MOST_ROWS = 5
+"""More decisions are counted: the file has them all."""
+
+
+def _chosen(course: Course, roster: Roster, options: argparse.Namespace) -> tuple[str, ...] | None:
+    """Return the students that --section and --where choose; None without them. Raises `UsageError`."""
+    if options.section is None and options.where is None:
+        return None
+    if options.student != EVERYBODY:
+        raise UsageError(f"--section and --where choose among everybody; write '{EVERYBODY}' in the place of STUDENT")
+    students = roster.in_section(options.section) if options.section is not None else None
+    if options.where is None:
+        return students
+    name, equals, value = options.where.partition("=")
+    if name != "misconception" or not equals or not value:
+        raise UsageError(f"--where is {one_line(options.where)}, expected misconception=NAME")
+    if options.out is None:
+        raise UsageError("--where looks into the reports, and needs --out OUT, the folder that course grade wrote")
+    runs = _runs(course, roster, options.out)
+    found = dict.fromkeys(student for _, graded in runs for student in students_with(graded, value))
+    if not found:
+        names = {one for _, graded in runs for one in misconceptions_in(graded)}
+        hint = suggestion(value, names, "the class page lists what there is")
+        raise UsageError(f"no report in {options.out} has the misconception {one_line(value)}; {hint}")
+    both = tuple(student for student in found if students is None or student in students)
+    if not both:
+        raise UsageError(f"nobody in section {one_line(options.section)} has the misconception {one_line(value)}")
+    return both
+
+
+def _is_there(row: Adjustment, known: Adjustments) -> bool:
+    """Say whether a row takes back something, if it is to take back."""
+    return row.kind != "withdraw" or bool(withdrawable(row, known))
+
+
+def _check_void(course: Course, rows: Sequence[Adjustment]) -> None:
+    """Refuse a void check that the exercise does not have, or a bonus check. Raises `UsageError`."""
+    for row in rows:
+        if row.kind != "void":
+            continue
+        checks = {check.id: check for check in load_suite(course).checks[row.exercise]}
+        where = f"exercise {number(row.exercise)}"
+        if row.value not in checks:
+            hint = suggestion(row.value, checks, f"it has {listed(sorted(checks))}")
+            raise UsageError(f"{where} has no check {one_line(row.value)}; {hint}")
+        if checks[row.value].bonus:
+            raise UsageError(
+                f"{row.value} of {where} is a bonus check, so nobody loses points by it; leave it as it is"
+            )
+
+
+def _runs(course: Course, roster: Roster, out: Path, more: Sequence[Adjustment] = ()) -> list[tuple[str, Graded]]:
+    """Return the class in a folder, or the classes of a term with their assignments."""
+    if is_term(out):
+        return [(assignment.id, graded) for assignment, graded in read_term(course, roster, out, more)]
+    return [("", read_graded(course, roster, out, more=more))]
+
+
+def _effect(course: Course, roster: Roster, out: Path, rows: Sequence[Adjustment]) -> Iterator[str]:
+    """Yield which marks in a folder the rows change, for each assignment that they are about."""
+    changes = False
+    for (name, before), (_, after) in zip(_runs(course, roster, out), _runs(course, roster, out, rows), strict=True):
+        for line in effect_of(before, after):
+            changes = True
+            yield f"{name}: {line}" if name and line[:1] != " " else line
+    if not changes:
+        yield f"No mark in {out} changes"
+
+
+def _decided(rows: Sequence[Adjustment]) -> Iterator[str]:
+    """Yield what each row decides; of many that decide the same, how many there are."""
+    for row in rows[:MOST_ROWS]:
+        yield _sentence(row)
+    if len(rows) > MOST_ROWS:
+        others = [row.student for row in rows[MOST_ROWS:]]
+        yield f"and {plural(len(others), 'other student')}: {named(others)}"
+
+
+def _sentence(row: Adjustment) -> str:
+    """Return what a row decides, with the student unless it is for everybody."""
+    return row.sentence if row.is_for_everybody and row.kind != "withdraw" else f"{row.who}: {row.sentence}"
+
+
+def _kept(known: Adjustments, rows: Sequence[Adjustment]) -> str:
+    """Return a warning if students have a decision of their own that counts before one for everybody; else ""."""
+    everybody = [row for row in rows if row.is_for_everybody and row.kind != "withdraw"]
+    both = Adjustments((*known.rows, *everybody))
+    kept = list(dict.fromkeys(student for row in everybody for student in both.without(row)))
+    if not kept:
+        return ""
+    have = "has a decision of their own, which counts" if len(kept) == 1 else "have decisions of their own, which count"
+    return f"{plural(len(kept), 'student')} {have} before the one for everybody: {named(kept)}"
 
 
 def _list(known: Adjustments, student: str | None) -> int:
+    everybody = known.of(EVERYBODY) if student in (None, EVERYBODY) else ()
+    for row in everybody:
+        others = known.without(row)
+        say(f"{_sentence(row)}{f'; not for {named(others)}' if others else ''}")
     for name in sorted(known.students):
         if student in (None, name):
             for row in known.of(name):
-                say(f"{one_line(name)}: {row.sentence}")
-    if not any(student in (None, name) for name in known.students):
+                if student is not None or not row.is_for_everybody:
+                    say(_sentence(row))
+    if not everybody and not any(student in (None, name) for name in known.students):
         say("Nothing is adjusted")
     return PASS

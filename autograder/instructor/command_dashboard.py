@@ -9,7 +9,7 @@ from pathlib import Path
 from autograder.cli import GRADES, CommandParser, add_submissions, say, warn
 from autograder.course import UsageError, find_course, read_course
 from autograder.ending import PASS
-from autograder.gradebook import read_graded, read_roster
+from autograder.gradebook import find_roster, read_graded
 from autograder.report import plural
 
 from .class_page import make_class_page, read_submissions
@@ -27,7 +27,7 @@ def run(options: argparse.Namespace) -> int:
     course = read_course(find_course())
     if options.out.is_file():
         raise UsageError(f"{options.out} is one file, expected the folder that course grade wrote")
-    roster = read_roster(course, options.roster)
+    roster = find_roster(course, options.roster)
     graded = read_graded(course, roster, options.out)
     submissions = None
     if options.folder is not None:

@@ -14,11 +14,12 @@ from autograder.gradebook import (
     Out,
     course_of_run,
     final_of,
+    find_roster,
     policy_of,
     read_adjustments,
-    read_roster,
     scores_csv,
     times_to_look_at,
+    with_checks,
     without_effect,
 )
 
@@ -35,14 +36,15 @@ def add_options(parser: CommandParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the command. A second run changes nothing. The scores follow the rules of the course and its roster."""
     course = read_course(find_course())
-    roster = read_roster(course, options.roster)
+    roster = find_roster(course, options.roster)
     try:
         run = read_shards(options.shards, options.out)
         with Out(options.out) as out:
             rows = merge(out, options.shards, run)
             course = course_of_run(course, run)
             policy = policy_of(course, roster, read_adjustments(course, roster))
-            summaries = [row.summary for row in rows]
+            void = policy.adjustments.void_checks
+            summaries = [with_checks(row.summary, out.report(row.student), void) for row in rows]
             out.write_scores(scores_csv(summaries, run["exercises"], policy, handed_in_of(run)))
             out.note_run(run)
     except MergeError as error:
@@ -54,7 +56,10 @@ def run(options: argparse.Namespace) -> int:
     say(f"{len(rows):,} reports from {len(options.shards)} folders, {failed:,} of them the grader failed on")
     say(f"Reports are in {out.reports}, the table in {options.out / 'scores.csv'}")
     times = handed_in_of(run)
-    finals = {row.student: final_of(policy, row.student, times.get(row.student), row.summary) for row in rows}
+    finals = {
+        row.student: final_of(policy, row.student, times.get(row.student), report)
+        for row, report in zip(rows, summaries, strict=True)
+    }
     undecided = any(row.summary.is_held and finals[row.student].is_open for row in rows)
     doubtful = times_to_look_at(course, policy, finals, run)
     for sentence in (*without_effect(policy), *doubtful):

@@ -22,6 +22,7 @@ from .statistics import (
     Cluster,
     Cohort,
     HeldMisconception,
+    MarkSummary,
     Pair,
     Share,
     StuckStudent,
@@ -318,6 +319,32 @@ def looks_table(looks: Sequence[tuple[str, str]]) -> Table:
     return Table("look", caption, heads, [(Cell(name), Cell(why)) for name, why in looks])
 
 
+def marks_table(summaries: Sequence[MarkSummary]) -> Table:
+    """Return the table of the final marks, of everybody and of each section."""
+    quartiles = "A share of the students has at most this mark, between two marks in a straight line"
+    heads = (
+        Column("students", words=True),
+        Column("count", title="number"),
+        Column("marks", "Students with a final mark", title="with a mark"),
+        Column("from 0 to the maximum", "Students in each tenth of the maximum", words=True, kind=CHART),
+        Column("mean"),
+        Column("lowest"),
+        *(Column(name, quartiles) for name in ("lower quartile", "median", "upper quartile")),
+        Column("highest"),
+    )
+    rows = []
+    for one in summaries:
+        figures = (one.mean, *(one.quantile(share) for share in (0.0, 0.25, 0.5, 0.75, 1.0)))
+        cells = [
+            Cell(None) if value is None else Cell(round(value / 100, 4), f"{value / 100:.2f}") for value in figures
+        ]
+        label = f"{one.label}: {', '.join(map(str, one.counts))} students in the tenths of the maximum, lowest first"
+        chart = columns([count / max(one.counts) for count in one.counts], label) if one.marks else ""
+        rows.append((Cell(one.label), Cell(one.students), Cell(len(one.marks)), Cell("", svg=chart), *cells))
+    caption = "Final marks, after lateness and decisions. A student without a mark counts in none of the figures."
+    return Table("marks", caption, heads, rows)
+
+
 def exercises_table(cohort: Cohort) -> Table:
     """Return the table of exercises with the progress of the class."""
     heads = (
@@ -436,6 +463,7 @@ def similar_table(names: Mapping[str, str], pairs: Sequence[Pair]) -> Table:
     heads = (
         Column("student"),
         Column("and", words=True),
+        Column("also alike", "Students who are alike with one of this group", words=True),
         Column("characters alike", "Characters of shared code; each name counts as one character"),
         Column("of the one's own", own, title="share of the first"),
         Column("of the other's own", own, title="share of the second"),
@@ -446,8 +474,9 @@ def similar_table(names: Mapping[str, str], pairs: Sequence[Pair]) -> Table:
         files = listed([spoken(alike.file.removesuffix(".py")) for alike in pair.files])
         shares = [Cell(round(share, 4), percent(share)) for share in pair.files[0].shares]
         one, other = (names[student] for student in pair.students)
-        rows.append((Cell(one), Cell(other), Cell(pair.shared), *shares, Cell(files)))
-    return Table("similar", "Pairs of submissions that share more code than others.", heads, rows)
+        also = ", ".join(names[student] for student in pair.others)
+        rows.append((Cell(one), Cell(other), Cell(also), Cell(pair.shared), *shares, Cell(files)))
+    return Table("similar", "Groups of submissions that share more code than others.", heads, rows)
 
 
 def check_list(checks: Sequence[str]) -> str:
@@ -512,7 +541,8 @@ SIMILAR = "similar.csv"
 class Findings:
     """The content of the page. `pairs` is None if submissions were not compared; `notes` are shown at the top.
 
-    `looks` are the names of students, with why a person should look at the submission.
+    `looks` are the names of students, with why a person should look at the submission. `marks` are the final marks of
+    everybody and of each section.
     """
 
     room: Cohort
@@ -524,6 +554,7 @@ class Findings:
     not_compared: str
     notes: Sequence[str]
     looks: Sequence[tuple[str, str]] = ()
+    marks: Sequence[MarkSummary] = ()
 
     @property
     def tables(self) -> Mapping[str, Table]:
@@ -531,6 +562,7 @@ class Findings:
         tables = [
             looks_table(self.looks),
             stuck_table(self.stuck),
+            marks_table(self.marks),
             exercises_table(self.room),
             misconceptions_table(self.why),
             quality_table(self.figures),

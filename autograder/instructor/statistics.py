@@ -6,7 +6,7 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -166,6 +166,52 @@ def _stuck(cohort: Cohort, report: Report) -> StuckStudent | None:
     state = f"{state_of(first).word.lower()}, {passing(first.checks)} of {len(first.checks)} checks pass"
     name = cohort.name(report)
     return StuckStudent(name, report.score, passed, len(report.exercises), first.id, state, why, len(failing))
+
+
+# The final marks of a class: how they are spread, for everybody and for each section of the roster.
+
+BINS = 10
+"""The columns of the distribution: tenths of the maximum."""
+
+
+@dataclass(frozen=True)
+class MarkSummary:
+    """The final marks of everybody or of one section, in hundredths and in order, and the number of its students."""
+
+    label: str
+    students: int
+    marks: tuple[int, ...]
+    maximum: int
+
+    @property
+    def mean(self) -> float | None:
+        """The mean in hundredths; None without a mark."""
+        return sum(self.marks) / len(self.marks) if self.marks else None
+
+    def quantile(self, share: float) -> float | None:
+        """Return the mark that this share of the students does not exceed, between two marks in a straight line."""
+        return float(np.quantile(np.array(self.marks, dtype=np.float64), share)) if self.marks else None
+
+    @cached_property
+    def counts(self) -> tuple[int, ...]:
+        """The number of marks in each tenth of the maximum; what is below or above it counts in the nearest."""
+        bins = Counter(min(max(mark * BINS // max(self.maximum, 1), 0), BINS - 1) for mark in self.marks)
+        return tuple(bins[at] for at in range(BINS))
+
+
+def mark_summaries(graded: Graded) -> tuple[MarkSummary, ...]:
+    """Return the final marks of everybody, then those of each section of the roster, in the order of the alphabet."""
+    sections: dict[str, list[int | None]] = defaultdict(list)
+    for mark in graded.marks:
+        sections[mark.row.section].append(mark.score)
+    everybody = [mark.score for mark in graded.marks]
+    named = [(section, scores) for section, scores in sorted(sections.items()) if section]
+    if named and (others := sections.get("")):
+        named.append(("in no section", others))
+    return tuple(
+        MarkSummary(label, len(scores), tuple(sorted(one for one in scores if one is not None)), graded.policy.maximum)
+        for label, scores in [("everybody", everybody), *named]
+    )
 
 
 # Failures without a name, grouped by equal results: each group is a mistake that an author could name.
@@ -482,6 +528,9 @@ Sources = Mapping[str, Mapping[str, str]]
 
 Lines = tuple[tuple[int, str], ...]
 
+NO_DIGESTS: Mapping[str, Mapping[str, str]] = {}
+NO_GROUPS: Mapping[str, str] = {}
+
 
 @dataclass(frozen=True)
 class Alike:
@@ -495,10 +544,14 @@ class Alike:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two students by their ids, and their similar files, the most similar first."""
+    """Two students by their ids, and their similar files, the most similar first.
+
+    `others` are alike with one of the two, or with another of them: together they are one group.
+    """
 
     students: tuple[str, str]
     files: tuple[Alike, ...]
+    others: tuple[str, ...] = ()
 
     @property
     def shared(self) -> int:
@@ -506,8 +559,18 @@ class Pair:
         return sum(alike.shared for alike in self.files)
 
 
-def pairs_of(sources: Sources, stubs: Mapping[str, str]) -> tuple[Pair, ...]:
-    """Return the similar pairs, the most similar first; `stubs` is the code that was handed out, by file.
+def pairs_of(
+    sources: Sources,
+    stubs: Mapping[str, str],
+    digests: Mapping[str, Mapping[str, str]] = NO_DIGESTS,
+    groups: Mapping[str, str] = NO_GROUPS,
+    *,
+    equal_alone: bool = False,
+) -> tuple[Pair, ...]:
+    """Return the similar submissions as one pair for each group of students, the most similar first.
+
+    `stubs` is the code that was handed out, by file. Files with the same of the `digests` are found without a library,
+    and with `equal_alone` only these. Members of one of the `groups` of the class are not compared.
 
     Raises `EnvironmentProblem` if the library is not installed.
     """
@@ -515,19 +578,54 @@ def pairs_of(sources: Sources, stubs: Mapping[str, str]) -> tuple[Pair, ...]:
     similar: dict[tuple[str, str], list[Alike]] = defaultdict(list)
     for file in files:
         texts = {student: own_files[file] for student, own_files in sources.items() if file in own_files}
-        for students, alike in _in_file(file, texts, stubs.get(file, "")):
+        stub, firsts = stubs.get(file, ""), dict(texts)
+        equal: dict[str, list[str]] = defaultdict(list)
+        for student in sorted(texts):
+            equal[digests.get(student, {}).get(file, student)].append(student)
+        for first, *rest in equal.values():
+            own = _own_lines(texts[first], stub)
+            shared = sum(len("".join(line.split())) for _, line in own)
+            for other in rest:
+                firsts.pop(other)
+                if shared >= LEAST_SHARED:
+                    similar[first, other].append(Alike(file, (1.0, 1.0), shared, (own, own)))
+        for students, alike in () if equal_alone else _in_file(file, firsts, stub, len(texts)):
             similar[students].append(alike)
-    pairs = [
-        Pair(students, tuple(sorted(alikes, key=lambda alike: -alike.shared))) for students, alikes in similar.items()
-    ]
-    return tuple(sorted(pairs, key=lambda pair: (-pair.shared, pair.students)))
+    return _one_for_each_group(
+        [
+            Pair(students, tuple(sorted(alikes, key=lambda alike: -alike.shared)))
+            for students, alikes in similar.items()
+            if groups.get(students[0]) is None or groups.get(students[0]) != groups.get(students[1])
+        ]
+    )
 
 
-def _in_file(file: str, texts: Mapping[str, str], stub: str) -> list[tuple[tuple[str, str], Alike]]:
+def _one_for_each_group(pairs: Sequence[Pair]) -> tuple[Pair, ...]:
+    """Return the most similar pair of each group of students who are connected by pairs, with all others in it."""
+    group_of: dict[str, set[str]] = {}
+    for pair in pairs:
+        joined = set().union(*(group_of.get(student, {student}) for student in pair.students))
+        group_of.update(dict.fromkeys(joined, joined))
+    found: dict[int, Pair] = {}
+    for pair in sorted(pairs, key=lambda pair: (-pair.shared, pair.students)):
+        joined = group_of[pair.students[0]]
+        found.setdefault(id(joined), replace(pair, others=tuple(sorted(joined.difference(pair.students)))))
+    return tuple(found.values())
+
+
+def _own_lines(text: str, stub: str) -> Lines:
+    """Return the lines of a file that were not handed out, with their numbers and without comments."""
+    handed_out = {without_comment(line).strip() for line in stub.split("\n")}
+    lines = ((at, without_comment(line)) for at, line in enumerate(text.split("\n"), 1))
+    return tuple((at, line) for at, line in lines if line.strip() and line.strip() not in handed_out)
+
+
+def _in_file(file: str, texts: Mapping[str, str], stub: str, students: int) -> list[tuple[tuple[str, str], Alike]]:
+    """Return the similar pairs of one file; `students` have one, those with the same bytes counted each."""
     compare = _library().compare_files
     prints = {student: _fingerprint(file, text) for student, text in texts.items()}
     counts = Counter(hash_ for fingerprint in prints.values() for hash_ in fingerprint.hashes)
-    most = max(LEAST_COMMON, min(MOST_COMMON, len(texts) // COMMON_PART))
+    most = max(LEAST_COMMON, min(MOST_COMMON, students // COMMON_PART))
     common = {hash_ for hash_, count in counts.items() if count > most} | set(_fingerprint(file, stub).hashes)
     for fingerprint in prints.values():
         _leave_out(fingerprint, common)

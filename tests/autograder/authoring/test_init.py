@@ -45,7 +45,9 @@ def test_a_new_course_asks_coding_agents_to_help_without_solving(tmp_path: Path)
 
 def test_what_practice_writes_is_not_committed(tmp_path: Path) -> None:
     new_course(tmp_path / "course", tensors=False)
-    assert {"/hunt/", "/arrange/"} <= {*(tmp_path / "course" / ".gitignore").read_text("utf-8").split()}
+    private = {"/roster.csv", "/adjustments.csv", "/accepted/"}
+    assert private <= {*(tiny.REPOSITORY / ".gitignore").read_text("utf-8").split()}
+    assert {"/hunt/", "/arrange/"} | private <= {*(tmp_path / "course" / ".gitignore").read_text("utf-8").split()}
 
 
 def test_the_title_may_be_anything_on_one_line(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from autograder.authoring import find_stale, new_exercise, validate, write_files
-from autograder.authoring.new import EntryError, with_entry
+from autograder.authoring.new import EntryError, rescaled_points, with_entry
 from autograder.course import Course, CourseError, UsageError, load_suite, read_course, with_steps
 from tests.support import tiny
 
@@ -63,6 +63,23 @@ def test_the_part_of_a_new_exercise_is_named(tmp_path: Path) -> None:
     done = tiny.run_course(tmp_path, "new", "c")
     expected = 'more: "Part more".\nThe other exercises of this part are bonus; if the new one is too, add it to bonus'
     assert expected in done.stdout
+
+
+def test_points_that_are_scaled_are_said_for_each_part(tmp_path: Path) -> None:
+    parts = "".join(
+        f'\n[[parts]]\nid = "{id_}"\ntitle = "T"\npoints = {most}\n' for id_, most in (("one", 10), ("two", 49))
+    )
+    for name in ("first", "second"):
+        new_exercise(empty_course(tmp_path, parts) if name == "first" else read_course(tmp_path), name)
+    file = tmp_path / "course.toml"
+    text = file.read_text("utf-8").replace("points = 10  ", "points = 5  ").replace('part = "two"', 'part = "one"', 1)
+    file.write_text(text, "utf-8")
+    assert list(rescaled_points(read_course(tmp_path))) == [
+        "the points of part one add up to 5 and are scaled to 10: exercise 01 has 10 instead of 5",
+        "the points of part two add up to 5 and are scaled to 49: exercise 02 has 49 instead of 5",
+    ]
+    file.write_text(text.replace("points = 10\n", "points = 5\n").replace("points = 49\n", "points = 5\n"), "utf-8")
+    assert list(rescaled_points(read_course(tmp_path))) == []
 
 
 def test_a_course_without_exercises_says_how_to_add_one(tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 """adjustments.csv: what people decide about marks, from the file to the final score, against a plain computation."""
 
+import json
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -19,13 +21,15 @@ from autograder.gradebook import (
     Roster,
     Student,
     append,
+    deadline,
     final_of,
     merged,
     read_adjustments,
+    without_effect,
 )
 from autograder.gradebook.decisions import COLUMNS, AdjustmentError
 from autograder.gradebook.policy import lowest, on_curve
-from autograder.results import ExerciseResult, Report
+from autograder.results import CheckResult, ExerciseResult, Report
 from tests.support import tiny
 
 IDS = ("ex01_a", "ex02_b", "ex03_c", "ex04_d")
@@ -185,6 +189,8 @@ HEADER = ",".join(COLUMNS)
         ("aba,01,points,3,why,Grace,2026-03-09 10:00", ":2: aba is no student of the roster; did you mean ada?"),
         ("ada,01,excused,3,why,Grace,2026-03-09 10:00", ":2: value is 3, expected nothing"),
         ("ada,01,extension,3,why,Grace,2026-03-09 10:00", ":2: extension is for all exercises together"),
+        ("*,01,void,,why,Grace,2026-03-09 10:00", ":2: value is empty, expected the name of a check of exercise 01"),
+        ("*,*,void,values,why,Grace,2026-03-09 10:00", ":2: void is for one check, expected the exercise"),
         ("ada,*,extension,soon,why,Grace,2026-03-09 10:00", ":2: value is soon, expected a number of days"),
     ],
 )
@@ -209,6 +215,122 @@ def test_what_is_added_is_read_again_whatever_its_text(tmp_path: Path) -> None:
     assert read[1].due == datetime(2026, 3, 8, 23, 59, tzinfo=UTC)
 
 
+CHECKS = {"ex01_a": (3000, 1000), "ex02_b": (1000, 1000, 1000), "ex03_c": (1500, 500), "ex04_d": (1000,)}
+
+
+def checked(passed: Mapping[str, frozenset[int]], student: str = "ada") -> Report:
+    """Return a report with the points of the checks that pass, named c0, c1 and so on."""
+    exercises = []
+    for id_, worths in CHECKS.items():
+        passes = [at in passed.get(id_, ()) for at in range(len(worths))]
+        checks = tuple(
+            CheckResult(f"c{at}", "is right", "pass" if good else "fail", worth if good else 0, worth)
+            for at, (good, worth) in enumerate(zip(passes, worths, strict=True))
+        )
+        points = sum(check.score for check in checks)
+        exercises.append(ExerciseResult(id_, id_, "fail", points, WORTH[id_], checks))
+    return Report("course", {"student": student}, "suite", "cpu", "none", tuple(exercises))
+
+
+def test_a_decision_for_everybody_counts_for_each_student_who_is_graded_now_or_later() -> None:
+    every = row("*", "ex02_b", "add", "2")
+    assert score(report(4000, 1500, 0, 500), every) == 6200
+    own = row("ada", "ex02_b", "points", "10")
+    late = row("*", "ex02_b", "points", "30")
+    assert score(report(4000, 1500, 0, 500), own, late) == 5500, "what is decided about one student counts first"
+    assert score(report(4000, 1500, 0, 500), row("bob", "ex02_b", "points", "10"), late) == 7500
+    assert Adjustments((own, late)).students == ("ada",)
+    assert Adjustments((own, late)).of("*") == Adjustments((own, late)).of("zoe") == (late,)
+
+
+def test_what_is_withdrawn_for_everybody_leaves_the_decisions_about_one_student() -> None:
+    own, every = row("ada", "ex02_b", "add", "1"), row("*", "ex02_b", "add", "2")
+    assert Adjustments((own, every, row("*", "ex02_b", "withdraw"))).of("ada") == (own,)
+    without = Adjustments((every, row("ada", "ex02_b", "withdraw", "add")))
+    assert (without.of("ada"), without.of("bob")) == ((), (every,))
+    points, special = row("*", "ex02_b", "points", "2"), row("ada", "ex02_b", "points", "5")
+    assert Adjustments((points, special, row("ada", "ex02_b", "withdraw"))).of("ada") == (points,)
+
+
+def test_what_is_added_for_everybody_makes_no_mark_of_a_student_who_handed_in_nothing() -> None:
+    assert score(None, row("*", "ex02_b", "add", "2"), row("*", "*", "add", "2")) is None
+    assert score(None, row("*", "ex02_b", "void", "c0")) is None
+    assert score(None, row("ada", "ex02_b", "add", "2")) == 200
+    assert score(None, row("*", "ex02_b", "points", "30")) == 3000
+    assert final_of(policy(row("*", "*", "excused")), "ada", None, None).excused
+
+
+def test_an_extension_for_everybody_does_not_shorten_that_of_one_student() -> None:
+    own, every = row("ada", "*", "extension", "7"), row("*", "*", "extension", "1")
+    rules = policy(own, every, due=datetime(2026, 3, 1, 12))
+    assert deadline(rules, "ada", 0) == datetime(2026, 3, 8, 12, tzinfo=UTC)
+    assert deadline(rules, "bob", 0) == datetime(2026, 3, 2, 12, tzinfo=UTC)
+    assert without_effect(policy(every)) == [
+        "there is no due date, so more days change nothing for everybody; add due to [grading]"
+    ]
+
+
+def test_everybody_has_the_points_of_a_void_check() -> None:
+    void = row("*", "ex01_a", "void", "c0")
+    assert score(checked({}), void) == 3000
+    assert score(checked({"ex01_a": frozenset({0})}), void) == 3000, "who passes it has them already"
+    assert score(checked({}), void, row("*", "ex01_a", "void", "c1")) == 4000
+    assert score(checked({}), void, void, row("*", "ex01_a", "withdraw", "void")) == 0
+    assert score(checked({}), row("ada", "ex01_a", "points", "1"), void) == 100, "points are the whole exercise"
+    assert score(report(None, 0, 0, 0), void) is None, "what was not judged has no score"
+    made = final_of(policy(void), "ada", None, checked({}))
+    assert [(label.partition(",")[0], change) for label, change in made.steps] == [
+        ("checks", 0),
+        ("check c0 of exercise 01 is void", 3000),
+    ]
+    assert "for everybody, by Grace" in made.notes[0]
+
+
+NAMES = [(id_, f"c{at}") for id_, worths in CHECKS.items() for at in range(len(worths))]
+passing = st.fixed_dictionaries({id_: st.frozensets(st.integers(0, len(CHECKS[id_]) - 1)) for id_ in CHECKS})
+late_rules = {"due": datetime(2026, 3, 1, 12), "late_percent": Decimal(10)}
+
+
+@pytest.mark.long
+@bounded
+@given(
+    passing,
+    st.lists(st.sampled_from(NAMES), max_size=3),
+    decisions,
+    st.integers(0, 2),
+    st.sampled_from([(), ("ex04_d",)]),
+    st.sampled_from([(), CURVE]),
+    st.sampled_from(["max", "score"]),
+)
+def test_nobody_loses_points_by_a_void_check(
+    passed: Mapping[str, frozenset[int]],
+    void: list[tuple[str, str]],
+    chosen: list[tuple[str, str, int]],
+    drop: int,
+    bonus: tuple[str, ...],
+    curve: tuple[tuple[Decimal, Decimal], ...],
+    late_of: str,
+) -> None:
+    rows = [row("ada", id_, kind, "" if kind == "excused" else str(value / 100)) for id_, kind, value in chosen]
+    rules = {"drop_lowest": drop, "bonus": bonus, "curve": curve, "late_of": late_of, **late_rules}
+    at, results = datetime(2026, 3, 3, tzinfo=UTC), checked(passed)
+    before = final_of(policy(*rows, **rules), "ada", at, results).score
+    for exercise, check in void:
+        rows.append(row("*", exercise, "void", check))
+        now = final_of(policy(*rows, **rules), "ada", at, results)
+        assert (now.score is None) == (before is None)
+        assert now.score is None or (before or 0) <= now.score == sum(change for _, change in now.steps)
+        before = now.score
+
+
+def test_a_void_check_that_would_change_which_exercise_is_dropped_costs_nothing() -> None:
+    results = checked({"ex02_b": frozenset({0, 1, 2}), "ex04_d": frozenset({0})})
+    void = row("*", "ex01_a", "void", "c1")
+    rest = (row("ada", "ex03_c", "excused"), row("ada", "ex02_b", "points", "7"))
+    assert score(results, *rest, drop_lowest=1) == score(results, *rest, void, drop_lowest=1)
+    assert score(results, *rest, row("ada", "ex01_a", "points", "10"), drop_lowest=1) < 10_000 * 17 // 40
+
+
 def test_two_graders_merge_without_loss_and_a_conflict_waits_for_a_person() -> None:
     base = row("ada", "ex01_a", "points", "30")
     mine = Adjustments((base, row("ada", "ex02_b", "points", "10"), row("bob", "*", "add", "1")))
@@ -230,6 +352,7 @@ def test_two_graders_merge_without_loss_and_a_conflict_waits_for_a_person() -> N
         (row("ada", "ex01_a", "points", "5", by="Alan"), row("ada", "ex01_a", "withdraw", by="Alan")),
         (row("ada", "ex01_a", "excused", by="Alan"),),
         (row("ada", "ex01_a", "withdraw", "add", by="Alan"),),
+        (row("*", "ex01_a", "points", "5", by="Alan"), row("ada", "ex01_a", "withdraw", by="Alan")),
     ],
 )
 def test_nothing_that_counts_here_is_lost_in_a_merge_by_accident(theirs: tuple[Adjustment, ...]) -> None:
@@ -240,6 +363,21 @@ def test_nothing_that_counts_here_is_lost_in_a_merge_by_accident(theirs: tuple[A
     assert {one.kind: one.amount for one in kept.of("ada")} == {"points": 700, "add": 100}
     taken = Adjustments((*mine.rows, *merged(mine, Adjustments(theirs), "theirs")))
     assert set(kept.rows) >= set(theirs) <= set(taken.rows)
+
+
+def test_a_merge_keeps_what_counts_for_everybody() -> None:
+    every = row("*", "ex01_a", "points", "7")
+    special, back = row("ada", "ex01_a", "points", "5", by="Alan"), row("ada", "ex01_a", "withdraw", by="Alan")
+    assert merged(Adjustments((every,)), Adjustments((special,)), None) == (special,), "that of one student is special"
+    assert Adjustments((every, special, back)).of("ada") == (every,), "what is withdrawn is what counted"
+    with pytest.raises(AdjustmentError, match="1 conflict"):
+        merged(Adjustments((every,)), Adjustments((back,)), None)
+    kept = Adjustments((every, *merged(Adjustments((every,)), Adjustments((back,)), "mine")))
+    assert [(one.student, one.amount) for one in kept.of("ada")] == [("ada", 700)]
+    other = Adjustments((row("*", "ex01_a", "points", "5", by="Alan"),))
+    with pytest.raises(AdjustmentError, match="1 conflict"):
+        merged(Adjustments((every,)), other, None)
+    assert merged(Adjustments((every,)), other, "theirs") == other.rows
 
 
 def test_the_same_decision_written_otherwise_is_no_conflict() -> None:
@@ -286,3 +424,85 @@ def test_the_command_notes_a_decision_and_every_mark_has_it(tmp_path: Path, key_
     theirs = course / "theirs.csv"
     theirs.write_text((course / "adjustments.csv").read_text())
     assert "0 rows added" in run(course, "adjust", "--merge", "theirs.csv")
+
+
+@pytest.mark.worker
+def test_a_roster_that_was_named_stays_chosen_until_it_is_taken_back(tmp_path: Path) -> None:
+    course = tiny.copied(tmp_path / "course")
+    (tmp_path / "other.csv").write_text("student\nada\n")
+    (course / "roster.csv").write_text("student\nzoe\n")
+    comment = ("*", "comment", "--text", "fine", "--by", "Grace")
+    said = run(course, "adjust", "ada", *comment, "--roster", "../other.csv")
+    assert f"later commands use the roster {tmp_path / 'other.csv'} too" in said
+    said = run(course, "adjust", "ada", *comment)
+    assert f"the roster is {tmp_path / 'other.csv'}, as chosen with --roster; to take that back, delete" in said
+    (tmp_path / "other.csv").rename(tmp_path / "moved.csv")
+    assert "is not there any more; name another with --roster" in run(course, "adjust", "ada", *comment, expected=2)
+    (course / "adjustments.csv").unlink()
+    run(course, "adjust", "zoe", *comment, "--roster", "roster.csv")
+    assert not (course / ".course" / "roster").exists()
+    assert "chosen" not in run(course, "adjust", "zoe", *comment)
+    missing = run(course, "adjust", "zoe", *comment, "--roster", "none.csv", expected=2)
+    assert "none.csv cannot be read" in missing
+    assert not (course / ".course" / "roster").exists(), "a roster that cannot be read is not chosen"
+
+
+@pytest.mark.worker
+def test_one_command_decides_for_many_and_shows_whose_marks_change(tmp_path: Path, key_cache: Path) -> None:
+    course = tiny.copied(tmp_path / "course", key_cache)
+    (course / "roster.csv").write_text("student,section\nada,A\nbob,B\neve,B\nzoe,A\n")
+    tiny.handed_in(tmp_path / "hand_in" / "ada")
+    tiny.handed_in(tmp_path / "hand_in" / "bob", tiny.mean_with("return x.cumsum(dim=-1)"), tiny.POWER_ALONE)
+    grade = ("grade", str(tmp_path / "hand_in"), "--out", "out", "--seed", "5", *tiny.TRUSTED)
+    run(course, *grade)
+    because = ("--text", "the text was wrong", "--by", "Grace", "--out", "out")
+    log = course / "adjustments.csv"
+    said = run(course, "adjust", "*", "1", "void", "values", *because, "--try")
+    assert "1 of 4 marks changes, by +17.14" in said
+    assert "  bob  60.00 → 77.14" in said
+    assert "Nothing is written" in said
+    assert not log.exists()
+    assert "needs --out OUT" in run(course, "adjust", "*", "1", "void", "values", "--text", "x", "--try", expected=2)
+    assert "did you mean values?" in run(course, "adjust", "*", "1", "void", "vales", "--text", "x", expected=2)
+    assert "Nothing is written" not in run(course, "adjust", "*", "1", "void", "values", *because)
+    assert log.read_text().splitlines()[1].startswith("*,ex01_running_mean,void,values,the text was wrong,Grace,")
+    assert "No mark in out changes" in run(course, "adjust", "*", "1", "void", "values", *because, "--try")
+    tiny.handed_in(tmp_path / "hand_in" / "eve", tiny.mean_with("return x.cumsum(dim=-1)"), tiny.POWER_ALONE)
+    said = run(course, *grade)
+    assert "1 graded, 2 kept from before" in said
+    rows = {line.split(",")[0]: line for line in (course / "out" / "scores.csv").read_text().splitlines()}
+    assert ",60.00,100.00," in rows["eve"]
+    assert ",77.14,100.00," in rows["eve"], "a student who is graded later has the points too"
+    assert ",77.14,100.00," in rows["bob"], "the reports are kept, and counted again"
+    said = run(course, "adjust", "*", "2", "add", "1", *because, "--section", "B")
+    assert "2 of 4 marks change, by +1.00" in said
+    assert [line.split(",")[0] for line in log.read_text().splitlines()] == ["student", "*", "bob", "eve"]
+    assert "0 rows added" in run(course, "adjust", "*", "2", "add", "1", *because, "--section", "B")
+    assert "expected one of A and B" in run(
+        course, "adjust", "*", "2", "add", "1", *because, "--section", "x", expected=2
+    )
+    checks = json.loads((course / "out" / "reports" / "bob.json").read_text())["exercises"][0]["checks"]
+    name = next(check["finding"]["id"] for check in checks if check["finding"])
+    where = ("--where", f"misconception={name}")
+    assert "bob: +2 points for exercise 01" in run(course, "adjust", "*", "1", "add", "2", *because, *where)
+    other = ("--where", "misconception=other")
+    said = run(course, "adjust", "*", "1", "add", "2", *because, *other, expected=2)
+    assert "no report in out has the misconception other" in said
+    assert "write '*' in the place" in run(course, "adjust", "bob", "1", "add", "2", *because, *where, expected=2)
+    run(course, "export", "scores", "out", "--section", "A", "--to", "a.csv")
+    assert [line.split(",")[0] for line in (course / "a.csv").read_text().splitlines()] == ["student", "ada", "zoe"]
+    said = run(course, "adjust", "*", "*", "points", "10", *because)
+    assert "4 of 4 marks change" in said
+    listed = run(course, "adjust", "--list")
+    assert "check values of exercise 01 is void, and its points are given, for everybody, by Grace on" in listed
+    run(course, "adjust", "eve", "1", "withdraw", "void", "--text", "x")
+    assert "the text was wrong; not for eve" in run(course, "adjust", "--list")
+    said = run(course, "adjust", "*", "1", "points", "3", "--text", "x", "--by", "Grace")
+    assert "decision" not in said
+    run(course, "adjust", "eve", "1", "points", "4", "--text", "x", "--by", "Grace")
+    said = run(course, "adjust", "*", "1", "points", "2", "--text", "x", "--by", "Grace")
+    assert "1 student has a decision of their own, which counts before the one for everybody: eve" in said
+    run(course, "adjust", "*", "1", "withdraw", "void", "--text", "x")
+    run(course, "adjust", "*", "1", "withdraw", "points", "--text", "x")
+    run(course, "adjust", "*", "*", "withdraw", "--text", "x")
+    assert "everybody" not in run(course, "adjust", "--list")

@@ -56,3 +56,8 @@ def test_a_damaged_table_has_no_marks(tmp_path: Path, content: bytes, marks: dic
     assert marks_of(tmp_path / "scores.csv") == {}
     (tmp_path / "scores.csv").write_bytes(content)
     assert marks_of(tmp_path / "scores.csv") == marks
+
+
+def test_what_has_no_score_before_and_after_is_no_change(tmp_path: Path) -> None:
+    before, now = ("ada,,9,,9.00", "bob,5,9,5.00,9.00"), ("ada,,8,,8.00", "bob,5,9,5.00,9.00")
+    assert changes(tmp_path, before, now) == []

@@ -225,6 +225,36 @@ def test_the_files_of_the_platforms_have_every_decision(graded: Graded, tmp_path
     assert (pages, without) == (len(graded.to_show), [])
 
 
+def test_every_output_has_a_void_check_and_says_why(tmp_path: Path) -> None:
+    course = examples.graded_class(tmp_path)
+    write(
+        course / "adjustments.csv",
+        [list(COLUMNS), ["*", tiny.FIRST, "void", "values", REASON, "Grace", "2026-03-05 10:00"]],
+    )
+    graded = examples.read(course)
+    scores = {mark.student: mark.score for mark in graded.marks}
+    assert scores == {**examples.SCORES, "bob": 5143 + 1714, "eve": 7143 + 1714}
+    shown = {mark.student: mark for mark in graded.to_show}
+    for student in ("ada", "bob", "eve"):
+        for read in (page, comment, xml, results, external, classroom):
+            score, text = read(graded, shown[student])
+            most = 100 if read in (external, classroom) else 1000
+            assert score == min((scores[student] or 0) / 100, most), (student, read)
+            assert REASON in text or read is classroom, (student, read)
+    assert "0 of 17.14, void" in feedback(graded, shown["bob"])
+    assert "0 of 11.43, void" not in feedback(graded, shown["bob"])
+    table = rows_of(scores_csv([mark.report for mark in graded.marks if mark.report], list(BOTH), graded.policy))
+    assert REASON in table["bob"]["notes"]
+    assert f"for everybody, by Grace on 2026-03-05 10:00: {REASON}." in make_class_page(
+        graded.course, graded, course.parent / "out", names=True, submissions=None
+    ).file.read_text("utf-8")
+    write(
+        course / "adjustments.csv",
+        [list(COLUMNS), ["*", tiny.FIRST, "void", "vales", REASON, "Grace", "2026-03-05 10:00"]],
+    )
+    assert f"a void check vales of {tiny.FIRST}, which is in no report" in " ".join(examples.read(course).notes)
+
+
 @pytest.mark.worker
 def test_the_gradebook_of_nbgrader_has_every_decision(graded: Graded, tmp_path: Path) -> None:
     pytest.importorskip("nbgrader")

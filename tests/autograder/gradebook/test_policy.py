@@ -297,15 +297,15 @@ def roster(tmp_path: Path, text: str | bytes) -> Roster:
 @pytest.mark.parametrize("start", ["", "\ufeff"])
 def test_a_roster_is_read_as_spreadsheets_write_it(tmp_path: Path, separator: str, start: str) -> None:
     lines = [
-        "Student,name,section,lms_id,extension_days,due,handed_in,points",
-        "ada,Ada Lovelace,B,Participant 12,3,,2026-03-01 10:00,2.5",
-        "grace,Grace Hopper,,,,2026-04-01T12:00:00+00:00,,-1",
-        ",,,,,,,",
+        "Student,name,section,lms_id,extension_days,due,handed_in,points,phone",
+        "ada,Ada Lovelace,B,Participant 12,3,,2026-03-01 10:00,2.5,5",
+        "grace,Grace Hopper,,,,2026-04-01T12:00:00+00:00,,-1,",
+        ",,,,,,,,",
     ]
     read = roster(tmp_path, start + "\r\n".join(lines).replace(",", separator))
     at = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
     assert read.students == (
-        Student("ada", "Ada Lovelace", lms_id="12", extension_days=3, handed_in=at, points=250),
+        Student("ada", "Ada Lovelace", lms_id="12", extension_days=3, handed_in=at, points=250, section="B"),
         Student("grace", "Grace Hopper", due=datetime(2026, 4, 1, 12, tzinfo=UTC), points=-100),
     )
 

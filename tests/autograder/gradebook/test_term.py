@@ -338,6 +338,8 @@ def test_a_kit_of_an_assignment_has_what_came_before_and_its_due_date(tmp_path: 
     files = sorted(file.name for file in (tmp_path / "kit" / "exercises").glob("*.py"))
     assert files == [f"{SORT}.py", f"{SEARCH}.py"]
     text = (tmp_path / "kit" / "course.toml").read_text("utf-8")
+    assert (course / "tests" / "exercises" / "hints" / f"{SPREAD}.toml").is_file()
+    assert not (tmp_path / "kit" / "tests" / "exercises" / "hints" / f"{SPREAD}.toml").exists()
     assert "late_percent" not in text
     assert "week3" not in text
     assert "Search: due 2096-03-15 20:00 (UTC)" in run(tmp_path / "kit", "list")

@@ -5,6 +5,7 @@ import io
 import math
 import os
 import stat
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from autograder.course import Assignment, Grading, UsageError
 from autograder.gradebook import Graded, Mark, Policy, Student
 from autograder.gradebook.policy import Final, Lateness
 from autograder.instructor.class_page import FILE, hider, pseudonyms
-from autograder.instructor.page import Findings, page, tables
+from autograder.instructor.page import Findings, marks_table, page, tables
 from autograder.instructor.statistics import (
     FEWEST,
     Alike,
@@ -29,6 +30,7 @@ from autograder.instructor.statistics import (
     clusters_of,
     cohort_of,
     find_cluster,
+    mark_summaries,
     misconceptions_of,
     pairs_of,
     stuck_students,
@@ -52,6 +54,27 @@ def content(cohort: Cohort) -> Findings:
     whys = misconceptions_of(cohort, tiny.COURSE, lambda _, text: text)
     figures, clusters, looks = check_statistics(cohort), clusters_of(cohort), [("s0", "held, no score: it is empty")]
     return Findings(cohort, stuck_students(cohort), whys, figures, clusters, None, "Not looked for.", [], looks)
+
+
+def test_final_marks_are_summed_up_for_everybody_and_for_each_section() -> None:
+    scores = {"ada": ("B", 1000), "bob": ("A", 3000), "cem": ("B", 12_000), "dee": ("", None), "eve": ("B", 5000)}
+    marks = tuple(
+        Mark(Student(name, section=section), None, Final(score, None, Lateness(0, 0), ()))
+        for name, (section, score) in scores.items()
+    )
+    everybody, a, b, others = mark_summaries(Graded(tiny.COURSE, Policy(), marks))
+    assert [(one.label, one.students, one.marks) for one in (everybody, a, b, others)] == [
+        ("everybody", 5, (1000, 3000, 5000, 12_000)),
+        ("A", 1, (3000,)),
+        ("B", 3, (1000, 5000, 12_000)),
+        ("in no section", 1, ()),
+    ]
+    assert everybody.counts == (0, 1, 0, 1, 0, 1, 0, 0, 0, 1), "a mark above the maximum is in the highest tenth"
+    assert (everybody.mean, everybody.quantile(0.5), everybody.quantile(0.25)) == (5250, 4000, 2500)
+    assert (others.mean, others.quantile(0.5)) == (None, None)
+    table = rows(marks_table((everybody, others)).csv())
+    assert table[0]["median"] == "40.0"
+    assert {value for name, value in table[1].items() if name not in ("students", "count", "marks")} == {""}
 
 
 def rows(table: str) -> list[dict[str, str]]:
@@ -468,6 +491,53 @@ def test_a_copy_under_other_names_is_found_and_other_ways_are_not() -> None:
     assert pairs_of(sources, {"a.py": WAYS[3]}) == ()
     crowd = sources | {f"c{at}": {"a.py": WAYS[3]} for at in range(3)}
     assert pairs_of(crowd, {}) == ()
+
+
+def digests_of(sources: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, str]]:
+    return {student: {file: f"{hash(text)}" for file, text in files.items()} for student, files in sources.items()}
+
+
+STUB = "def part(values, count):\n    raise NotImplementedError\n"
+
+
+def test_five_students_with_equal_files_are_one_group_and_need_no_library() -> None:
+    others = {f"s{at}": {"a.py": text} for at, text in enumerate(WAYS)}
+    sources = {f"c{at}": {"a.py": WAYS[3], "b.py": STUB + "x = 1\n"} for at in range(5)} | others
+    [pair] = pairs_of(sources, {"b.py": STUB}, digests_of(sources), equal_alone=True)
+    assert (pair.students, pair.others) == (("c0", "c1"), ("c2", "c3", "c4", "s3"))
+    assert [(alike.file, alike.shares) for alike in pair.files] == [("a.py", (1.0, 1.0))], (
+        "short code is equal by nature"
+    )
+    assert pair.shared >= 120
+    assert pairs_of(sources, {"a.py": WAYS[3], "b.py": STUB}, digests_of(sources), equal_alone=True) == ()
+    groups = dict.fromkeys((*(f"c{at}" for at in range(5)), "s3"), "team")
+    assert pairs_of(sources, {}, digests_of(sources), groups, equal_alone=True) == ()
+    groups["s3"] = "other"
+    [pair] = pairs_of(sources, {}, digests_of(sources), groups, equal_alone=True)
+    assert {*pair.students, *pair.others} >= {"c0", "s3"}
+
+
+def test_a_group_of_alike_students_is_one_row_and_one_heading() -> None:
+    cohort = examples.cohort([examples.report(f"s{at}", COURSE, {}) for at in range(4)])
+    lines = ((1, "x = 1"),)
+    pair = Pair(("s0", "s1"), (Alike("a.py", (1.0, 1.0), 300, (lines, lines)),), ("s2", "<s3>"))
+    cohort = replace(cohort, names={**cohort.names, "<s3>": "<three>"})
+    two = Pair(("s0", "s2"), pair.files)
+    text = page(replace(content(cohort), pairs=[pair, two], not_compared="Only equal files are found."))
+    assert "<summary>s0, s1, s2, &lt;three&gt; <span" in text
+    assert "<summary>s0 and s2 <span" in text
+    assert "Only equal files are found." in text
+    found = rows(tables(replace(content(cohort), pairs=[pair, two]))["similar.csv"])
+    assert [row["also alike"] for row in found] == ["s2, <three>", ""]
+
+
+@pytest.mark.worker
+def test_a_changed_copy_of_equal_files_is_in_their_group() -> None:
+    pytest.importorskip("copydetect", reason="copydetect is not installed: pip install -e '.[similar]'")
+    sources = {f"s{at}": {"a.py": text} for at, text in enumerate(WAYS)} | {"thief": {"a.py": copied(WAYS[3])}}
+    sources |= {f"c{at}": {"a.py": WAYS[3]} for at in range(5)}
+    [pair] = pairs_of(sources, {}, digests_of(sources))
+    assert {*pair.students, *pair.others} == {"s3", "thief", *(f"c{at}" for at in range(5))}
 
 
 @pytest.mark.worker

@@ -5,16 +5,14 @@ import json
 import os
 import re
 import shutil
-import subprocess
-import sys
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from autograder.course import Grading, read_course
-from autograder.gradebook import Roster, Student, policy_of, read_adjustments, without_effect
+from autograder.course import Grading, UsageError, read_course
+from autograder.gradebook import Roster, Student, policy_of, read_adjustments, read_times, without_effect
 from tests.autograder.gradebook.test_term import (
     FILES,
     RIGHT,
@@ -214,7 +212,7 @@ CANVAS = """while(1);[{"user_id": 7, "submitted_at": "2026-03-09T21:15:00Z"}, {"
 
 
 @pytest.mark.parametrize("source", ["moodle.csv", "canvas.json", "folder"])
-def test_a_penalty_without_a_time_is_said_and_the_recipe_gives_the_times(
+def test_a_penalty_without_a_time_is_said_and_the_command_takes_the_times(
     class_of_two: tuple[Path, Path], source: str
 ) -> None:
     course, hand_ins = class_of_two
@@ -231,16 +229,39 @@ def test_a_penalty_without_a_time_is_said_and_the_recipe_gives_the_times(
     (course / "folder" / "ada.zip").touch()
     late = datetime(2026, 3, 9, 21, 15, tzinfo=UTC).timestamp()
     os.utime(course / "folder" / "ada.zip", (late, late))
-    (script,) = re.findall(
-        "```python\n(import csv.*?)```", (tiny.REPOSITORY / "docs/grading.md").read_text(), re.DOTALL
-    )
-    (course / "times.py").write_text(script)
-    with (course / "times.csv").open("w") as out:
-        subprocess.run([sys.executable, "times.py", source, "week1"], cwd=course, stdout=out, check=True)
-    assert "1 row added" in run(course, "adjust", "--merge", "times.csv")
+    said = run(course, "adjust", "--times", source, "--assignment", "week1", "--by", "Grace")
+    assert "1 row added" in said
+    assert f"1 student without a time in {source}: ben" in said
+    assert ("of nobody on the roster: 99" in said) == (source == "moodle.csv")
+    assert "0 rows added" in run(course, "adjust", "--times", source, "--assignment", "week1", "--by", "Grace")
     assert "late penalty" not in grade(course, hand_ins, "week1")
     assert finals(course, "week1")["ada"] == "48.00", "two days late: 20 % of the maximum"
     assert "late penalty" not in run(course, "export", "scores", "build", "--to", "term.csv")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "found"),
+    [
+        ("a.json", "{}", None),
+        ("a.json", "[1]", "a.json cannot be read"),
+        ("a.json", '[{"user_id": 7, "submitted_at": "soon"}]', "a.json has the time soon of user 7"),
+        ("a.json", "while(1);", "expected the submissions of one assignment"),
+        ("a.csv", "Identifier,Grade\nParticipant 7,1\n", "expected a column last modified (submission)"),
+        ("a.csv", WORKSHEET.replace("Monday", "Montag"), "a.csv:2: the time is Montag, 9 March 2026, 9:15 PM"),
+        ("none.csv", None, "none.csv cannot be read"),
+    ],
+)
+def test_a_source_of_times_that_cannot_be_read_is_a_sentence(
+    tmp_path: Path, name: str, text: str | None, found: str | None
+) -> None:
+    if text is not None:
+        (tmp_path / name).write_text(text)
+    roster = Roster((Student("ada", lms_id="7"),))
+    if found is None:
+        assert read_times(tmp_path / name, roster).without == ("ada",)
+        return
+    with pytest.raises(UsageError, match=re.escape(found)):
+        read_times(tmp_path / name, roster)
 
 
 def test_times_that_cannot_be_true_need_a_look(class_of_two: tuple[Path, Path]) -> None:
