@@ -27,7 +27,7 @@ from autograder.report import plural
 
 from .leaks import Leak
 from .oversights import unfinished_texts
-from .release import examine_kit, megabytes, release_kit, require_folder, require_project, seed_warning
+from .release import examine_kit, license_warning, megabytes, release_kit, require_folder, require_project, seed_warning
 
 MOST_SHOWN = 20
 """More leaks have one cause, mostly: a solution in the wrong folder."""
@@ -67,6 +67,7 @@ def run(options: argparse.Namespace) -> int:
     elif not options.check:
         require_folder(options.folder)
     warn(seed_warning(course))
+    warn(license_warning(course))
     for exercise in course.exercises:
         for sentence in unfinished_texts(course, exercise):
             warn(f"students would read this: {sentence}")

@@ -28,6 +28,7 @@ from autograder.report import render
 from autograder.results import CheckResult, ExerciseResult
 from autograder.runner import CourseProblem, GraderProblem, Observed, Outcome, Run, Runner, of_own_programs
 
+from .engine import license_problems
 from .leaks import leaking_texts
 from .oversights import (
     catalogue_mistakes,
@@ -364,7 +365,7 @@ def validate(
         for own in every
     )
     seconds = round(time.monotonic() - started, 3)
-    mistakes = (*leftover_problems(suite.course), *catalogue_mistakes(suite))
+    mistakes = (*license_problems(suite.course), *leftover_problems(suite.course), *catalogue_mistakes(suite))
     return Validation(seed, seconds, exercises, tuple(proofs), excepted=over_budget(suite), mistakes=mistakes)
 
 

@@ -2,6 +2,7 @@
 
 import json
 import tomllib
+from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 
@@ -11,8 +12,14 @@ from packaging.requirements import Requirement
 from autograder import DISTRIBUTION, __version__
 from autograder.authoring import engine, new_course
 from autograder.authoring import new as init
-from autograder.course import UsageError, read_course
+from autograder.course import Course, UsageError, read_course
 from tests.support import tiny
+
+COURSE = tiny.COURSE
+
+
+def with_libraries(*libraries: str) -> Course:
+    return replace(COURSE, libraries=libraries)
 
 
 @pytest.mark.parametrize("tensors", [True, False])
@@ -74,7 +81,7 @@ def test_the_engine_of_a_kit_begins_no_course(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(init, "SKELETON", tmp_path / "missing")
     with pytest.raises(UsageError, match="the engine of a kit has no course to begin with"):
         new_course(tmp_path / "new", tensors=False)
-    assert not [name for name in engine.engine_files(()) if "skeleton" in name]
+    assert not [name for name in engine.engine_files(COURSE) if "skeleton" in name]
 
 
 def test_an_engine_from_git_is_required_by_its_commit(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,7 +96,7 @@ def test_an_engine_from_git_is_required_by_its_commit(monkeypatch: pytest.Monkey
 
 def test_a_kit_installs_what_its_course_declares_and_no_tools_of_authors() -> None:
     plain, tensors = (
-        tomllib.loads(engine.engine_files(libraries)["pyproject.toml"].decode())["project"]
+        tomllib.loads(engine.engine_files(with_libraries(*libraries))["pyproject.toml"].decode())["project"]
         for libraries in ((), ("torch",))
     )
     assert [entry for entry in tensors["dependencies"] if entry not in plain["dependencies"]] == ["torch<2.16,>=2.4"]
@@ -98,7 +105,7 @@ def test_a_kit_installs_what_its_course_declares_and_no_tools_of_authors() -> No
 
 
 def test_a_kit_pins_what_it_was_released_with() -> None:
-    pins = engine.engine_files(("torch",))["constraints.txt"].decode().splitlines()
+    pins = engine.engine_files(with_libraries("torch"))["constraints.txt"].decode().splitlines()
     for name in ("numpy", "torch", "rich", "pytest", "pluggy"):
         version = metadata.version(name).split("+")[0]
         assert f"{name}=={version}" in pins
@@ -107,7 +114,7 @@ def test_a_kit_pins_what_it_was_released_with() -> None:
 
 @pytest.mark.parametrize("libraries", [(), ("torch",)])
 def test_a_kit_pins_only_what_its_own_requirements_need(libraries: tuple[str, ...]) -> None:
-    files = engine.engine_files(libraries)
+    files = engine.engine_files(with_libraries(*libraries))
     pins = {line.partition("==")[0] for line in files["constraints.txt"].decode().splitlines()[1:]}
     declared = tomllib.loads(files["pyproject.toml"].decode())["project"]["dependencies"]
     needed = {Requirement(text).name for text in declared}
