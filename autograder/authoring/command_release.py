@@ -66,8 +66,9 @@ def run(options: argparse.Namespace) -> int:
         require_project()
     elif not options.check:
         require_folder(options.folder)
+    if not options.check:
+        warn(license_warning(course))
     warn(seed_warning(course))
-    warn(license_warning(course))
     for exercise in course.exercises:
         for sentence in unfinished_texts(course, exercise):
             warn(f"students would read this: {sentence}")

@@ -379,7 +379,8 @@ def test_the_two_commands_of_the_readme_install_a_kit_and_check_it(kit: Path, tm
 @pytest.mark.smoke
 def test_release_writes_a_kit_and_says_what_it_is(course: Path, tmp_path: Path, files: Kit) -> None:
     done = tiny.run_course(course, "release", str(tmp_path / "kit"))
-    assert (done.returncode, tiny.without_counts(done.stderr)) == (0, [])
+    said = [f"course: {license_warning(tiny.COURSE)}"]
+    assert (done.returncode, tiny.without_counts(done.stderr)) == (0, said)
     assert "nothing of the solutions is in them" in done.stdout
     made = {file.relative_to(tmp_path / "kit").as_posix() for file in (tmp_path / "kit").rglob("*") if file.is_file()}
     assert made == set(files)
