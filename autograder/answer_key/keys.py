@@ -65,6 +65,7 @@ from .catalogue import (
     marks_of,
     owners_of,
     patched,
+    programs_of,
     read_catalogue,
     read_failing,
 )
@@ -357,6 +358,7 @@ class Keys:
             repr(self.suite.course.sizes_of(exercise)).encode(),
             self.suite.sources[f"test_{exercise.id}.py"],
             read_plain(catalogue) if catalogue.is_file() else b"",
+            *(file.name.encode() + b"\0" + read_plain(file) for file in sorted(programs_of(catalogue).glob("*.py"))),
             *(name.encode() + b"\0" + data for name, data in sorted(sources.items())),
         ]
         return digest_of_parts(parts)[:32]
@@ -429,6 +431,7 @@ class Keys:
         catalogue = self._catalogue(exercise, sources, parse=False, unfit=[])
         parts = [
             repr((self.suite.course.sizes_of(exercise), [(wrong.id, wrong.patches) for wrong in catalogue])).encode(),
+            *(_code(wrong.program.encode()) for wrong in catalogue if wrong.program),
             _code(self.suite.sources[f"test_{exercise.id}.py"]),
             *(name.encode() + b"\0" + _code(data) for name, data in sorted(sources.items())),
         ]

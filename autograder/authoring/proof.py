@@ -40,6 +40,7 @@ from .oversights import (
     not_following,
     reading_clocks,
     regions_without_todo,
+    reworded_patches,
     starts_without_todo,
     todos_of_others,
     unchanging,
@@ -520,6 +521,8 @@ def _warnings(suite: Suite, exercise: Exercise) -> Iterable[str]:
     yield from unfinished_texts(course, exercise)
     names = (*exceptions_without_definition(suite, exercise), *unknown_forbidden(course, exercise))
     missing = tuple(missing_hints(suite, exercise))
+    with suppress(CatalogueError, SyntaxError):  # each has a sentence of its own
+        missing += tuple(reworded_patches(course, exercise, catalogue_of(suite, exercise, unfit=[])))
     for sentence in (*missing, *clocks, *regions_without_todo(course, exercise), *names):
         yield f"{exercise.id}: {sentence}"
 
