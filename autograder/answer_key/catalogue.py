@@ -1,6 +1,7 @@
 """The catalogue of misconceptions: named wrong programs, each a small patch of the solution's source."""
 
 import ast
+import builtins
 import json
 import re
 import tomllib
@@ -222,6 +223,9 @@ def _with_plain_ends(text: str) -> str:
 
 def unknown_names(misconception: WrongProgram, solution: str) -> list[str]:
     """Return the names that a wrong program uses and binds nowhere, unlike the solution: they raise a NameError."""
+    known = set(_WORD.findall(solution)) | set(vars(builtins))
+    if not misconception.program and all(known.issuperset(_WORD.findall(text)) for _, text in misconception.patches):
+        return []
     wrong, right = _program(patched(solution, misconception)), _program(solution)
     return sorted(lacking(wrong.tree) - lacking(right.tree))
 
