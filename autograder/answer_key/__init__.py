@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     )
     from .key import BY_MODE, AnswerKey, Failures, Misconception, to_record
     from .keys import Keys, Outcomes
+    from .patches import lacking
     from .released import ENGINE, file_digest, open_keys, read_manifest
 
 __getattr__ = face(__name__)

@@ -4,6 +4,7 @@ import json
 import keyword
 import re
 import tomllib
+from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
 from statistics import median
@@ -173,16 +174,25 @@ def new_exercise(course: Course, name: str, part: str | None = None) -> list[Pat
     It is the last one of its `part`: without a name, of the last part. Raises `UsageError` for an invalid name, or one
     that is taken: then nothing was written.
     """
-    exercise_id = _id(course, name)
+    exercise_id = id_of(course, name)
     owner = _part(course, part)
-    texts = _texts(course, exercise_id, owner)
+    return write_exercise(course, _texts(course, exercise_id, owner), _fields(course, exercise_id, owner), owner)
+
+
+def write_exercise(
+    course: Course, texts: dict[Path, str], fields: Mapping[str, object], part: Part | None
+) -> list[Path]:
+    """Write the files of an exercise, and its entry with these fields to course.toml; return them, course.toml last.
+
+    Raises `UsageError` if one of the files exists: then nothing was written.
+    """
     taken = [file for file in texts if file.exists()]
     if taken:
         raise UsageError(f"{taken[0]} exists already, so nothing was written; choose another name")
     file = course.root / COURSE_FILE
-    entry = ENTRY.format(**_fields(course, exercise_id, owner))
+    entry = ENTRY.format(**fields)
     try:
-        texts[file] = with_entry(file.read_bytes().decode("utf-8-sig"), entry, _position(course, owner))
+        texts[file] = with_entry(file.read_bytes().decode("utf-8-sig"), entry, _position(course, part))
     except EntryError as error:
         raise UsageError(f"{error}, or add this by hand:\n{entry}") from error
     for path, text in texts.items():
@@ -211,7 +221,7 @@ def _position(course: Course, part: Part | None) -> int | None:
     return sum(table.get("part") in ids[: ids.index(part.id) + 1] for table in data.get(_EXERCISES, []))
 
 
-def _id(course: Course, name: str) -> str:
+def id_of(course: Course, name: str) -> str:
     """Return the id of a new exercise: the name with the next number, unless it has one of its own."""
     numbers = {exercise.number: exercise.id for exercise in course.every}
     following = int(max(numbers, default="00")) + 1
@@ -228,6 +238,13 @@ def _id(course: Course, name: str) -> str:
     if same is not None:
         raise UsageError(f"{same} has this name already; choose another, or write {exercise_id} if you want two")
     return exercise_id
+
+
+def entry_fields(course: Course, exercise_id: str, title: str, points: float) -> dict[str, object]:
+    """Return what the entry of an exercise says, in the last part of a course with parts."""
+    owner = _part(course, None)
+    own = {"title": title.replace("\\", "").replace('"', "'"), "points": f"{points:g}"}
+    return {**_fields(course, exercise_id, owner), **own}
 
 
 def _fields(course: Course, exercise_id: str, part: Part | None) -> dict[str, object]:

@@ -25,7 +25,7 @@ GROUPS = {
     "Hand in and use": ("submit", "play"),
     "This machine": ("doctor", "trust"),
     "Grade a class": ("grade", "accept", "adjust", "merge", "export", "dashboard", "name"),
-    "Write a course": ("init", "new", "build", "validate", "mutate", "release"),
+    "Write a course": ("init", "new", "import", "build", "validate", "mutate", "release"),
 }
 """The commands in the order of `course --help`. One whose application is not installed is left out."""
 

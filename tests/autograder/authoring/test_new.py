@@ -79,7 +79,10 @@ def test_every_file_of_a_new_exercise_is_named(tmp_path: Path) -> None:
 def test_the_part_of_a_new_exercise_is_named(tmp_path: Path) -> None:
     part = '\n[[parts]]\nid = "{0}"\ntitle = "Part {0}"\n'
     empty_course(tmp_path, part.format("base"))
-    assert 'to course.toml, in the last part, base: "Part base"\n`course build 01` will' in tiny.run_course(tmp_path, "new", "a").stdout
+    assert (
+        'to course.toml, in the last part, base: "Part base"\n`course build 01` will'
+        in tiny.run_course(tmp_path, "new", "a").stdout
+    )
     file = tmp_path / "course.toml"
     assert "all points are scaled to the total of its part\n" in file.read_text("utf-8")
     file.write_text(file.read_text("utf-8") + part.format("more"), "utf-8")
