@@ -1,6 +1,6 @@
 """Finds the place of a patch in a program: by its text, or by its code where the program was reworded.
 
-Code is compared token by token. White space, comments and line breaks inside brackets do not count, and a local name
+Code is compared lexeme by lexeme. White space, comments and line breaks inside brackets do not count, and a local name
 may have become another one, if it did so everywhere.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 _QUOTED = r"""(?:\"{3}(?:[^\\]|\\.)*?\"{3}|'{3}(?:[^\\]|\\.)*?'{3}|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')"""
-_TOKEN = re.compile(
+_LEXEME = re.compile(
     r"(?P<space>[ \t\f\n]+|\\\n|\#[^\n]*)"
     rf"|(?P<fstring>(?:[fF][rR]?|[rR][fF]){_QUOTED})|(?P<string>[rRbBuU]{{0,2}}{_QUOTED})"
     r"|(?P<name>[^\W\d]\w*)|(?P<number>\.?\d[\w.]*)"
@@ -28,8 +28,8 @@ Patch = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Token:
-    """A token of code. `indent` is the width before it if it begins a line outside of brackets, and None if not.
+class Lexeme:
+    """A lexeme of code. `indent` is the width before it if it begins a line outside of brackets, and None if not.
 
     `depth` counts the brackets around it. A `name` may stand for a variable: it follows no dot, and names no argument.
     """
@@ -42,10 +42,10 @@ class Token:
     depth: int
 
 
-def _tokens(text: str) -> Iterator[Token]:
-    """Yield the tokens of a program, or of a part of one. What stands in an f-string's braces are tokens too."""
+def _lexemes(text: str) -> Iterator[Lexeme]:
+    """Yield the lexemes of a program, or of a part of one. What stands in an f-string's braces are lexemes too."""
     depth, last = 0, ""
-    for found in _TOKEN.finditer(text):
+    for found in _LEXEME.finditer(text):
         if found.lastgroup == "space":
             continue
         start, word = found.start(), found.group()
@@ -53,32 +53,32 @@ def _tokens(text: str) -> Iterator[Token]:
         before = text[text.rfind("\n", 0, start) + 1 : start]
         indent = len(before) if not before.strip() and depth == 0 else None
         if found.lastgroup == "fstring":
-            yield from _tokens_of_fstring(found, indent, depth)
+            yield from _lexemes_of_fstring(found, indent, depth)
         else:
             named = depth > 0 and last in ("(", ",") and _EQUALS.match(text, found.end()) is not None
             name = found.lastgroup == "name" and last != "." and not named
-            yield Token(word, start, found.end(), name, indent, depth)
+            yield Lexeme(word, start, found.end(), name, indent, depth)
         depth += word in _OPEN
         last = word
 
 
-def _tokens_of_fstring(found: re.Match[str], indent: int | None, depth: int) -> Iterator[Token]:
+def _lexemes_of_fstring(found: re.Match[str], indent: int | None, depth: int) -> Iterator[Lexeme]:
     at = found.start()
     for part in _HOLE.split(found.group()):
         if _HOLE.fullmatch(part):
-            for one in _tokens(part[1:-1]):
-                yield Token(one.text, at + 1 + one.start, at + 1 + one.end, one.name, None, depth + 1)
+            for one in _lexemes(part[1:-1]):
+                yield Lexeme(one.text, at + 1 + one.start, at + 1 + one.end, one.name, None, depth + 1)
         elif part:
-            yield Token(part, at, at + len(part), False, indent, depth)
+            yield Lexeme(part, at, at + len(part), False, indent, depth)
         at, indent = at + len(part), None
 
 
 class _Code:
-    """A program whose tokens and names are known: many patches are looked for in the same one."""
+    """A program whose lexemes and names are known: many patches are looked for in the same one."""
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.tokens = tuple(_tokens(text))
+        self.lexemes = tuple(_lexemes(text))
         self.tree = ast.parse(text)
 
     @cached_property
@@ -105,12 +105,12 @@ class _Code:
         imported = (name for node in ast.walk(self.tree) for name in _imported(node))
         return frozenset([*vars(builtins), *stored, *defined, *imported])
 
-    def may_be(self, old: str, token: Token) -> bool:
-        """Whether a token is a local name that may have been called `old` before."""
-        around = [one for one in self.functions if one[0] <= token.start < one[1]]
-        if not token.name or not around or old in self.lasting:
+    def may_be(self, old: str, lexeme: Lexeme) -> bool:
+        """Whether a lexeme is a local name that may have been called `old` before."""
+        around = [one for one in self.functions if one[0] <= lexeme.start < one[1]]
+        if not lexeme.name or not around or old in self.lasting:
             return False
-        return any(token.text in own for _, _, own, _ in around) and old not in around[0][3]
+        return any(lexeme.text in own for _, _, own, _ in around) and old not in around[0][3]
 
 
 _DEFINITION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -130,7 +130,7 @@ def _imported(node: ast.AST) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class _Match:
-    """A place that has the code of a patch: its first and last token, and the new names by the old ones."""
+    """A place that has the code of a patch: its first and last lexeme, and the new names by the old ones."""
 
     first: int
     last: int
@@ -152,9 +152,9 @@ def located(patch: Patch, program: str) -> Patch | None:
         code = _code(program)
     except (SyntaxError, ValueError):
         return otherwise
-    wanted = tuple(_tokens(find))
+    wanted = tuple(_lexemes(find))
     begins = find[:1].isspace()
-    places = range(len(code.tokens) - len(wanted) + 1) if wanted else ()
+    places = range(len(code.lexemes) - len(wanted) + 1) if wanted else ()
     matches = [found for at in places if (found := _match(code, wanted, at, begins)) is not None]
     moved = _moved(code, find, replace, wanted, matches[0]) if len(matches) == 1 else None
     return moved if moved is not None and _is_sound(moved, code) else otherwise
@@ -167,22 +167,22 @@ def _cuts_a_word(find: str, program: str) -> bool:
     return any(re.fullmatch(r"\w\w", end) is not None for end in ends)
 
 
-def _match(code: _Code, wanted: Sequence[Token], at: int, begins: bool) -> _Match | None:
-    """Return the match of some tokens that begins at one of the program's; `begins` if white space is before them."""
+def _match(code: _Code, wanted: Sequence[Lexeme], at: int, begins: bool) -> _Match | None:
+    """Return the match of some lexemes that begins at one of the program's; `begins` if white space is before them."""
     names: dict[str, str] = {}
     before: tuple[int, int] | None = None
-    for index, token in enumerate(wanted):
-        here = code.tokens[at + index]
-        if here.text != token.text and not (token.name and code.may_be(token.text, here)):
+    for index, lexeme in enumerate(wanted):
+        here = code.lexemes[at + index]
+        if here.text != lexeme.text and not (lexeme.name and code.may_be(lexeme.text, here)):
             return None
-        if token.name and here.name and names.setdefault(token.text, here.text) != here.text:
+        if lexeme.name and here.name and names.setdefault(lexeme.text, here.text) != here.text:
             return None
-        if index and here.depth == 0 and (token.indent is None) != (here.indent is None):
+        if index and here.depth == 0 and (lexeme.indent is None) != (here.indent is None):
             return None
-        if (index or begins) and token.indent is not None and here.indent is not None:
-            if before is not None and _sign(token.indent - before[0]) != _sign(here.indent - before[1]):
+        if (index or begins) and lexeme.indent is not None and here.indent is not None:
+            if before is not None and _sign(lexeme.indent - before[0]) != _sign(here.indent - before[1]):
                 return None
-            before = token.indent, here.indent
+            before = lexeme.indent, here.indent
     if len(set(names.values())) < len(names):
         return None
     return _Match(at, at + len(wanted) - 1, {old: new for old, new in names.items() if old != new})
@@ -192,12 +192,12 @@ def _sign(number: int) -> int:
     return (number > 0) - (number < 0)
 
 
-def _moved(code: _Code, find: str, replace: str, wanted: Sequence[Token], match: _Match) -> Patch | None:
+def _moved(code: _Code, find: str, replace: str, wanted: Sequence[Lexeme], match: _Match) -> Patch | None:
     """Return a patch in the words of a program: its names, and its indentation; None if its text is not unique there.
 
     It gets the rest of its lines if it is not unique without them.
     """
-    text, first, last = code.text, code.tokens[match.first], code.tokens[match.last]
+    text, first, last = code.text, code.lexemes[match.first], code.lexemes[match.last]
     start, end = first.start, last.end
     if find[:1].isspace():
         start -= len(text[:start]) - len(text[:start].rstrip(" \t\n" if "\n" in find[: wanted[0].start] else " \t"))
@@ -216,9 +216,9 @@ def _moved(code: _Code, find: str, replace: str, wanted: Sequence[Token], match:
     return (text[start:end], moved) if text.count(text[start:end]) == 1 else None
 
 
-def _shift(code: _Code, find: str, wanted: Sequence[Token], match: _Match) -> int:
+def _shift(code: _Code, find: str, wanted: Sequence[Lexeme], match: _Match) -> int:
     """Return by how much the program is indented more than the text of a patch."""
-    pairs = list(zip(wanted, code.tokens[match.first : match.last + 1], strict=True))
+    pairs = list(zip(wanted, code.lexemes[match.first : match.last + 1], strict=True))
     if not find[:1].isspace():
         pairs = pairs[1:]  # it begins in the middle of a line
     return next((here.indent - one.indent for one, here in pairs if None not in (one.indent, here.indent)), 0)  # type: ignore[operator]
@@ -234,12 +234,12 @@ def _shifted(line: str, shift: int) -> str:
 def _renamed(text: str, names: Mapping[str, str], in_brackets: bool) -> str:
     """Return code with new names in place of old ones; the name of an argument of a call is none of them."""
     parts, at, before = [], 0, ","
-    for token in _tokens(text):
-        is_argument = in_brackets and before == "," and _EQUALS.match(text, token.end)
-        before = token.text
-        if token.name and token.text in names and not is_argument:
-            parts += [text[at : token.start], names[token.text]]
-            at = token.end
+    for lexeme in _lexemes(text):
+        is_argument = in_brackets and before == "," and _EQUALS.match(text, lexeme.end)
+        before = lexeme.text
+        if lexeme.name and lexeme.text in names and not is_argument:
+            parts += [text[at : lexeme.start], names[lexeme.text]]
+            at = lexeme.end
     return "".join([*parts, text[at:]])
 
 

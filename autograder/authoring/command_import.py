@@ -1,7 +1,7 @@
 """Turn an assignment of nbgrader into an exercise: its solution, its texts, and its asserts as first checks.
 
-It reads one notebook, the instructor's, and runs none of it. It names every cell and assert that has no place in an
-exercise. Then it runs small changes of the solution, and says which of them the asserts let pass.
+It reads the instructor's notebook, and names every cell and assert that has no place in an exercise. Then it runs small
+changes of the solution, and says which of them the asserts let pass.
 """
 
 import argparse
@@ -97,6 +97,7 @@ def run(options: argparse.Namespace) -> int:
     """Run the command."""
     course = read_course(find_course(), empty=True)
     refuse_kit(course, "import")
+    load_suite(course, ())  # which asks whether the folder is trusted, before anything is written
     name = options.name or re.sub(r"\W+", "_", options.file.stem.lower()).strip("_")
     exercise_id = id_of(course, name)
     imported = read_assignment(_cells(options.file), exercise_id[:4], options.file.name)

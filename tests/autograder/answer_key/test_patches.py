@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from autograder.answer_key import CatalogueError, WrongProgram, patched, read_catalogue, unknown_names
-from autograder.answer_key.patches import _tokens, located
+from autograder.answer_key.patches import _lexemes, located
 from autograder.course import read_course
 from tests.support import tiny
 
@@ -127,10 +127,10 @@ def local_names(text: str) -> frozenset[str]:
 
 def reworded(text: str, names: frozenset[str]) -> str:
     parts, at = [], 0
-    for token in _tokens(text):
-        if token.name and token.text in names:
-            parts.append(f"{text[at : token.end]}_here")
-            at = token.end
+    for lexeme in _lexemes(text):
+        if lexeme.name and lexeme.text in names:
+            parts.append(f"{text[at : lexeme.end]}_here")
+            at = lexeme.end
     return "".join([*parts, text[at:]])
 
 
