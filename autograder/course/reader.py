@@ -669,6 +669,7 @@ KEYS = (
 )
 """The keys of course.toml."""
 
+NAMES = 'a list of names without addresses, like ["Ada Lovelace"]'
 LICENSE = "an identifier of spdx.org/licenses, like CC-BY-4.0 or MIT"
 
 _LICENSE = re.compile(r"[A-Za-z0-9.+()-]+( [A-Za-z0-9.+()-]+)*")
@@ -718,7 +719,7 @@ def read_course(root: Path, *, empty: bool = False) -> Course:
         parts=parts,
         usual=read_usual(top),
         license=top.value("license", LICENSE, _as_license, required=False) or "",
-        authors=top.value("authors", 'a list of names, like ["Ada Lovelace"]', _as_names, required=False) or (),
+        authors=top.value("authors", NAMES, _as_names, required=False) or (),
     )
     course = taking(course, read_take(top, course))
     course = replace(course, assignments=read_assignments(top, course))

@@ -217,7 +217,7 @@ ONE_MISTAKE = [
     (
         "seed = 7",
         'seed = 7\nauthors = ["Ada <ada@example.org>"]',
-        'course.toml:3: authors is ["Ada <ada@example.org>"], expected a list of names, like ["Ada Lovelace"]',
+        'course.toml:3: authors is a list of 1, expected a list of names without addresses, like ["Ada Lovelace"]',
     ),
     ("[limits]\ncpu_seconds = 5\n", "limits = 5\n", "course.toml:4: limits is 5, expected a table"),
     (
