@@ -5,9 +5,18 @@ from typing import TYPE_CHECKING
 from autograder.faces import face
 
 if TYPE_CHECKING:
-    from .catalogue import CatalogueError, WrongProgram, patched, read_catalogue, read_ported
+    from .catalogue import (
+        CatalogueError,
+        WrongProgram,
+        patched,
+        programs_of,
+        read_catalogue,
+        read_ported,
+        unknown_names,
+    )
     from .key import BY_MODE, AnswerKey, Failures, Misconception, to_record
     from .keys import Keys, Outcomes
+    from .patches import lacking
     from .released import ENGINE, file_digest, open_keys, read_manifest
 
 __getattr__ = face(__name__)

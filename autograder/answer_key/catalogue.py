@@ -1,6 +1,7 @@
 """The catalogue of misconceptions: named wrong programs, each a small patch of the solution's source."""
 
 import ast
+import builtins
 import json
 import re
 import tomllib
@@ -24,6 +25,7 @@ from autograder.protocol import (
 )
 
 from .key import BY_MODE, Condition, Failing
+from .patches import Patch, lacking, located
 
 TEXTS = {"name": 80, "explanation": 240, "hint": 200}
 """The texts every misconception has, and their longest length."""
@@ -35,7 +37,7 @@ KEYS = (
     *TEXTS,
     *MORE_TEXTS,
     *("convention", "destroys", "any_exception", "when", "without_idea"),
-    *("find", "replace", "patches", "same_as"),
+    *("find", "replace", "patches", "program", "same_as"),
 )
 """The keys of a misconception."""
 
@@ -58,6 +60,9 @@ class WrongProgram:
     With `any_exception` its name is true of every program that raises in the same checks, whatever the exception is.
     `when` has words that the code must use for the name to be true of it, and words that it must not use after `not`.
     With `without_idea` it does everything but what the exercise is about, so it must earn little.
+
+    It is the solution with `patches`, or a whole `program` that stands in a file of its own. `moved` says that a patch
+    has another text in the catalogue: the solution was reworded since.
     """
 
     id: str
@@ -71,6 +76,8 @@ class WrongProgram:
     when: tuple[str, ...] = ()
     without_idea: bool = False
     destroys: str = ""
+    program: str = ""
+    moved: bool = False
 
 
 class CatalogueError(Exception):
@@ -86,7 +93,8 @@ def read_catalogue(
     `CatalogueError` for mistakes; with `unfit`, a list, it gets their sentences, and what has one is left out.
     """
     entries = _entries(file)
-    problems = [(id_, sentence) for id_, entry in entries.items() for sentence in _problems(entry, solution, parse)]
+    fitted = {id_: _Fitted(file, entry, solution) for id_, entry in entries.items()}
+    problems = [(id_, sentence) for id_, one in fitted.items() for sentence in _problems(one, parse)]
     broken = {id_ for id_, _ in problems}
     problems += [(id_, f"same_as names {other}, which names it not") for id_, other in _one_sided(entries)]
     problems += [(id_, f"has the name of {other}; give each a name of its own") for id_, other in _same_names(entries)]
@@ -100,13 +108,15 @@ def read_catalogue(
             entry["name"],
             entry["explanation"],
             entry["hint"],
-            _patches(entry),
+            fitted[id_].patches,
             _same_as(entry),
             entry.get("convention", ""),
             entry.get("any_exception", False),
             tuple(entry.get("when", ())),
             entry.get("without_idea", False),
             entry.get("destroys", ""),
+            fitted[id_].program,
+            fitted[id_].moved,
         )
         for id_, entry in entries.items()
         if id_ not in broken
@@ -120,11 +130,10 @@ def read_ported(file: Path, program: str, known: Collection[str]) -> dict[str, s
     """
     entries = _entries(file)
     problems = [(id_, "no misconception has this id") for id_ in entries if id_ not in known]
-    problems += [
-        (id_, sentence) for id_, entry in entries.items() for sentence in _patch_problems(entry, program, "program")
-    ]
+    fitted = {id_: _Fitted(file, entry, program) for id_, entry in entries.items()}
+    problems += [(id_, sentence) for id_, one in fitted.items() for sentence in _patch_problems(one, "program")]
     _raise(file, problems)
-    return {id_: _applied(_patches(entry), program) for id_, entry in entries.items()}
+    return {id_: one.text for id_, one in fitted.items()}
 
 
 def _raise(file: Path, problems: Iterable[tuple[str, str]]) -> None:
@@ -155,7 +164,49 @@ def _entries(file: Path) -> Mapping[str, Any]:
 
 def patched(solution: str, misconception: WrongProgram) -> str:
     """Return the wrong program."""
-    return _applied(misconception.patches, solution)
+    return misconception.program or _applied(misconception.patches, solution)
+
+
+@dataclass(frozen=True)
+class _Fitted:
+    """An entry of a catalogue, and the solution that it belongs to."""
+
+    file: Path
+    entry: Any
+    solution: str
+
+    @cached_property
+    def patches(self) -> tuple[Patch, ...]:
+        """The patches in the words of the solution: one that has no place there is as the catalogue has it."""
+        if self.is_program:
+            return ()
+        return tuple(located(patch, self.base) or patch for patch in _patches(self.entry))
+
+    @cached_property
+    def base(self) -> str:
+        return _with_plain_ends(self.solution)
+
+    @property
+    def is_program(self) -> bool:
+        return isinstance(self.entry, dict) and "program" in self.entry
+
+    @property
+    def moved(self) -> bool:
+        return not self.is_program and self.patches != _patches(self.entry)
+
+    @cached_property
+    def program(self) -> str:
+        """The text of the file that the entry names; "" if it names none. Raises OSError and UnicodeDecodeError."""
+        return _with_plain_ends(read_text(programs_of(self.file) / self.entry["program"])) if self.is_program else ""
+
+    @property
+    def text(self) -> str:
+        return self.program or _applied(self.patches, self.solution)
+
+
+def programs_of(catalogue: Path) -> Path:
+    """Return the folder beside a catalogue that has whole wrong programs, each in a file that an entry names."""
+    return catalogue.with_suffix("")
 
 
 def _applied(patches: Iterable[tuple[str, str]], program: str) -> str:
@@ -168,6 +219,15 @@ def _applied(patches: Iterable[tuple[str, str]], program: str) -> str:
 def _with_plain_ends(text: str) -> str:
     """Return a text with the line ends of TOML: a file that Windows wrote has others, and its patches would not fit."""
     return text.replace("\r\n", "\n")
+
+
+def unknown_names(misconception: WrongProgram, solution: str) -> list[str]:
+    """Return the names that a wrong program uses and binds nowhere, unlike the solution: they raise a NameError."""
+    known = set(_WORD.findall(solution)) | set(vars(builtins))
+    if not misconception.program and all(known.issuperset(_WORD.findall(text)) for _, text in misconception.patches):
+        return []
+    wrong, right = _program(patched(solution, misconception)), _program(solution)
+    return sorted(lacking(wrong.tree) - lacking(right.tree))
 
 
 class _Program:
@@ -216,6 +276,7 @@ def owners_of(misconception: WrongProgram, solution: str) -> tuple[str, ...]:
 NOT = "not "
 """Begins an entry of `when`: the code must not use the word behind it."""
 
+_PROGRAM = re.compile(r"[\w-]+\.py")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _CODE = re.compile(r"`([^`]+)`")
 
@@ -272,7 +333,7 @@ def _own_attributes(nodes: Iterable[ast.AST]) -> Iterator[str]:
                 yield name
 
 
-def _patches(entry: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+def _patches(entry: Mapping[str, Any]) -> tuple[Patch, ...]:
     patches = entry.get("patches", [entry])
     return tuple((_trimmed(patch["find"]), _trimmed(patch["replace"])) for patch in patches)
 
@@ -285,7 +346,8 @@ def _same_as(entry: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(entry.get("same_as", ()))
 
 
-def _problems(entry: Any, solution: str, parse: bool) -> Iterable[str]:
+def _problems(fitted: _Fitted, parse: bool) -> Iterable[str]:
+    entry = fitted.entry
     if not isinstance(entry, dict):
         yield "is no table; write [id] above its name, explanation, hint, find and replace"
         return
@@ -314,20 +376,20 @@ def _problems(entry: Any, solution: str, parse: bool) -> Iterable[str]:
     otherwise = f"expected {', '.join(KEYS)}"
     for key in sorted(slips):
         yield f"has {key}, which means nothing here; {suggestion(key, KEYS, otherwise)}"
-    if {"find", "replace", "patches"} & {near for near in slips.values() if near not in entry}:
+    if {"find", "replace", "patches", "program"} & {near for near in slips.values() if near not in entry}:
         return
-    unfit = list(_patch_problems(entry, solution, "solution"))
+    unfit = list(_patch_problems(fitted, "solution"))
     if not unfit and parse:
-        unfit = list(_syntax_problems(entry, solution)) or list(_condition_problems(entry, solution))
+        unfit = list(_syntax_problems(fitted)) or list(_condition_problems(fitted))
     yield from unfit
 
 
-def _condition_problems(entry: Mapping[str, Any], solution: str) -> Iterable[str]:
+def _condition_problems(fitted: _Fitted) -> Iterable[str]:
     """Yield why the words of `when` do not tell a wrong program from the solution."""
-    when = entry.get("when", ())
+    when = fitted.entry.get("when", ())
     if not when:
         return
-    right, wrong = (words_of(ast.parse(text)) for text in (solution, _applied(_patches(entry), solution)))
+    right, wrong = (words_of(ast.parse(text)) for text in (fitted.solution, fitted.text))
     has, had = (set().union(*words.values()) for words in (wrong, right))
     for word in when:
         if (word.removeprefix(NOT) in has) == word.startswith(NOT):
@@ -336,25 +398,52 @@ def _condition_problems(entry: Mapping[str, Any], solution: str) -> Iterable[str
         yield "its when is true of the solution too; name a word that only one of the two uses"
 
 
-def _syntax_problems(entry: Any, solution: str) -> Iterable[str]:
+def _syntax_problems(fitted: _Fitted) -> Iterable[str]:
     """Yield why a wrong program is no Python, with the line in the solution to which the patch leads."""
     try:
-        ast.parse(_applied(_patches(entry), solution))
+        ast.parse(fitted.text)
     except (SyntaxError, ValueError) as error:
         where = f"line {error.lineno}: {error.msg}" if isinstance(error, SyntaxError) else str(error)
+        if fitted.is_program:
+            yield f"its program {fitted.entry['program']} is no Python ({where}); correct it"
+            return
         yield f"with its replace, the solution is no Python ({where}); correct its replace"
 
 
-def _patch_problems(entry: Any, program: str, word: str) -> Iterable[str]:
-    """Yield what is wrong with the patches of a program; `word` is what to call it."""
+def _program_problems(fitted: _Fitted) -> Iterable[str]:
+    """Yield why the file of a whole wrong program cannot be read."""
+    name, folder = fitted.entry["program"], programs_of(fitted.file).name
+    if {"find", "replace", "patches"} & set(fitted.entry):
+        yield "has find, replace or patches beside program, which have no effect; keep one of them"
+    if not isinstance(name, str) or not _PROGRAM.fullmatch(name):
+        yield f'its program is {name!r}, expected the name of a file in {folder}/, like "{fitted.file.stem[5:]}.py"'
+        return
+    try:
+        empty = not fitted.program.strip()
+    except FileNotFoundError:
+        there = sorted(file.name for file in programs_of(fitted.file).glob("*.py"))
+        yield f"its program {folder}/{name} is missing; {suggestion(name, there, 'write it there')}"
+    except (OSError, UnicodeDecodeError) as error:
+        yield f"its program {folder}/{name} cannot be read ({error}); save it as a text in UTF-8"
+    else:
+        if empty:
+            yield f"its program {folder}/{name} is empty; write the whole wrong program there"
+
+
+def _patch_problems(fitted: _Fitted, word: str) -> Iterable[str]:
+    """Yield what is wrong with the patches of a program, or with its file; `word` is what to call what is patched."""
+    entry = fitted.entry
+    if fitted.is_program:
+        yield from _program_problems(fitted)
+        return
     if isinstance(entry, dict) and "patches" in entry and {"find", "replace"} & set(entry):
         yield "has find or replace beside patches, which has no effect; keep one of them"
     try:
-        patches = _patches(entry)
+        patches = fitted.patches
     except (KeyError, TypeError, AttributeError):
-        yield "needs find and replace, or patches = [{find = ..., replace = ...}]"
+        yield "needs find and replace, or patches = [{find = ..., replace = ...}], or program"
         return
-    program = _with_plain_ends(program)
+    program = fitted.base
     for find, replace in patches:
         count = program.count(find) if find else 0
         if count != 1:

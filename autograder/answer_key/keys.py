@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
+from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -65,10 +66,11 @@ from .catalogue import (
     marks_of,
     owners_of,
     patched,
+    programs_of,
     read_catalogue,
     read_failing,
 )
-from .key import AnswerKey, Failing, Failures, Misconception, from_record, to_record
+from .key import AnswerKey, Condition, Failing, Failures, Misconception, from_record, to_record
 
 if TYPE_CHECKING:
     from autograder.runner import RecordedTrace
@@ -212,7 +214,7 @@ class Keys:
     """Finds the answer keys of a suite for one seed and device: from the cache, or by running the solutions.
 
     `on_progress(exercise, done, all)` is called for each wrong program of a catalogue that is run. With `slots`, a
-    semaphore, at most so many programs run at a time.
+    semaphore, at most so many programs run at a time. `runner` is what runs them, if not a new one.
     """
 
     def __init__(
@@ -224,13 +226,14 @@ class Keys:
         cache: Path | None = None,
         on_progress: Callable[[str, int, int], None] | None = None,
         slots: AbstractContextManager[object] | None = None,
+        runner: Runner | None = None,
     ) -> None:
         self.suite = suite
         self.on_progress = on_progress
         self.seed = seed
         self.device = device
         self.cache = cache if cache is not None else suite.course.root / ".course" / "cache"
-        self._runner = Runner(suite, seed=seed, device=device, shared=True, slots=slots)
+        self._runner = runner or Runner(suite, seed=seed, device=device, shared=True, slots=slots)
 
     def get(self, exercise: Exercise, failures: Failures | None = None, *, known: AnswerKey | None = None) -> AnswerKey:
         """Return the key of an exercise; raises `GraderProblem` when it cannot be made.
@@ -357,6 +360,7 @@ class Keys:
             repr(self.suite.course.sizes_of(exercise)).encode(),
             self.suite.sources[f"test_{exercise.id}.py"],
             read_plain(catalogue) if catalogue.is_file() else b"",
+            *(file.name.encode() + b"\0" + read_plain(file) for file in sorted(programs_of(catalogue).glob("*.py"))),
             *(name.encode() + b"\0" + data for name, data in sorted(sources.items())),
         ]
         return digest_of_parts(parts)[:32]
@@ -370,9 +374,8 @@ class Keys:
         entries = []
         for wrong in catalogue:
             known = wrong.id, wrong.name, wrong.explanation, wrong.hint, wrong.same_as, dict[Key, Any]()
-            changes = marks_of(wrong, solution), owners_of(wrong, solution), wrong.convention
-            fix = fix_of(patched(solution, wrong), solution)
-            stated = wrong.any_exception, condition_of(wrong, solution, contract), bool(wrong.when)
+            marks, owners, fix, condition = _known_by_source(wrong, solution, contract)
+            changes, stated = (marks, owners, wrong.convention), (wrong.any_exception, condition, bool(wrong.when))
             entries.append(Misconception(*known, *changes, fix, *stated, failing.get(wrong.id, every)))
         return AnswerKey(self.reference(exercise).reference, tuple(entries))
 
@@ -429,6 +432,7 @@ class Keys:
         catalogue = self._catalogue(exercise, sources, parse=False, unfit=[])
         parts = [
             repr((self.suite.course.sizes_of(exercise), [(wrong.id, wrong.patches) for wrong in catalogue])).encode(),
+            *(_code(wrong.program.encode()) for wrong in catalogue if wrong.program),
             _code(self.suite.sources[f"test_{exercise.id}.py"]),
             *(name.encode() + b"\0" + _code(data) for name, data in sorted(sources.items())),
         ]
@@ -514,6 +518,15 @@ class Keys:
         """Return the file of a check and a line in it, that of its declaration unless another one is given."""
         declared = next(one for one in self.suite.checks[exercise.id] if one.id == check)
         return f"{self.suite.course.checks_file(exercise).name}, line {line or declared.line}"
+
+
+@lru_cache(maxsize=512)
+def _known_by_source(
+    wrong: WrongProgram, solution: str, contract: frozenset[str]
+) -> tuple[tuple[str, ...], tuple[str, ...], str, Condition]:
+    """Return the marks, the owners, the fix and the condition of a misconception; an author asks at every save."""
+    fix = fix_of(patched(solution, wrong), solution)
+    return marks_of(wrong, solution), owners_of(wrong, solution), fix, condition_of(wrong, solution, contract)
 
 
 def _code(source: bytes) -> bytes:

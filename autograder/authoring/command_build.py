@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from autograder.answer_key import CatalogueError, read_catalogue
 from autograder.cli import CommandParser, say, warn
 from autograder.course import (
     COURSE_FILE,
@@ -18,6 +19,7 @@ from autograder.course import (
     find_course,
     load_suite,
     read_course,
+    read_text,
     refuse_kit,
     require_texts,
     resolve_exercise,
@@ -28,6 +30,7 @@ from autograder.ending import FAIL, PASS
 from autograder.report import listed, plural
 from autograder.submission import stale_notebooks
 
+from .naming import with_patches
 from .oversights import made_leftovers
 from .reference_parts import PartError, stale_parts
 
@@ -95,6 +98,8 @@ def add_options(parser: CommandParser) -> None:
     parser.add_argument("exercises", nargs="*", metavar="EX", help=f"{parser.exercise} (default: all)")
     parser.add_argument("--check", action="store_true", help="write nothing; list stale files, and exit with 1 if any")
     parser.add_argument("--force", action="store_true", help="replace files that were edited")
+    does = "rewrite first the patches of misconceptions that a reworded solution has in other words"
+    parser.add_argument("--repair", action="store_true", help=does)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -104,6 +109,11 @@ def run(options: argparse.Namespace) -> int:
     named = [resolve_exercise(course, word) for word in options.exercises]
     exercises = [exercise for exercise in course.exercises if not named or exercise in named]
     require_texts(course, exercises)
+    if options.repair:
+        if options.check:
+            raise UsageError("--check writes nothing, and --repair rewrites patches; leave one of them out")
+        for exercise in exercises:
+            repair(course, exercise)
     stale = find_stale(course, exercises if named else None, write_parts=not options.check)
     left_over = [] if named else made_leftovers(course)
     if left_over:
@@ -131,6 +141,25 @@ def run(options: argparse.Namespace) -> int:
         given = "what the solutions give"
         raise UsageError(f"{names} {differs} from {given}: `{_command(named)} --force` replaces {them}")
     return PASS
+
+
+def repair(course: Course, exercise: Exercise) -> None:
+    """Rewrite the patches of an exercise that its solution has in other words, and say which.
+
+    Those that have no place stay: `course validate` names them.
+    """
+    file = course.solutions_dir / "misconceptions" / f"{exercise.id}.toml"
+    try:
+        entries = read_catalogue(file, read_text(course.solutions_dir / exercise.file), unfit=[])
+    except CatalogueError as error:
+        raise UsageError(str(error)) from error
+    moved = [entry for entry in entries if entry.moved]
+    if moved:
+        text = read_text(file)
+        for entry in moved:
+            text = with_patches(text, entry.id, entry.patches)
+        write_atomically(file, text)
+        say(f"rewrote in {file.relative_to(course.root)}: {', '.join(entry.id for entry in moved)}")
 
 
 def _command(named: Sequence[Exercise]) -> str:

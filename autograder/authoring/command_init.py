@@ -16,14 +16,19 @@ from .new import new_course
 def add_options(parser: CommandParser) -> None:
     """Add the options of the command."""
     parser.add_argument("folder", type=Path, metavar="DIR", help="where to write it: a new or empty folder")
-    parser.add_argument("--torch", action="store_true", help="students use PyTorch (default: plain Python)")
+    kinds = parser.add_mutually_exclusive_group()
+    kinds.add_argument("--numpy", action="store_true", help="students use NumPy (default: plain Python)")
+    kinds.add_argument("--torch", action="store_true", help="students use PyTorch (default: plain Python)")
     parser.add_argument("--title", metavar="TEXT", help="the title of the course (default: the name of the folder)")
 
 
 def run(options: argparse.Namespace) -> int:
     """Run the command. The new course is trusted: all its code is the kit's."""
-    files = new_course(options.folder, tensors=options.torch, title=options.title)
+    kind = "torch" if options.torch else "numpy" if options.numpy else "plain"
+    files = new_course(options.folder, kind, title=options.title)
     trust_folder(options.folder)
-    say(f"made {len(files)} files in {options.folder}: a course with one exercise")
+    for file in files:
+        say(f"made {options.folder / file.relative_to(options.folder.resolve())}")
+    say("It is a course with one exercise.")
     say(f"Next: cd {options.folder}, then `course build` and `course validate`. Its README.md goes on from there.")
     return PASS

@@ -27,7 +27,7 @@ from autograder.report import plural
 
 from .leaks import Leak
 from .oversights import unfinished_texts
-from .release import examine_kit, megabytes, release_kit, require_folder, require_project, seed_warning
+from .release import examine_kit, license_warning, megabytes, release_kit, require_folder, require_project, seed_warning
 
 MOST_SHOWN = 20
 """More leaks have one cause, mostly: a solution in the wrong folder."""
@@ -66,6 +66,8 @@ def run(options: argparse.Namespace) -> int:
         require_project()
     elif not options.check:
         require_folder(options.folder)
+    if not options.check:
+        warn(license_warning(course))
     warn(seed_warning(course))
     for exercise in course.exercises:
         for sentence in unfinished_texts(course, exercise):

@@ -4,9 +4,12 @@ Exit status: 0 if they do, 1 if not.
 """
 
 import argparse
+import contextlib
 import os
+import tempfile
+import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from operator import itemgetter
@@ -14,17 +17,25 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
+from autograder import ending
+from autograder.answer_key import CatalogueError
 from autograder.cli import JOBS, CommandParser, add_json, make_console, positive, say, show_count, show_keys, warn
 from autograder.course import (
+    COURSE_FILE,
     WHOLE,
+    CourseError,
     Suite,
+    SuiteError,
     UsageError,
+    entries_of,
     find_course,
     load_suite,
+    nearest,
     read_course,
     refuse_kit,
     require_texts,
     resolve_exercise,
+    unknown,
     with_sizes,
     with_steps,
     write_atomically,
@@ -33,9 +44,11 @@ from autograder.ending import FAIL, PASS
 from autograder.judge import SELF_CHECK
 from autograder.progress import normalize_device, write_json
 from autograder.report import kilobytes, number, plural
+from autograder.runner import GraderProblem
 
 from .new import rescaled_points
-from .proof import ExerciseProof, Validation, hold_failing, page, validate
+from .programs import Memory
+from .proof import ExerciseProof, Part, Validation, hold_failing, page, validate
 from .styles import Losses, Sample, calibrate, cells, misconceptions, ported, prove_once, tables, wrong_programs
 
 if TYPE_CHECKING:
@@ -60,6 +73,11 @@ def add_options(parser: CommandParser) -> None:
     add("--costs", action="store_true", help="print the share of its exercise's points that each misconception costs")
     add("--sizes", type=Path, metavar="FILE", help="take the sizes of the axes from FILE (default: course.toml)")
     add("--page", type=Path, metavar="FILE", help="write to FILE which check catches which misconception")
+    add("--watch", action="store_true", help="prove again at every save what it touches; Ctrl-C ends it")
+    does = "prove this check only; may be repeated"
+    add("--check", action="append", default=[], metavar="NAME", help=does)
+    does = "prove this misconception only; may be repeated"
+    add("--misconception", action="append", default=[], metavar="NAME", help=does)
     add("--jobs", type=positive, metavar="N", help=JOBS)
     add("--device", default="cpu", metavar="NAME", help="where the programs run: cpu, cuda or mps (default: cpu)")
     add("--seed", type=int, metavar="N", help="use different inputs and weights (default: the seed of course.toml)")
@@ -68,17 +86,15 @@ def add_options(parser: CommandParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
-    course = read_course(find_course())
-    refuse_kit(course, "validate")
-    if options.sizes is not None:
-        course = with_sizes(course, options.sizes)
-    named = {resolve_exercise(course, word).id for word in options.exercises}
-    wanted = [exercise for exercise in course.exercises if not named or exercise.id in named]
-    require_texts(course, wanted)
-    suite = with_steps(load_suite(course, wanted))
-    seed = course.seed if options.seed is None else options.seed
     jobs = options.jobs or os.cpu_count() or 1
     device = _device(options)
+    if options.watch:
+        return _watch(options, jobs, device)
+    suite = _suite(options)
+    course = suite.course
+    seed = course.seed if options.seed is None else options.seed
+    if options.check or options.misconception:
+        return _validate_part(suite, options, seed, jobs, device)
     result = validate(suite, seed=seed, jobs=jobs, device=device, on_progress=_show_progress, on_keys=show_keys)
     if device == "cpu" and options.sizes is None:
         result = hold_failing(suite, result)
@@ -105,6 +121,199 @@ def run(options: argparse.Namespace) -> int:
         say(_places_sentence(places))
     _show_calibrations(styles, known)
     return status
+
+
+def _suite(options: argparse.Namespace) -> Suite:
+    """Return the exercises that are to be proved, as their files are now."""
+    course = read_course(find_course())
+    refuse_kit(course, "validate")
+    if options.sizes is not None:
+        course = with_sizes(course, options.sizes)
+    named = {resolve_exercise(course, word).id for word in options.exercises}
+    wanted = [exercise for exercise in course.exercises if not named or exercise.id in named]
+    require_texts(course, wanted)
+    return with_steps(load_suite(course, wanted))
+
+
+# A part of the proof: some checks, or some misconceptions. It writes no file: those hold what a whole proof found.
+
+
+def _validate_part(suite: Suite, options: argparse.Namespace, seed: int, jobs: int, device: str) -> int:
+    """Prove some checks, or some misconceptions, and say that it is a part."""
+    _refuse_with(options, "--check" if options.check else "--misconception")
+    part = Part(frozenset(options.check), frozenset(options.misconception))
+    suite = _with_part(suite, part)
+    result = validate(
+        suite, seed=seed, jobs=jobs, device=device, on_progress=_show_progress, on_keys=show_keys, part=part
+    )
+    status = PASS if result.ok else FAIL
+    if write_json(options.json, result.to_json()):
+        return status
+    for problem in result.problems:
+        say(problem)
+    for exercise in result.exercises:
+        for check in sorted(part.checks & {check.id for check in suite.checks[exercise.id]}):
+            caught = [id_ for id_, failing in _fails(result, exercise.id).items() if check in failing]
+            names = f": {', '.join(caught)}" if caught else ""
+            say(f"{check} is failed by {len(caught)} of {plural(exercise.misconceptions, 'misconception')}{names}")
+    for one in result.proofs if part.misconceptions else ():
+        if one.kind == "misconception":
+            failed = [check for check, status in one.checks.items() if status != "pass"]
+            say(f"{one.name} fails {', '.join(failed) or 'no check'}, and is named {one.named or 'by none'}")
+    found = plural(len(result.problems), "problem") if result.problems else "no problem"
+    whole = " ".join(["course validate", *(exercise.number for exercise in suite.exercises)])
+    say(f"a part of the proof: {found}, {result.seconds:.1f} s, seed {seed}. `{whole}` proves everything")
+    return status
+
+
+def _refuse_with(options: argparse.Namespace, name: str) -> None:
+    """Raise `UsageError` for options that need a whole proof."""
+    of_whole = ("once", "places", "styles", "ported", "costs", "page")
+    if others := [f"--{other}" for other in of_whole if getattr(options, other)]:
+        raise UsageError(f"{name} proves a part, and {others[0]} needs a whole proof; leave one of them out")
+
+
+def _with_part(suite: Suite, part: Part) -> Suite:
+    """Return the exercises that have the checks and misconceptions of a part. Raises `UsageError` if none has one."""
+    checks = {exercise.id: {check.id for check in suite.checks[exercise.id]} for exercise in suite.exercises}
+    wrong = {exercise.id: set(entries_of(suite.course, exercise)) for exercise in suite.exercises}
+    for wanted, there, what in ((part.checks, checks, "check"), (part.misconceptions, wrong, "misconception")):
+        known = sorted(set().union(*there.values()))
+        for name in sorted(wanted - {*known}):
+            listed = f"Expected one of {', '.join(known[:MOST_NEWS])}{', ...' if known[MOST_NEWS:] else ''}."
+            raise UsageError(unknown(what, name, [nearest(name, known)], more=listed))
+    own = [
+        exercise
+        for exercise in suite.exercises
+        if (part.checks & checks[exercise.id] or not part.checks)
+        and (part.misconceptions & wrong[exercise.id] or not part.misconceptions)
+    ]
+    if not own:
+        raise UsageError("no exercise has both the check and the misconception; leave one of them out")
+    return replace(suite, checks={exercise.id: suite.checks[exercise.id] for exercise in own})
+
+
+def _fails(result: Validation, exercise: str) -> dict[str, set[str]]:
+    """Return the checks that each misconception of an exercise fails."""
+    own = (proof for proof in result.proofs if proof.exercise == exercise and proof.kind == "misconception")
+    return {proof.name: {id_ for id_, status in proof.checks.items() if status != "pass"} for proof in own}
+
+
+# Prove again at every save. A memory keeps what was run, so only what an edit touches runs again.
+
+POLL_SECONDS = 0.2
+MOST_NEWS = 12
+"""Lines of one kind of news: more have one cause, mostly."""
+
+LONGEST_GONE = 100
+"""Characters of a problem that is solved: its author knows it."""
+
+WORST_FIRST = ("solution", "accepted", "reference parts", "stub", "empty", "unwritten", "misconception")
+"""The kinds of programs, as their problems are told: what stands on a wrong solution is wrong too."""
+
+Files = dict[str, tuple[int, int]]
+
+
+def _watch(options: argparse.Namespace, jobs: int, device: str) -> int:
+    """Prove the exercises, and again at every save, until a signal ends the program."""
+    _refuse_with(options, "--watch")
+    if options.check or options.misconception or options.json:
+        raise UsageError("--watch proves what a save touches; leave --check, --misconception and --json out")
+    root = find_course()
+    memory, last, before = Memory(), None, Files()
+    with ending.temporary(lambda: Path(tempfile.mkdtemp(prefix="course-watch-"))) as cache:
+        try:
+            while True:
+                files = _settled(root, before)
+                changed = sorted(name for name in {*files, *before} if files.get(name) != before.get(name))
+                if COURSE_FILE in changed:
+                    memory.close()
+                    memory = Memory()  # limits and libraries belong to workers
+                if last is not None:
+                    say(f"{', '.join(changed[:3])}{' and more' if changed[3:] else ''} changed")
+                before = files
+                try:
+                    last = _prove_again(options, jobs, device, cache, memory, last)
+                except (CourseError, SuiteError, UsageError, CatalogueError, GraderProblem) as error:
+                    say(str(error))
+                    last = last or Validation(0, 0.0, (), ())
+        finally:
+            memory.close()
+
+
+def _settled(root: Path, before: Files) -> Files:
+    """Return the files of a course as soon as they differ and no longer change."""
+    files = _files(root)
+    while files == before:
+        time.sleep(POLL_SECONDS)
+        files = _files(root)
+    while (again := _files(root)) != files:
+        files = again
+        time.sleep(POLL_SECONDS / 4)
+    return files
+
+
+def _files(root: Path) -> Files:
+    found = Files()
+    for file in [root / COURSE_FILE, *(root / "solutions").rglob("*"), *(root / "tests" / "exercises").rglob("*")]:
+        with contextlib.suppress(OSError):
+            status = file.stat()
+            if file.suffix in (".py", ".toml") and "__pycache__" not in file.parts:
+                found[file.relative_to(root).as_posix()] = (status.st_mtime_ns, status.st_size)
+    return found
+
+
+def _prove_again(
+    options: argparse.Namespace, jobs: int, device: str, cache: Path, memory: Memory, last: Validation | None
+) -> Validation:
+    """Prove right programs first, as nothing else matters while they fail; then the rest. Say what is news."""
+    started, ran = time.monotonic(), memory.ran
+    suite = _suite(options)
+    seed = suite.course.seed if options.seed is None else options.seed
+    prove = partial(validate, suite, seed=seed, jobs=jobs, device=device, cache=cache, memory=memory)
+    known = set(last.problems) if last is not None else set()
+    said = [problem for problem in _worst_first(prove(part=Part(right=True))) if problem not in known]
+    if said:
+        _say_some(said, "new: ")
+    else:
+        say(f"right programs: nothing new, {time.monotonic() - started:.1f} s")
+    result = prove()
+    _say_some([problem for problem in _worst_first(result) if problem not in {*known, *said}], "new: ")
+    if last is not None:
+        _say_some([_cut(problem) for problem in last.problems if problem not in result.problems], "gone: ")
+        for exercise in result.exercises:
+            _say_some(list(_moved(_fails(last, exercise.id), _fails(result, exercise.id))), "")
+    found = plural(len(result.problems), "problem") if result.problems else "no problem"
+    seconds = time.monotonic() - started
+    say(f"{found}, {seconds:.1f} s, {plural(memory.ran - ran, 'trial')} run; sizes and costs are not proved here")
+    return result
+
+
+def _worst_first(result: Validation) -> list[str]:
+    """Return the problems of a proof, those of right programs first."""
+    rank = {problem: WORST_FIRST.index(proof.kind) for proof in result.proofs for problem in proof.problems}
+    return sorted(result.problems, key=lambda problem: rank.get(problem, 0 if not result.proofs else len(WORST_FIRST)))
+
+
+def _moved(before: Mapping[str, set[str]], now: Mapping[str, set[str]]) -> Iterator[str]:
+    """Yield a sentence for each check that other misconceptions fail than before."""
+    both = before.keys() & now.keys()
+    for check in sorted({check for name in both for check in before[name] ^ now[name]}):
+        more = [name for name in sorted(both) if check in now[name] - before[name]]
+        fewer = [name for name in sorted(both) if check in before[name] - now[name]]
+        parts = [f"now also {', '.join(more)}"] * bool(more) + [f"no longer {', '.join(fewer)}"] * bool(fewer)
+        yield f"{check} is failed by: {'; '.join(parts)}"
+
+
+def _cut(sentence: str) -> str:
+    return sentence if len(sentence) <= LONGEST_GONE else f"{sentence[: LONGEST_GONE - 3]}..."
+
+
+def _say_some(sentences: Sequence[str], before: str) -> None:
+    for sentence in sentences[:MOST_NEWS]:
+        say(f"{before}{sentence}")
+    if len(sentences) > MOST_NEWS:
+        say(f"{before}{len(sentences) - MOST_NEWS} more")
 
 
 def _device(options: argparse.Namespace) -> str:

@@ -1,20 +1,23 @@
 """The running engine as a distribution: its files, and what pip needs to install it again on another machine."""
 
 import json
+import re
 import tomllib
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import Distribution, PackageNotFoundError, distribution, packages_distributions
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from autograder import DISTRIBUTION, __version__
-from autograder.course import EXTRAS, KIT, UsageError
+from autograder.course import COURSE_FILE, EXTRAS, KIT, LICENSE, Course, UsageError
 
 ENGINE = Path(__file__).parents[1]
 """The folder of the package: in a checkout, in a kit or where pip installed it."""
@@ -22,11 +25,17 @@ ENGINE = Path(__file__).parents[1]
 SKELETON = Path(__file__).with_name("skeleton")
 """The course that `course init` makes."""
 
+ENGINE_LICENSE = "LICENSE.engine"
+"""The file of a kit with the licence of its engine: LICENSE, if there is one, is that of its course."""
+
+LICENSE_OF_ENGINE = "MIT"
+
 OF_STUDENTS = ("lsp", "mcp", "notebook", "nbgrader", "review")
 """The extras that every kit has."""
 
 PYPROJECT = """\
 # Installs the engine of this kit from this folder. `course release` made it.
+# The lessons and checks are the course's; the engine in autograder/ has a licence of its own, {engine_license}.
 
 [build-system]
 requires = ["hatchling"]
@@ -34,9 +43,8 @@ build-backend = "hatchling.build"
 
 [project]
 name = "{name}"
-description = "The engine of a kit"
-license = "MIT"
-license-files = ["LICENSE"]
+description = {description}
+{about}license-files = ["LICENSE*"]
 requires-python = "{python}"
 dynamic = ["version"]
 dependencies = {dependencies}
@@ -70,20 +78,22 @@ def requirement(*extras: str) -> str:
     return f"{name}=={__version__}"
 
 
-def engine_files(libraries: Sequence[str]) -> dict[str, bytes]:
+def engine_files(course: Course) -> dict[str, bytes]:
     """Return the files of a kit that install the engine and the libraries of its course.
 
-    They are the sources, pyproject.toml, the installed versions as constraints, and the licence. What only an extra
-    needs has no constraint: a kit is installed without them, and pip finds their versions.
+    They are the sources, pyproject.toml, the installed versions as constraints, and the engine's licence. What only an
+    extra needs has no constraint: a kit is installed without them, and pip finds their versions. Raises `UsageError`
+    for a license of the course that pip would refuse.
     """
+    libraries = course.libraries
     python, licence, declared = _declared()
     needed = [*_wanted(declared), *chain(*(_library(declared, library) for library in libraries))]
     extras = {name: list(_wanted(declared, name)) for name in (*OF_STUDENTS, *sorted(EXTRAS.intersection(libraries)))}
     return {
         **{f"{ENGINE.name}/{file.relative_to(ENGINE).as_posix()}": file.read_bytes() for file in _sources()},
-        "pyproject.toml": _pyproject(python, needed, extras).encode(),
+        "pyproject.toml": _pyproject(course, python, needed, extras).encode(),
         "constraints.txt": (CONSTRAINTS + "".join(f"{pin}\n" for pin in _pins(needed))).encode(),
-        "LICENSE": licence.encode(),
+        ENGINE_LICENSE: licence.encode(),
     }
 
 
@@ -112,18 +122,19 @@ def _declared() -> tuple[str, str, list[str]]:
     A checkout says so itself: what pip keeps about it is as old as its installation.
     """
     table = _project()
-    if not is_project():
+    if "optional-dependencies" not in table:
         installed = _installed()
         licence = installed.read_text("licenses/LICENSE") or ""
         return installed.metadata["Requires-Python"], licence, list(installed.requires or ())
     extras = table["optional-dependencies"].items()
     optional = [f'{text}; extra == "{extra}"' for extra, texts in extras for text in texts]
-    licence = (ENGINE.parent / "LICENSE").read_text("utf-8")
+    file = next(file for name in (ENGINE_LICENSE, "LICENSE") if (file := ENGINE.parent / name).is_file())
+    licence = file.read_text("utf-8")
     return table["requires-python"], licence, [*table["dependencies"], *optional]
 
 
 def is_project() -> bool:
-    """Say whether the engine runs from its own project: a clone, where it can be built, or a kit."""
+    """Say whether the engine runs from its own project, a clone, where it can be built."""
     return _project().get("name") == DISTRIBUTION
 
 
@@ -132,14 +143,55 @@ def _project() -> dict[str, Any]:
     return tomllib.loads(file.read_text("utf-8")).get("project", {}) if file.is_file() else {}
 
 
-def _pyproject(python: str, needed: Iterable[Requirement], extras: Mapping[str, Iterable[Requirement]]) -> str:
-    """Return a pyproject.toml for the engine alone: what students need, and no tools of its developers."""
+def _pyproject(
+    course: Course, python: str, needed: Iterable[Requirement], extras: Mapping[str, Iterable[Requirement]]
+) -> str:
+    """Return the pyproject.toml of a kit: what students need, and no tools of developers.
+
+    It has the name of the course, its authors, and a licence only if the course states one.
+    """
+    license_ = license_of(course)
+    about = [f"license = {json.dumps(license_)}"] if license_ else []
+    people = ", ".join(f"{{name = {json.dumps(name, ensure_ascii=False)}}}" for name in course.authors)
+    about += [f"authors = [{people}]"] if people else []
     return PYPROJECT.format(
-        name=DISTRIBUTION,
+        engine_license=ENGINE_LICENSE,
+        name=_name_of(course),
+        description=json.dumps(" ".join(course.title.split()), ensure_ascii=False),
+        about="".join(f"{line}\n" for line in about),
         python=SpecifierSet(python),
         dependencies=_array(needed),
         extras="\n".join(f"{name} = {_array(requirements)}" for name, requirements in extras.items()),
     )
+
+
+def license_of(course: Course) -> str:
+    """Return the licence of a kit, in which the engine has its own; "" if the course states none.
+
+    Raises `UsageError` for one that pip does not know: students could not install the kit.
+    """
+    for problem in license_problems(course):
+        raise UsageError(problem)
+    if not course.license:
+        return ""
+    own = canonicalize_license_expression(course.license)
+    if own == LICENSE_OF_ENGINE:
+        return own
+    return f"{f'({own})' if ' OR ' in own else own} AND {LICENSE_OF_ENGINE}"
+
+
+def license_problems(course: Course) -> Iterator[str]:
+    """Yield a sentence if pip does not know the licence of a course."""
+    try:
+        canonicalize_license_expression(course.license or LICENSE_OF_ENGINE)
+    except InvalidLicenseExpression:
+        yield f"license of {COURSE_FILE} is {json.dumps(course.license)}, which pip does not know; expected {LICENSE}"
+
+
+def _name_of(course: Course) -> str:
+    """Return the name of a kit for pip, from the title; the end keeps it apart from what the kit requires."""
+    plain = unicodedata.normalize("NFKD", course.title).encode("ascii", "ignore").decode().lower()
+    return "-".join([*re.findall("[a-z0-9]+", plain), "kit"])
 
 
 def _library(declared: Sequence[str], library: str) -> list[Requirement]:

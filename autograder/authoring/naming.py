@@ -6,6 +6,7 @@ For each standard check that no misconception fails, a default one has its texts
 import ast
 import json
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
@@ -82,6 +83,67 @@ def append_entry(course: Course, exercise: Exercise, name: str, entry: str) -> P
     file.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(file, f"{catalogue.rstrip()}\n{entry}".lstrip("\n"))
     return file
+
+
+# Rewrite the patches of a catalogue that a reworded solution has in other words.
+
+_TABLE = re.compile(r"^\[", re.MULTILINE)
+_VALUE = re.compile(
+    r"""(?:^|[{,])\s*(?P<key>find|replace)\s*=\s*(?P<value>'{3}.*?'{3,5}|"{3}(?:[^\\]|\\.)*?"{3,5}|'[^'\n]*'|"(?:[^"\\\n]|\\.)*")""",
+    re.DOTALL | re.MULTILINE,
+)
+
+
+def with_patches(text: str, id_: str, patches: Sequence[Patch]) -> str:
+    """Return the text of a catalogue with other patches of one misconception, and everything else as it was.
+
+    Raises `UsageError` if it is not written so that they can be replaced.
+    """
+    wanted = tomllib.loads(text)
+    entry = wanted[id_]
+    for table, (find, replace) in zip(entry.get("patches", [entry]), patches, strict=True):
+        table.update(find=find, replace=replace)
+    header = re.search(rf'^\[(?:{re.escape(id_)}|"{re.escape(id_)}")\]', text, re.MULTILINE)
+    start = header.end() if header else 0
+    following = _TABLE.search(text, start)
+    end = following.start() if following else len(text)
+    values = [one for patch in patches for one in patch]
+    found = list(_VALUE.finditer(text, start, end))
+    keys = [match["key"] for match in found]
+    parts, at = [], 0
+    for match, value in zip(found, _in_order(keys, values), strict=False):
+        parts += [text[at : match.start("value")], _quoted(value, like=match["value"])]
+        at = match.end("value")
+    made = "".join([*parts, text[at:]])
+    # The text is edited, not written anew, so the result is compared with what it should mean.
+    if len(found) != len(values) or _trimmed(tomllib.loads(made)) != _trimmed(wanted):
+        raise UsageError(f"the patches of {id_} cannot be rewritten where they stand; write them as find = ... lines")
+    return made
+
+
+def _quoted(text: str, like: str) -> str:
+    """Return a text as TOML, in the quotes of another one where they fit."""
+    if "\n" in text:
+        return _literal(text)
+    return f"'{text}'" if like.startswith("'") and "'" not in text else _basic(text)
+
+
+def _in_order(keys: Sequence[str], values: Sequence[str]) -> Iterator[str]:
+    """Yield each find and replace in the order in which a catalogue has them: some have replace first."""
+    for at in range(0, len(values) - 1, 2):
+        yield from reversed(values[at : at + 2]) if keys[at : at + 1] == ["replace"] else values[at : at + 2]
+
+
+def _trimmed(data: object) -> object:
+    """Return the tables of a catalogue without the line end that its longer texts have."""
+    match data:
+        case dict():
+            return {key: _trimmed(value) for key, value in data.items()}
+        case list():
+            return [_trimmed(value) for value in data]
+        case str():
+            return data.removesuffix("\n")
+    return data
 
 
 def patches_of(solution: str, source: str | bytes, parts: Iterable[str]) -> tuple[Patch, ...]:

@@ -4,13 +4,23 @@ import json
 import keyword
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from autograder.course import COURSE_FILE, STEPS_PREFIX, Course, CourseError, UsageError, find_course, write_atomically
+from autograder.course import (
+    COURSE_FILE,
+    STEPS_PREFIX,
+    Course,
+    CourseError,
+    Part,
+    UsageError,
+    find_course,
+    suggestion,
+    write_atomically,
+)
 from autograder.report import number
 
 from .engine import SKELETON, requirement
@@ -25,22 +35,26 @@ class EntryError(Exception):
     """A text that an entry cannot be added to; the message is a sentence."""
 
 
-def with_entry(text: str, entry: str) -> str:
-    """Return the text with an `[[exercises]]` entry after those that are there. Raises `EntryError`."""
+def with_entry(text: str, entry: str, at: int | None = None) -> str:
+    """Return the text with an `[[exercises]]` entry after so many of those there, or all. Raises `EntryError`."""
     lines = text.splitlines(keepends=True)
-    place = _place(lines)
+    place = _place(lines, at)
     before, after = "".join(lines[:place]).rstrip(), "".join(lines[place:]).lstrip()
     made = f"{before}\n\n{entry.strip()}\n" + (f"\n{after}" if after else "")
     # The text is edited line by line, so the result is compared with what it should mean.
-    if _read(made) != _expected(text, entry):
+    if _read(made) != _expected(text, entry, at):
         raise EntryError("the exercises of course.toml are not written as [[exercises]] tables; write them so")
     return made
 
 
-def _place(lines: list[str]) -> int:
-    """Return the line after the last table of an exercise: the next table with its comments, or the end."""
+def _place(lines: list[str], at: int | None) -> int:
+    """Return the line after the tables of `at` exercises, or of all: the next table with its comments, or the end."""
     tables = [(number, match[1]) for number, line in enumerate(lines) if (match := _TABLE.match(line))]
-    last = max((number for number, name in tables if name == _EXERCISES), default=None)
+    begins = [number for number, name in tables if name == _EXERCISES and lines[number].lstrip().startswith("[[")]
+    until = begins[at] if at is not None and at < len(begins) else len(lines)
+    last = max((number for number, name in tables if name == _EXERCISES and number < until), default=None)
+    if last is None and until < len(lines):
+        last = until - 1
     following = [number for number, _ in tables if last is not None and number > last]
     place = following[0] if following else len(lines)
     while following and place > 0 and (lines[place - 1].startswith("#") or not lines[place - 1].strip()):
@@ -55,10 +69,12 @@ def _read(text: str) -> dict[str, Any] | None:
         return None
 
 
-def _expected(text: str, entry: str) -> dict[str, Any]:
+def _expected(text: str, entry: str, at: int | None) -> dict[str, Any]:
     before, added = tomllib.loads(text, parse_float=Decimal), tomllib.loads(entry, parse_float=Decimal)
     exercises = before.get(_EXERCISES, [])
-    every = [*(exercises if isinstance(exercises, list) else []), *added[_EXERCISES]]
+    every = [*(exercises if isinstance(exercises, list) else [])]
+    place = at if at is not None else len(every)
+    every[place:place] = added[_EXERCISES]
     return {**before, _EXERCISES: every}
 
 
@@ -153,20 +169,31 @@ PLAIN = {
 """What differs between the new exercises of courses with PyTorch, with NumPy, and in plain Python."""
 
 
-def new_exercise(course: Course, name: str) -> list[Path]:
+def new_exercise(course: Course, name: str, part: str | None = None) -> list[Path]:
     """Write the files of a new exercise and its entry in course.toml; return the files, course.toml last.
 
-    Raises `UsageError` for an invalid name, or one that is taken: then nothing was written.
+    It is the last one of its `part`: without a name, of the last part. Raises `UsageError` for an invalid name, or one
+    that is taken: then nothing was written.
     """
-    exercise_id = _id(course, name)
-    texts = _texts(course, exercise_id)
+    exercise_id = id_of(course, name)
+    owner = _part(course, part)
+    return write_exercise(course, _texts(course, exercise_id, owner), _fields(course, exercise_id, owner), owner)
+
+
+def write_exercise(
+    course: Course, texts: dict[Path, str], fields: Mapping[str, object], part: Part | None
+) -> list[Path]:
+    """Write the files of an exercise, and its entry with these fields to course.toml; return them, course.toml last.
+
+    Raises `UsageError` if one of the files exists: then nothing was written.
+    """
     taken = [file for file in texts if file.exists()]
     if taken:
         raise UsageError(f"{taken[0]} exists already, so nothing was written; choose another name")
     file = course.root / COURSE_FILE
-    entry = ENTRY.format(**_fields(course, exercise_id))
+    entry = ENTRY.format(**fields)
     try:
-        texts[file] = with_entry(file.read_bytes().decode("utf-8-sig"), entry)
+        texts[file] = with_entry(file.read_bytes().decode("utf-8-sig"), entry, _position(course, part))
     except EntryError as error:
         raise UsageError(f"{error}, or add this by hand:\n{entry}") from error
     for path, text in texts.items():
@@ -175,7 +202,27 @@ def new_exercise(course: Course, name: str) -> list[Path]:
     return list(texts)
 
 
-def _id(course: Course, name: str) -> str:
+def _part(course: Course, name: str | None) -> Part | None:
+    """Return the part that a new exercise belongs to, if the course has parts. Raises `UsageError`."""
+    ids = [part.id for part in course.parts]
+    if name is None:
+        return course.parts[-1] if course.parts else None
+    if name not in ids:
+        expected = f"expected one of {', '.join(ids)}" if ids else "the course has none, so leave --part out"
+        raise UsageError(f"there is no part {name}; {suggestion(name, ids, expected)}")
+    return course.parts[ids.index(name)]
+
+
+def _position(course: Course, part: Part | None) -> int | None:
+    """Return how many exercises are before the end of a part: those of a part stand together."""
+    if part is None:
+        return None
+    data = tomllib.loads((course.root / COURSE_FILE).read_text("utf-8-sig"))
+    ids = [table["id"] for table in data["parts"]]
+    return sum(table.get("part") in ids[: ids.index(part.id) + 1] for table in data.get(_EXERCISES, []))
+
+
+def id_of(course: Course, name: str) -> str:
     """Return the id of a new exercise: the name with the next number, unless it has one of its own."""
     numbers = {exercise.number: exercise.id for exercise in course.every}
     following = int(max(numbers, default="00")) + 1
@@ -194,10 +241,17 @@ def _id(course: Course, name: str) -> str:
     return exercise_id
 
 
-def _fields(course: Course, exercise_id: str) -> dict[str, object]:
+def entry_fields(course: Course, exercise_id: str, title: str, points: float) -> dict[str, object]:
+    """Return what the entry of an exercise says, in the last part of a course with parts."""
+    owner = _part(course, None)
+    own = {"title": title.replace("\\", "").replace('"', "'"), "points": f"{points:g}"}
+    return {**_fields(course, exercise_id, owner), **own}
+
+
+def _fields(course: Course, exercise_id: str, part: Part | None) -> dict[str, object]:
     name = exercise_id[5:]
     kind = TENSORS if "torch" in course.libraries else NUMPY if "numpy" in course.libraries else PLAIN
-    sizes = (course.parts[-1].sizes if course.parts else ()) or course.sizes
+    sizes = (part.sizes if part else ()) or course.sizes
     axes = " ".join([*sizes[0]][:2])
     imports = f"{kind['import']}\n\n\n" if "import" in kind else ""
     return {
@@ -206,8 +260,8 @@ def _fields(course: Course, exercise_id: str) -> dict[str, object]:
         "imports": imports,
         "first_cell": imports and f"{imports}# %%\n",
         "id": exercise_id,
-        "part": f'part = "{course.parts[-1].id}"\n' if course.parts else "",
-        "whole": "its part" if course.parts else "the course",
+        "part": f'part = "{part.id}"\n' if part else "",
+        "whole": "its part" if part else "the course",
         "number": exercise_id[:4],
         "name": name,
         "dashes": name.replace("_", "-"),
@@ -236,8 +290,8 @@ def rescaled_points(course: Course) -> Iterator[str]:
             yield f"the points of {owner} add up to {shares:f} and are scaled to {total:f}: {first}"
 
 
-def _texts(course: Course, exercise_id: str) -> dict[Path, str]:
-    fields = _fields(course, exercise_id)
+def _texts(course: Course, exercise_id: str, part: Part | None) -> dict[Path, str]:
+    fields = _fields(course, exercise_id, part)
     solutions = course.solutions_dir
     return {
         solutions / f"{exercise_id}.py": SOLUTION.format(**fields),
@@ -255,8 +309,8 @@ EXAMPLE = "ex01_distances"
 LONGEST_TITLE = 60
 
 
-def new_course(folder: Path, *, tensors: bool, title: str | None = None) -> list[Path]:
-    """Write a course to a new or empty folder, and return its files. `tensors` says whether its programs use torch.
+def new_course(folder: Path, kind: str = "plain", *, title: str | None = None) -> list[Path]:
+    """Write a course to a new or empty folder, and return its files. Its `kind` is "plain", "numpy" or "torch".
 
     Raises `UsageError` for a folder that cannot hold it: then nothing was written.
     """
@@ -266,7 +320,7 @@ def new_course(folder: Path, *, tensors: bool, title: str | None = None) -> list
         title = root.name.replace("-", " ").replace("_", " ").strip().capitalize()
     if not title.strip() or len(title) > LONGEST_TITLE or not title.isprintable():
         raise UsageError(f"the title {title!r} is not one line of 1 to {LONGEST_TITLE} characters; give --title TEXT")
-    texts = _course_texts(title, "torch" if tensors else "plain")
+    texts = _course_texts(title, kind)
     for name, text in texts.items():
         file = root / name
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -308,7 +362,7 @@ def _course_texts(title: str, kind: str) -> dict[str, str]:
         ".gitignore": "gitignore.txt",
         "AGENTS.md": "agents.txt",
         ".github/workflows/course.yml": "workflow.txt",
-        f"{checks}/test_{EXAMPLE}.py": f"{kind}/checks.txt",
+        f"{checks}/test_{EXAMPLE}.py": f"{'torch' if kind == 'numpy' else kind}/checks.txt",
         f"{checks}/{STEPS_PREFIX}{EXAMPLE}.py": f"{kind}/steps.txt",
         f"{checks}/hints/{EXAMPLE}.toml": "hints.txt",
         f"{solutions}/misconceptions/{EXAMPLE}.toml": f"{kind}/misconceptions.txt",

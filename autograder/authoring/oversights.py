@@ -13,6 +13,7 @@ from itertools import takewhile
 from pathlib import Path
 from types import ModuleType
 
+from autograder.answer_key import WrongProgram, unknown_names
 from autograder.checks import Check, Key, Raises, reads_clock
 from autograder.comparison import Expected, passes
 from autograder.course import (
@@ -172,6 +173,18 @@ def _imports(file: Path) -> Iterator[tuple[int, str]]:
                 yield from ((node.lineno, name.name.partition(".")[0]) for name in names)
             case ast.ImportFrom(module=str(module), level=0):
                 yield node.lineno, module.partition(".")[0]
+
+
+def reworded_patches(course: Course, exercise: Exercise, catalogue: Sequence[WrongProgram]) -> Iterator[str]:
+    """Yield a sentence about patches that the solution has in other words, and one for each with names it lacks."""
+    solution = read_text(course.solutions_dir / exercise.file)
+    if moved := [entry.id for entry in catalogue if entry.moved]:
+        repair = f"`course build {exercise.number} --repair` rewrites them"
+        yield f"the solution has the patches of {', '.join(moved)} in other words, and they still fit; {repair}"
+    for entry in catalogue:
+        if names := unknown_names(entry, solution):
+            means = "if that is not the mistake, write the names that the solution has now"
+            yield f"the misconception {entry.id} uses {', '.join(names)}, which nothing defines; {means}"
 
 
 def catalogue_mistakes(suite: Suite) -> Iterator[str]:
@@ -347,6 +360,7 @@ OF_EXERCISES = (
     *("exercises/{}.py", "exercises/notebooks/{}.ipynb", "solutions/{}.py"),
     *("tests/exercises/test_{}.py", f"tests/exercises/{STEPS_PREFIX}{{}}.py", f"{HINTS}/{{}}.toml"),
     *("solutions/misconceptions/{}.toml", "solutions/misconceptions/{}.json", "solutions/equivalents/{}.toml"),
+    "solutions/misconceptions/{}",
     "solutions/accepted/{}",
     *("solutions/accepted/whole/*/{}.py", "solutions/accepted/whole/*/{}.toml"),
     *("solutions/reference_parts/{}.py", "tests/exercises/reference_parts/{}.json"),
@@ -379,6 +393,18 @@ def leftover_problems(course: Course) -> Iterator[str]:
     ids = [exercise.id for exercise in course.every]
     for name, files in leftovers(course).items():
         yield f"{', '.join(files)}: {COURSE_FILE} has no exercise {name}; {suggestion(name, ids, _remedy(files))}"
+    for exercise in course.every:
+        for file in _unnamed_programs(course, exercise):
+            catalogue = f"solutions/misconceptions/{exercise.id}.toml"
+            named = f'no misconception has program = "{file.name}"; name it in {catalogue}, or remove the file'
+            yield f"{file.relative_to(course.root).as_posix()}: {named}"
+
+
+def _unnamed_programs(course: Course, exercise: Exercise) -> list[Path]:
+    """Return the wrong programs beside a catalogue that no entry of it names."""
+    folder = course.solutions_dir / "misconceptions" / exercise.id
+    named = [entry.get("program") for entry in entries_of(course, exercise).values()]
+    return [file for file in sorted(folder.glob("*.py")) if file.name not in named]
 
 
 def made_leftovers(course: Course) -> list[str]:
@@ -395,7 +421,7 @@ def is_leftover(course: Course, file: Path) -> bool:
 
 def _is_other(pattern: str, name: str, file: Path) -> bool:
     """Whether a file is none of an exercise that was removed: a helper, a folder without programs, whole courses."""
-    if pattern.endswith("accepted/{}"):
+    if pattern.endswith(("accepted/{}", "misconceptions/{}")):
         return name == "whole" or not any(file.glob("*.py"))
     return pattern in _MAY_HAVE_OTHERS and not ID.fullmatch(name)
 

@@ -8,18 +8,18 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from autograder.answer_key import Keys, WrongProgram, patched, read_catalogue
 from autograder.checks import Key, counted_checks
 from autograder.comparison import Expected, passes
-from autograder.course import BEGIN, END, WHOLE, Exercise, Suite, load_suite, make_stub
+from autograder.course import BEGIN, END, STEPS_PREFIX, WHOLE, Exercise, Suite, digest_of_parts, load_suite, make_stub
 from autograder.judge import Budget, Grader
 from autograder.protocol import statements
 from autograder.results import Report
-from autograder.runner import Runner
+from autograder.runner import Observed, Outcome, Plan, Run, Runner, Survey, WorkerFailure
 from autograder.submission import Submission, digest
 
 # Empty programs: they have every name, shape, dtype and device of an exercise, but compute nothing.
@@ -229,6 +229,15 @@ def catalogue_of(suite: Suite, exercise: Exercise, unfit: list[str] | None = Non
 
 # Run many trusted programs of the course, several at a time, with workers that are reused.
 
+MakeRunner = Callable[[Suite, int, str], Runner]
+"""Takes a suite, a seed and a device."""
+
+
+def new_runner(suite: Suite, seed: int, device: str) -> Runner:
+    """Return a runner of its own, whose worker goes on from one program to the next."""
+    return Runner(suite, seed=seed, device=device, shared=True)
+
+
 OnProgress = Callable[[int, int], None]
 """Takes the number of what is finished and of all: programs, or answer keys."""
 
@@ -254,6 +263,7 @@ def run_in_workers(
     *,
     seed: int,
     device: str = "cpu",
+    make_runner: MakeRunner = new_runner,
 ) -> Iterator[Result]:
     """Yield the result of `work` for each item, in order; as many at a time as the pool has threads.
 
@@ -266,7 +276,7 @@ def run_in_workers(
         try:
             runner = free.pop()
         except IndexError:
-            runner = Runner(suite, seed=seed, device=device, shared=True)
+            runner = make_runner(suite, seed, device)
             made.append(runner)
         try:
             return work(item, runner)
@@ -295,6 +305,7 @@ def with_keys(
     device: str = "cpu",
     cache: Path | None = None,
     on_progress: OnProgress = lambda *_: None,
+    make_runner: MakeRunner = new_runner,
 ) -> Iterator[Result]:
     """Yield what `work` returns of each exercise and the answer keys, in order.
 
@@ -302,12 +313,166 @@ def with_keys(
     """
 
     def worked(exercise: Exercise) -> Result:
-        with Keys(suite, seed=seed, device=device, cache=cache) as own:
+        runner = make_runner(suite, seed, device)
+        with Keys(suite, seed=seed, device=device, cache=cache, runner=runner) as own:
             return work(exercise, own)
 
     for done, result in enumerate(pool.map(worked, exercises), 1):
         on_progress(done, len(exercises))
         yield result
+
+
+# Remember what programs returned, so that an author who saves a file waits only for what the edit touches.
+
+
+class Memory:
+    """Workers that stay ready, and what checks returned for each program, by the code of both.
+
+    A program is known by its lines without comments; one that raised, by its whole text, since the number of a line is
+    part of the outcome. A check is known by its own code, and by that of all it uses in its file and in those beside
+    it.
+    """
+
+    def __init__(self) -> None:
+        self.known: dict[tuple[object, ...], Outcome] = {}
+        self.surveys: dict[tuple[object, ...], dict[str, Survey]] = {}
+        self.ran = 0
+        self._free: deque[RememberingRunner] = deque()
+        self._every: list[RememberingRunner] = []
+
+    def runner(self, suite: Suite, seed: int, device: str) -> "RememberingRunner":
+        """Return a runner that closes only when this memory does."""
+        try:
+            runner = self._free.pop()
+        except IndexError:
+            runner = RememberingRunner(self, suite, seed=seed, device=device, shared=True)
+            self._every.append(runner)
+        runner.suite, runner.seed = suite, seed
+        return runner
+
+    def give_back(self, runner: "RememberingRunner") -> None:
+        """Take a runner that is free again."""
+        if runner not in self._free:
+            self._free.append(runner)
+
+    def close(self) -> None:
+        """End all workers."""
+        for runner in self._every:
+            runner.end()
+
+
+class RememberingRunner(Runner):
+    """A runner that runs only the trials that its memory does not know."""
+
+    def __init__(self, memory: Memory, suite: Suite, *, seed: int, device: str, shared: bool) -> None:
+        super().__init__(suite, seed=seed, device=device, shared=shared)
+        self._memory = memory
+
+    def close(self) -> None:
+        """Give the worker back, ready for the next program."""
+        self._memory.give_back(self)
+
+    def end(self) -> None:
+        """End the worker."""
+        super().close()
+
+    def run(self, sources: Mapping[str, bytes], plan: Plan, **options: Any) -> Run:
+        """Run what is not known of a plan on the files of one program; takes what `Runner.run` takes."""
+        if options.get("trace"):
+            return super().run(sources, plan, **options)
+        memory, probes = self._memory, options.get("probes", "checks")
+        parts = options.get("reference_parts") or {}
+        how = (self.seed, self.device, options.get("exact", False), options.get("trusted", False), probes)
+        around = (*how, _digest(*(item for part in sorted(parts.items()) for item in part)), repr(self.limits))
+        text = (*around, _digest(*(item for part in sorted(sources.items()) for item in part)))
+        code = (*around, _digest(*(item for name in sorted(sources) for item in (name, _code(sources[name])))))
+        names = {exercise: self._digests(exercise, probes) for exercise in plan}
+        found, left = Run(surveys=dict(memory.surveys.get(text, {}))), dict[str, list[Key]]()
+        for exercise, trials in plan.items():
+            for trial in trials:
+                at = (exercise, trial, names[exercise].get(trial[0], names[exercise][""]))
+                outcome = memory.known.get((*code, *at)) or memory.known.get((*text, *at))
+                if outcome is not None:
+                    found.put(exercise, trial, outcome)
+                else:
+                    left.setdefault(exercise, []).append(trial)
+        surveyed = options.get("trusted") or text in memory.surveys
+        if not left and surveyed:
+            return found
+        asked = left or {exercise: trials[:1] for exercise, trials in plan.items()}
+        run = super().run(sources, asked, **options)
+        memory.surveys.setdefault(text, run.surveys)
+        memory.ran += sum(map(len, run.outcomes.values()))
+        for exercise, outcomes in run.outcomes.items():
+            for trial, outcome in outcomes.items():
+                at = (exercise, trial, names[exercise].get(trial[0], names[exercise][""]))
+                if not isinstance(outcome, WorkerFailure):  # it may have been the machine's
+                    memory.known[(*(code if isinstance(outcome, Observed) else text), *at)] = outcome
+        for exercise, known in found.outcomes.items():
+            run.outcomes[exercise] = {**known, **run.outcomes.get(exercise, {})}
+        return run
+
+    def _digests(self, exercise: str, probes: str) -> Mapping[str, str]:
+        """Return a digest of each check of an exercise; under "" that of a check which is found nowhere."""
+        course = self.suite.course
+        own = course.exercise(exercise)
+        own_files = {course.checks_file(other).name for other in course.every}
+        beside = [file for file in sorted(course.checks_dir.glob("*.py")) if file.name not in own_files]
+        helpers = [file.read_bytes() for file in beside if not file.stem.startswith(STEPS_PREFIX)]
+        shared = _digest(repr((course.sizes_of(own), own.forbidden, course.libraries)), *helpers)
+        files = (f"test_{exercise}.py", f"{STEPS_PREFIX}{exercise}.py")
+        texts = [self.suite.sources.get(name, b"") for name in files]
+        whole = _digest(shared, *texts)
+        if probes != "checks":
+            return {"": whole}
+        code = _code_of_lines(texts[0])
+        own_lines = {check.id: check.line for check in self.suite.checks[exercise]}
+        return {"": whole, **{id_: _digest(shared, code[line]) for id_, line in own_lines.items() if line in code}}
+
+
+def _code(source: bytes) -> bytes:
+    """Return the lines of a file that are no comment: a lesson that is rewritten changes no program."""
+    return b"\n".join(line for line in source.splitlines() if line.strip() and not line.lstrip().startswith(b"#"))
+
+
+def _digest(*parts: bytes | str) -> str:
+    return digest_of_parts(part if isinstance(part, bytes) else part.encode() for part in parts)
+
+
+@lru_cache(maxsize=64)
+def _code_of_lines(source: bytes) -> Mapping[int, str]:
+    """Return by line the code of the statement there, with that of all statements of its file that it uses."""
+    body = ast.parse(source).body
+    owners: dict[str, set[int]] = {}
+    for at, statement in enumerate(body):
+        for name in _bound(statement):
+            owners.setdefault(name, set()).add(at)
+    uses = [{node.id for node in ast.walk(one) if isinstance(node, ast.Name)} for one in body]
+    found = {}
+    for at, statement in enumerate(body):
+        reached, left = {at}, [at]
+        while left:
+            more = set().union(*(owners.get(name, set()) for name in uses[left.pop()])) - reached
+            reached |= more
+            left += more
+        code = "\n".join(ast.dump(body[one]) for one in sorted(reached))
+        decorated = [one.lineno for one in getattr(statement, "decorator_list", ())]
+        first = min([statement.lineno, *decorated])
+        found.update(dict.fromkeys(range(first, (statement.end_lineno or first) + 1), code))
+    return found
+
+
+def _bound(statement: ast.stmt) -> Iterator[str]:
+    """Yield the names that a statement of a file defines, imports or assigns."""
+    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        yield statement.name
+        return
+    for node in ast.walk(statement):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()) | ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                yield name
+            case ast.Import(names=names) | ast.ImportFrom(names=names):
+                yield from ((one.asname or one.name).partition(".")[0] for one in names)
 
 
 def grade_each(

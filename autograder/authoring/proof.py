@@ -28,6 +28,7 @@ from autograder.report import render
 from autograder.results import CheckResult, ExerciseResult
 from autograder.runner import CourseProblem, GraderProblem, Observed, Outcome, Run, Runner, of_own_programs
 
+from .engine import license_problems
 from .leaks import leaking_texts
 from .oversights import (
     catalogue_mistakes,
@@ -39,6 +40,7 @@ from .oversights import (
     not_following,
     reading_clocks,
     regions_without_todo,
+    reworded_patches,
     starts_without_todo,
     todos_of_others,
     unchanging,
@@ -47,9 +49,11 @@ from .oversights import (
 )
 from .programs import (
     Kind,
+    Memory,
     OnProgress,
     Program,
     catalogue_of,
+    new_runner,
     over_budget,
     points_of,
     pool_of,
@@ -121,11 +125,18 @@ def _line(rows: Grid) -> str:
 
 
 def unexpected(
-    program: Program, result: ExerciseResult, twins: Callable[[str], Sequence[str]], *, may_be_unknown: bool
+    program: Program,
+    result: ExerciseResult,
+    twins: Callable[[str], Sequence[str]],
+    *,
+    may_be_unknown: bool,
+    every_check: bool = True,
 ) -> Iterable[str]:
     """Yield a sentence for everything that a program should not have got.
 
     `twins` returns the misconceptions that give a check equal results; it is called only for one without a name.
+    Without `every_check` the result has some checks only: they do not say whether a wrong program is caught, nor as
+    what.
 
     On another device than the CPU a misconception `may_be_unknown`: a tensor left on the CPU fails every check alike.
     """
@@ -135,6 +146,8 @@ def unexpected(
     if program.kind == "stub":
         if result.status != "not_started" or result.score:
             yield f"the stub is {result.status} with {result.score / 100:g} points, expected not_started with 0"
+    elif program.kind in ("unwritten", "misconception") and not every_check:
+        return
     elif program.kind == "unwritten":
         if not failed:
             yield (
@@ -294,7 +307,8 @@ class Validation:
     """The proof of a course; `ok` if there are no problems. `seconds` is wall time.
 
     `once` has the problems of mistakes that cost points twice, `excepted` the problem of the exceptions for empty
-    programs, `mistakes` those of the catalogues as a whole and of files that belong to no exercise.
+    programs, `mistakes` those of the catalogues as a whole and of files that belong to no exercise. A proof of a `part`
+    says nothing about the rest.
     """
 
     seed: int
@@ -304,6 +318,7 @@ class Validation:
     once: tuple[str, ...] = ()
     excepted: str | None = None
     mistakes: tuple[str, ...] = ()
+    part: "Part | None" = None
 
     @property
     def problems(self) -> list[str]:
@@ -319,9 +334,45 @@ class Validation:
     def to_json(self) -> dict[str, Any]:
         """Return the JSON of `course validate --json`."""
         data = {"schema": 1, "ok": self.ok, **asdict(self)}
+        data["part"] = self.part and self.part.to_json()
         for exercise in data["exercises"]:
             del exercise["failing"]  # the file beside the catalogue has it
         return data
+
+
+@dataclass(frozen=True)
+class Part:
+    """What a proof is limited to: some checks, or some misconceptions, by id; or right programs only."""
+
+    checks: frozenset[str] = frozenset()
+    misconceptions: frozenset[str] = frozenset()
+    right: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the part for the JSON of `course validate --json`."""
+        return {"checks": sorted(self.checks), "misconceptions": sorted(self.misconceptions)}
+
+    def has(self, program: Program) -> bool:
+        """Say whether a program belongs to it."""
+        if self.right:
+            return program.kind in RIGHT or program.kind == "reference parts"
+        if self.misconceptions and program.kind == "misconception":
+            return program.name in self.misconceptions
+        return program.kind == "solution" or bool(self.checks) or not self.misconceptions
+
+    def of(self, suite: Suite) -> Suite:
+        """Return a suite with its checks, and those that they require."""
+        if not self.checks:
+            return suite
+        kept = {}
+        for exercise, declared in suite.checks.items():
+            own = {check.id: check for check in declared}
+            wanted, left = set[str](), [name for name in self.checks if name in own]
+            while left:
+                wanted.add(name := left.pop())
+                left += [other for other in own[name].requires_any if other not in wanted]
+            kept[exercise] = tuple(check for check in declared if check.id in wanted)
+        return replace(suite, checks=kept)
 
 
 def validate(
@@ -333,14 +384,32 @@ def validate(
     cache: Path | None = None,
     on_progress: OnProgress = lambda *_: None,
     on_keys: OnProgress = lambda *_: None,
+    part: Part | None = None,
+    memory: Memory | None = None,
 ) -> Validation:
-    """Run every program of the course in `jobs` workers; calls `on_progress` for programs, `on_keys` for keys."""
+    """Run every program of the course in `jobs` workers; calls `on_progress` for programs, `on_keys` for keys.
+
+    With `part`, prove that part only. With `memory`, run only what it does not know; then and in a part, no key is
+    measured, since a kit is for a whole proof.
+    """
     started = time.monotonic()
     programs, why, unfit = _all_programs(suite)
+    whole, make_runner = suite, memory.runner if memory is not None else new_runner
+    if part is not None:
+        programs, suite = [program for program in programs if part.has(program)], part.of(suite)
+    answer = partial(_answer, right=part is not None and part.right, sized=part is None and memory is None)
     answers: dict[str, Answer] = {}
     begun: list[Program] = []
     with pool_of(jobs) as pool:
-        keys = partial(with_keys, pool, suite, _answer, seed=seed, device=device, cache=cache, on_progress=on_keys)
+        run = partial(run_in_workers, pool, suite, seed=seed, device=device, make_runner=make_runner)
+        if memory is not None:
+            right = (program for program in programs if program.kind == "solution")
+            sound = {name for name in run(partial(_sound, suite), right) if name}
+            wrong = (program for program in programs if program.kind == "misconception" and program.exercise in sound)
+            for _ in run(partial(_sound, suite), wrong):
+                pass  # several at a time, so that the answer key finds them in the memory
+        keys = partial(with_keys, pool, suite, answer, seed=seed, device=device, cache=cache, make_runner=make_runner)
+        keys = partial(keys, on_progress=on_keys)
 
         def answered() -> Iterator[tuple[Program, Answer]]:
             """Yield the programs of each exercise as soon as it has an answer key."""
@@ -355,17 +424,19 @@ def validate(
                     yield from ((program, answer) for program in own)
 
         proofs: list[Proof] = []
-        for proof in run_in_workers(pool, suite, partial(_proof, suite), answered(), seed=seed, device=device):
+        every_check = part is None or not part.checks
+        for proof in run(partial(_proof, suite, every_check), answered()):
             proofs.append(proof)
             on_progress(len(proofs), len(begun))
-    every = suite.exercises
     exercises = tuple(
-        _exercise_proof(suite, own, proofs, why.get(own.id), answers.get(own.id), unfit.get(own.id, []))
-        for own in every
+        _exercise_proof(suite, own, proofs, why.get(own.id), answers.get(own.id), unfit.get(own.id, []), part)
+        for own in suite.exercises
     )
     seconds = round(time.monotonic() - started, 3)
-    mistakes = (*leftover_problems(suite.course), *catalogue_mistakes(suite))
-    return Validation(seed, seconds, exercises, tuple(proofs), excepted=over_budget(suite), mistakes=mistakes)
+    if part is not None:
+        return Validation(seed, seconds, exercises, tuple(proofs), part=part)
+    mistakes = (*license_problems(suite.course), *leftover_problems(suite.course), *catalogue_mistakes(suite))
+    return Validation(seed, seconds, exercises, tuple(proofs), excepted=over_budget(whole), mistakes=mistakes)
 
 
 def _all_programs(suite: Suite) -> tuple[list[Program], dict[str, str], dict[str, list[str]]]:
@@ -383,30 +454,45 @@ def _all_programs(suite: Suite) -> tuple[list[Program], dict[str, str], dict[str
     return programs, unreadable, unfit
 
 
-def _answer(exercise: Exercise, keys: Keys) -> Answer | str:
-    """Return what was found out for the answer key of an exercise, or why there is none."""
+def _sound(suite: Suite, program: Program, runner: Runner) -> str:
+    """Run a program on all checks; return its exercise if none of them raised, else ""."""
     try:
+        run = runner.run(program.sources, suite.plan([suite.course.exercise(program.exercise)]))
+    except CourseProblem:  # it is said where the answer key is made
+        return ""
+    outcomes = run.outcomes.get(program.exercise, {}).values()
+    return program.exercise if all(isinstance(outcome, Observed) for outcome in outcomes) else ""
+
+
+def _answer(exercise: Exercise, keys: Keys, *, right: bool, sized: bool) -> Answer | str:
+    """Return what was found out for the answer key of an exercise, or why there is none.
+
+    For `right` programs only, no misconception is run. It is `sized` if the kit's size of the key is to be known.
+    """
+    try:
+        if right:
+            return Answer(keys.reference(exercise), {}, None)
         key, outcomes = keys.proved(exercise)
     except GraderProblem as problem:
         return str(problem)
     # A kit holds keys of the CPU for one seed.
-    of_kit = keys.seed == keys.suite.course.seed and keys.device == "cpu"
+    of_kit = sized and keys.seed == keys.suite.course.seed and keys.device == "cpu"
     size = None
     with suppress(CourseProblem):  # a misconception that does not fit the solution has a sentence of its own
         size = measured(exercise, keys) if of_kit else None
     return Answer(key, outcomes, size)
 
 
-def _proof(suite: Suite, item: tuple[Program, Answer], runner: Runner) -> Proof:
+def _proof(suite: Suite, every_check: bool, item: tuple[Program, Answer], runner: Runner) -> Proof:
     """Return the proof of a program, with the problem if a file of the course cannot judge it."""
     try:
-        return _prove(suite, *item, runner)
+        return _prove(suite, every_check, *item, runner)
     except CourseProblem as problem:
         kind, own, name = item[0].kind, item[0].exercise, item[0].name
         return Proof(kind, own, name, {check.id: "fail" for check in suite.checks[own]}, None, (f"{own}: {problem}",))
 
 
-def _prove(suite: Suite, program: Program, answer: Answer, runner: Runner) -> Proof:
+def _prove(suite: Suite, every_check: bool, program: Program, answer: Answer, runner: Runner) -> Proof:
     key = answer.key
     exercise = suite.course.exercise(program.exercise)
     if program.kind == "empty":
@@ -419,7 +505,9 @@ def _prove(suite: Suite, program: Program, answer: Answer, runner: Runner) -> Pr
     result = result_of(judgement)
     shown = (*_missing_pictures(suite, runner, program), *_unequal_steps(suite, runner, program))
     twins = partial(twins_of, program, answer.outcomes, suite.checks[exercise.id])
-    sentences = [*unexpected(program, result, twins, may_be_unknown=runner.device != "cpu"), *shown]
+    unknown = runner.device != "cpu"
+    found = unexpected(program, result, twins, may_be_unknown=unknown, every_check=every_check)
+    sentences = [*found, *shown]
     if program.kind == "solution" and (unseeded := _unseeded(result, run, partial(runner.run, program.sources, plan))):
         sentences = [*unseeded, *shown]
     if program.kind == "solution":
@@ -519,6 +607,8 @@ def _warnings(suite: Suite, exercise: Exercise) -> Iterable[str]:
     yield from unfinished_texts(course, exercise)
     names = (*exceptions_without_definition(suite, exercise), *unknown_forbidden(course, exercise))
     missing = tuple(missing_hints(suite, exercise))
+    with suppress(CatalogueError, SyntaxError):  # each has a sentence of its own
+        missing += tuple(reworded_patches(course, exercise, catalogue_of(suite, exercise, unfit=[])))
     for sentence in (*missing, *clocks, *regions_without_todo(course, exercise), *names):
         yield f"{exercise.id}: {sentence}"
 
@@ -530,6 +620,7 @@ def _exercise_proof(
     broken: str | None,
     answer: Answer | None,
     unfit: Sequence[str],
+    part: Part | None,
 ) -> ExerciseProof:
     own = [proof for proof in proofs if proof.exercise == exercise.id]
     wrong = [proof for proof in own if proof.kind == "misconception"]
@@ -541,7 +632,12 @@ def _exercise_proof(
     )
     problems = [f"{exercise.id}: {line}" for line in (*(broken or "").splitlines(), *unfit)]
     problems += dict.fromkeys(problem for proof in own for problem in proof.problems)
-    problems += _exercise_problems(suite, exercise, () if unfit else survivors, families)
+    if part is None:
+        problems += _exercise_problems(suite, exercise, () if unfit else survivors, families)
+    elif part.checks and not part.misconceptions:
+        left = [check for check in survivors if check in part.checks]
+        problems += [f"{exercise.id}: no misconception fails the check {check}" for check in left]
+        problems += [f"{exercise.id}: {sentence}" for sentence in problems_of(suite, exercise, families)]
     size = answer.size if answer is not None else None
     problems += filter(None, [problem_of(exercise.id, size)])
     costs = {proof.name: round(cost_of(suite.checks[exercise.id], proof.checks), 1) for proof in wrong}
@@ -560,7 +656,7 @@ def _exercise_proof(
         survivors=survivors,
         empty={family: points_of(suite, exercise, statuses) for family, statuses in families.items()},
         problems=tuple(problems),
-        warnings=(*filter(None, [warning_of(exercise.id, size)]), *_warnings(suite, exercise)),
+        warnings=() if part else (*filter(None, [warning_of(exercise.id, size)]), *_warnings(suite, exercise)),
         key_bytes=size,
         costs=costs,
         failing={id_: frozenset(check for check, _ in own) for id_, own in (answer.outcomes if answer else {}).items()},

@@ -22,6 +22,7 @@ from autograder import DISTRIBUTION, __version__, ending
 from autograder.answer_key import AnswerKey, CatalogueError, Keys, file_digest, to_record
 from autograder.course import (
     CATALOGUE,
+    COURSE_FILE,
     KEY_FOLDER,
     KIT,
     MANIFEST,
@@ -43,10 +44,10 @@ from autograder.course import (
 )
 from autograder.formats import KEY
 from autograder.protocol import Value, split_frame, write_frame
-from autograder.report import kilobytes
+from autograder.report import kilobytes, listed
 from autograder.submission import NOTEBOOKS, handout_of
 
-from .engine import ENGINE, engine_files, is_project
+from .engine import ENGINE, ENGINE_LICENSE, engine_files, is_project, license_of
 from .leaks import SHORTEST_SEED, Gate, Leak, files_in, files_of, grading_seed, secrets_of
 from .oversights import is_leftover, missing_hints
 from .programs import OnProgress, pool_of, with_keys
@@ -188,7 +189,7 @@ def kit_of(
 
 def texts_of(course: Course, more: Mapping[str, bytes] | None = None, *, in_wheel: bool = False) -> dict[str, bytes]:
     """Return the files of a kit that need no answer key: with its engine, also for a wheel. Raises `ReleaseError`."""
-    return {**(more or {}), **engine_files(course.libraries), **_course(course, in_wheel), **_handed_out(course)}
+    return {**(more or {}), **engine_files(course), **_course(course, in_wheel), **_handed_out(course)}
 
 
 def complete(
@@ -216,7 +217,7 @@ def complete(
 def _course(course: Course, in_wheel: bool = False) -> dict[str, bytes]:
     """Return the public files of a course."""
     checks = course.checks_dir.relative_to(course.root).as_posix()
-    agents = course.root / AGENTS
+    agents, licence = course.root / AGENTS, course.root / "LICENSE"
     texts = json.dumps(catalogue(course), indent=1, ensure_ascii=False)
     return {
         "course.toml": _public_toml(course),
@@ -225,6 +226,7 @@ def _course(course: Course, in_wheel: bool = False) -> dict[str, bytes]:
         ".gitattributes": b"*.xz binary\n",
         **({AGENTS: agents.read_bytes()} if agents.is_file() else {}),
         f"{checks}/{CATALOGUE}": f"{texts}\n".encode(),
+        **({"LICENSE": licence.read_bytes()} if licence.is_file() else {}),
         **{f".vscode/{file.name}": file.read_bytes() for file in sorted(EDITOR.glob("*.json"))},
         **{file.relative_to(course.root).as_posix(): file.read_bytes() for file in _public(course)},
     }
@@ -291,7 +293,27 @@ def _readme(course: Course, *, in_wheel: bool = False) -> str:
     begin = INSTALLED if in_wheel else f"{INSTALL}{torch}"
     own = f'"{DISTRIBUTION}' if in_wheel else '--editable ".'
     play = PLAY if course.play else ""
-    return text.substitute(title=course.title, first=course.files[0], exercises=table, begin=begin, own=own, play=play)
+    licence = _licence(course, in_wheel)
+    return text.substitute(
+        title=course.title, first=course.files[0], exercises=table, begin=begin, own=own, play=play, licence=licence
+    )
+
+
+def _licence(course: Course, in_wheel: bool) -> str:
+    """Return who wrote a course and what its licence is, as the end of a README; of the engine only where it is."""
+    by = f"Written by {listed(course.authors)}." if course.authors else ""
+    where = ", whose text is in `LICENSE`" if (course.root / "LICENSE").is_file() else ""
+    own = f"The licence of the lessons and checks is {course.license}{where}." if course.license else ""
+    engine = "" if in_wheel else f"The engine in `autograder/` has a licence of its own, in `{ENGINE_LICENSE}`."
+    sentences = " ".join(filter(None, [by, own, engine]))
+    return f"\n## Licence\n\n{sentences}\n" if sentences else ""
+
+
+def license_warning(course: Course) -> str:
+    """Return a sentence if a course states no licence, else "". Raises `UsageError` for one that pip refuses."""
+    if license_of(course):
+        return ""
+    return f'{COURSE_FILE} has no license, so the kit claims none for your texts: add one, like license = "CC-BY-4.0"'
 
 
 def _public_toml(course: Course) -> bytes:
@@ -376,12 +398,12 @@ def _digest_at(file: Path) -> str | None:
     return None if file.is_symlink() else file_digest(file.read_bytes())
 
 
-def for_wheel(files: Mapping[str, bytes], libraries: Sequence[str]) -> dict[str, bytes]:
+def for_wheel(files: Mapping[str, bytes], course: Course) -> dict[str, bytes]:
     """Return the files of a kit that `course start` lays out: without the engine, and what installs it.
 
     Its keys are not compressed one by one: the archive compresses all of them together, to 94 % of the size.
     """
-    installing = {*engine_files(libraries)} - {"LICENSE"}
+    installing = engine_files(course)
     kept = {name: data for name, data in files.items() if name not in installing}
     keys = {name: stored(lzma.decompress(data)) for name, data in kept.items() if name.endswith(".xz")}
     manifest = json.loads(files[MANIFEST])
@@ -507,7 +529,7 @@ def release_kit(
             searched, files = files, complete(suite, files, jobs=jobs, on_keys=on_keys)
             leaks = gate.leaks((name, data) for name, data in files.items() if searched.get(name) is not data)
         if not leaks and in_wheel:
-            files = for_wheel(files, course.libraries)
+            files = for_wheel(files, course)
             return Release(files, leaks, write_wheel(files, folder))
         if not leaks:
             write_kit(files, folder)

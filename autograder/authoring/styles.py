@@ -464,7 +464,7 @@ def _submission(course: Course, sources: Mapping[str, bytes]) -> Submission:
 
 def _fits(text: str, misconception: WrongProgram) -> bool:
     """Return whether a variant has the texts that a misconception changes, each once, and can still be compiled."""
-    if any(text.count(find) != 1 for find, _ in misconception.patches):
+    if misconception.program or any(text.count(find) != 1 for find, _ in misconception.patches):
         return False
     try:
         compile(patched(text, misconception), "variant", "exec", dont_inherit=True)

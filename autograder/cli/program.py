@@ -50,7 +50,7 @@ GROUPS = {
     "Hand in and use": ("submit", "play"),
     "This machine": ("doctor", "trust"),
     "Grade a class": ("grade", "accept", "adjust", "desk", "merge", "export", "dashboard", "name", "archive", "forget"),
-    "Write a course": ("init", "new", "build", "validate", "mutate", "release"),
+    "Write a course": ("init", "new", "import", "build", "validate", "mutate", "release"),
 }
 """The commands in the order of `course --help`. One whose application is not installed is left out."""
 

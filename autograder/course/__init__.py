@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     )
     from .grading import assigned, due_sentences, find_assignment, resolve_take, taking, too_early, up_to
     from .misconceptions import CATALOGUE, Described, catalogue, describe, entries_of, named_in, nearest_ids
-    from .reader import EXTRAS, ID, find_course, problem_of_hints, read_course, versions_of, with_sizes
+    from .reader import EXTRAS, ID, LICENSE, find_course, problem_of_hints, read_course, versions_of, with_sizes
     from .storage import (
         FOLDER,
         VARIABLE,

@@ -159,6 +159,7 @@ class Course:
     `libraries` are the modules that its programs may use, and that a worker loads before them. `exercises` are those
     that the class takes: all, or what `take` names; then `everything` has those that it does not take too.
     `assignment` is the one of `assignments` that this is about, if it is about one. `usual` is what its programs use.
+    `license` is an SPDX expression, and "" if the course claims none. `authors` are the names of those who wrote it.
     """
 
     root: Path
@@ -178,6 +179,8 @@ class Course:
     assignments: tuple[Assignment, ...] = ()
     assignment: Assignment | None = None
     usual: Usual = field(default_factory=Usual)
+    license: str = ""
+    authors: tuple[str, ...] = ()
 
     @property
     def exercises_dir(self) -> Path:

@@ -44,9 +44,13 @@ def describe(course: Course, misconception: str) -> Described | None:
     for exercise, text in _catalogues(course):
         if any(header[1] == misconception for header in _TABLE_LINE.finditer(text)):
             fields = _fields(text, misconception)
-            return _described(misconception, exercise.id, fields, _solution(course, exercise)) if fields else None
+            if not fields:
+                return None
+            file = course.solutions_dir / "misconceptions" / exercise.id / str(fields.get("program", ""))
+            texts = _solution(course, exercise), _text(file) if file.suffix == ".py" else ""
+            return _described(misconception, exercise.id, fields, *texts)
     fields = _catalogue(course).get(misconception)
-    return _described(misconception, str(fields.get("exercise", "")), fields, "") if isinstance(fields, dict) else None
+    return _described(misconception, str(fields.get("exercise", "")), fields) if isinstance(fields, dict) else None
 
 
 def nearest_ids(course: Course, misconception: str) -> list[str]:
@@ -141,10 +145,12 @@ def _parsed(text: str) -> Mapping[str, Any]:
         return {}
 
 
-def _described(name: str, exercise: str, fields: Mapping[str, Any], solution: str) -> Described:
+def _described(name: str, exercise: str, fields: Mapping[str, Any], solution: str = "", program: str = "") -> Described:
     texts = {key: str(fields.get(key, "")) for key in _TEXTS}
     wrong: list[str] = []
     right: list[str] = []
+    if "program" in fields and solution:
+        right, wrong = _different(_code_lines(solution), _code_lines(program))
     for patch in fields.get("patches", [fields]):
         before, after = _changed_lines(patch, solution)
         right += before
@@ -162,6 +168,15 @@ def _changed_lines(patch: Mapping[str, Any], solution: str) -> tuple[list[str], 
     end = end if end >= 0 else len(solution)
     before = solution[begin:end].split("\n")
     after = (solution[begin:offset] + replace + solution[offset + len(find) : end]).split("\n")
+    return _different(before, after)
+
+
+def _code_lines(text: str) -> list[str]:
+    return [line for line in text.split("\n") if line.strip() and not line.lstrip().startswith("#")]
+
+
+def _different(before: list[str], after: list[str]) -> tuple[list[str], list[str]]:
+    """Return the lines that only one of two texts has."""
     opcodes = difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
     changes = [opcode for opcode in opcodes if opcode[0] != "equal"]
     return (

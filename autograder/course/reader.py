@@ -518,11 +518,11 @@ def _exercise(
         built=_built(section),
         start=start,
         minutes=section.value("minutes", "a whole number of minutes above 0", as_positive, required=False),
-        also=section.value("also", "a list of names in lower case, like rope", _as_names, required=False) or (),
+        also=section.value("also", "a list of names in lower case, like rope", _as_aliases, required=False) or (),
     )
 
 
-def _as_names(value: object) -> tuple[str, ...] | None:
+def _as_aliases(value: object) -> tuple[str, ...] | None:
     names = as_texts(value)
     return names if names is not None and all(ALSO.fullmatch(name) for name in names) else None
 
@@ -680,10 +680,16 @@ EXTRAS = frozenset({"torch"})
 __all__ = ["CourseError", "Problem", "find_course", "read_course"]
 
 KEYS = (
-    *("format", "title", "seed", "points", "take", "libraries", "questions", "limits", "sizes", "words"),
-    *("forbidden_groups", "flags", "parts", "exercises", "grading", "play", "assignments"),
+    *("format", "title", "license", "authors", "seed", "points", "take", "libraries", "questions", "limits", "sizes"),
+    *("words", "forbidden_groups", "flags", "parts", "exercises", "grading", "play", "assignments"),
 )
 """The keys of course.toml."""
+
+NAMES = 'a list of names without addresses, like ["Ada Lovelace"]'
+LICENSE = "an identifier of spdx.org/licenses, like CC-BY-4.0 or MIT"
+
+_LICENSE = re.compile(r"[A-Za-z0-9.+()-]+( [A-Za-z0-9.+()-]+)*")
+_NAME = re.compile(r"[^\s,<>@]+( [^\s,<>@]+)*")
 
 NO_SIZES: Columns = ({},)
 """The one column of a course without axes: each trial has it."""
@@ -728,6 +734,8 @@ def read_course(root: Path, *, empty: bool = False) -> Course:
         libraries=libraries,
         parts=parts,
         usual=read_usual(top),
+        license=top.value("license", LICENSE, _as_license, required=False) or "",
+        authors=top.value("authors", NAMES, _as_names, required=False) or (),
     )
     course = taking(course, read_take(top, course))
     course = replace(course, assignments=read_assignments(top, course))
@@ -755,6 +763,16 @@ def with_sizes(course: Course, file: Path) -> Course:
     parts = read_other_sizes(top, course.parts)
     top.problems.raise_any()
     return replace(course, sizes=sizes, parts=parts)
+
+
+def _as_license(value: object) -> str | None:
+    return value if isinstance(value, str) and _LICENSE.fullmatch(value) else None
+
+
+def _as_names(value: object) -> tuple[str, ...] | None:
+    """Return names as pip takes them: an address has no place in one, and a comma would make two of it."""
+    names = as_texts(value)
+    return names if names is not None and all(name.isprintable() and _NAME.fullmatch(name) for name in names) else None
 
 
 def _has_course(folder: Path) -> bool:

@@ -96,6 +96,7 @@ def suite_files(course: Course) -> list[Path]:
         *sorted(course.reference_parts_dir.glob("*.json")),
         *sorted(course.solutions_dir.glob("*.py")),
         *sorted(course.solutions_dir.glob("misconceptions/*.toml")),
+        *sorted(course.solutions_dir.glob("misconceptions/*/*.py")),
     ]
 
 

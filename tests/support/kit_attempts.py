@@ -49,7 +49,7 @@ def contract_names(solutions: Path) -> list[str]:
 
 def files_of_the_kit(course: Course) -> Iterator[Attempt]:
     """Yield each text of a kit as it is; the answer key in it is numbers."""
-    files = {**engine_files(course.libraries), **_course(course), **_handed_out(course)}
+    files = {**engine_files(course), **_course(course), **_handed_out(course)}
     for name, data in sorted(files.items()):
         if name.endswith(TEXTS):
             yield Attempt(name, data)

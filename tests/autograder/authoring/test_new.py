@@ -50,11 +50,39 @@ def test_a_new_exercise_belongs_to_the_last_part(tmp_path: Path) -> None:
     assert read_course(tmp_path).parts[-1].exercises == ("ex01_first_one", "ex02_second")
 
 
+def test_a_new_exercise_stands_at_the_end_of_its_part(tmp_path: Path) -> None:
+    parts = "".join(f'\n[[parts]]\nid = "{id_}"\ntitle = "T"\n' for id_ in ("one", "two", "three"))
+    course = empty_course(tmp_path, parts)
+    for name, part in (("b", "two"), ("a", "one"), ("c", "two"), ("d", None), ("e", "one")):
+        new_exercise(course, name, part)
+        course = read_course(tmp_path)
+    exercises = [part.exercises for part in course.parts]
+    assert exercises == [("ex02_a", "ex05_e"), ("ex01_b", "ex03_c"), ("ex04_d",)]
+    with pytest.raises(UsageError, match="there is no part tow; did you mean two"):
+        new_exercise(course, "f", "tow")
+    with pytest.raises(UsageError, match="the course has none, so leave --part out"):
+        new_exercise(tiny.course_at(tiny.copied(tmp_path / "other")), "f", "two")
+
+
+@pytest.mark.worker
+def test_every_file_of_a_new_exercise_is_named(tmp_path: Path) -> None:
+    root = tiny.copied(tmp_path / "course")
+    before = {file for file in root.rglob("*") if file.is_file()}
+    said = tiny.run_course(root, "new", "third").stdout
+    assert tiny.run_course(root, "build", "3").returncode == 0
+    made = {file for file in root.rglob("*") if file.is_file() and ".course" not in file.parts} - before
+    assert len(made) == 8
+    assert [file for file in made if file.relative_to(root).as_posix() not in said] == []
+
+
 @pytest.mark.worker
 def test_the_part_of_a_new_exercise_is_named(tmp_path: Path) -> None:
     part = '\n[[parts]]\nid = "{0}"\ntitle = "Part {0}"\n'
     empty_course(tmp_path, part.format("base"))
-    assert 'to course.toml, in the last part, base: "Part base"\nNow' in tiny.run_course(tmp_path, "new", "a").stdout
+    assert (
+        'to course.toml, in the last part, base: "Part base"\n`course build 01` will'
+        in tiny.run_course(tmp_path, "new", "a").stdout
+    )
     file = tmp_path / "course.toml"
     assert "all points are scaled to the total of its part\n" in file.read_text("utf-8")
     file.write_text(file.read_text("utf-8") + part.format("more"), "utf-8")

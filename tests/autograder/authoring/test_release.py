@@ -21,7 +21,7 @@ import pytest
 from autograder.answer_key import Keys, open_keys
 from autograder.answer_key.released import KitKeys
 from autograder.authoring import MOST_KEY_BYTES, release_kit
-from autograder.authoring.engine import ENGINE, engine_files
+from autograder.authoring.engine import ENGINE, engine_files, license_of, license_problems
 from autograder.authoring.leaks import leaking_texts
 from autograder.authoring.release import (
     CHUNK,
@@ -30,6 +30,7 @@ from autograder.authoring.release import (
     _readme,
     for_wheel,
     kit_of,
+    license_warning,
     measured,
     problem_of,
     require_project,
@@ -82,7 +83,7 @@ def test_a_kit_holds_what_is_to_be_written_what_checks_it_and_what_installs_it(f
         "README.md",
         "pyproject.toml",
         "constraints.txt",
-        "LICENSE",
+        "LICENSE.engine",
         ".gitignore",
         ".gitattributes",
         *(f".vscode/{name}.json" for name in ("extensions", "settings", "tasks")),
@@ -116,6 +117,54 @@ def test_a_kit_knows_its_bonus_exercises_and_nothing_else_of_the_policy(course: 
     suite = tiny.suite_at(course)
     made = kit_of(suite, cache=key_cache)
     assert tomllib.loads(made["course.toml"].decode())["grading"] == {"bonus": [tiny.FIRST]}
+
+
+def test_a_kit_has_the_name_the_authors_and_the_licence_of_its_own_course(course: Path, key_cache: Path) -> None:
+    stated = 'title = "Zahlen & Maße"\nlicense = "CC-BY-4.0"\nauthors = ["Ada \\"Countess\\" Lovelace", "李"]\n'
+    toml = (course / "course.toml").read_text("utf-8")
+    (course / "course.toml").write_text(
+        re.sub(r"^title = .*\n", lambda _: stated, toml, count=1, flags=re.MULTILINE), "utf-8"
+    )
+    (course / "LICENSE").write_text("Use it, and say whose it is.\n", "utf-8")
+    made = kit_of(tiny.suite_at(course), cache=key_cache)
+    project = tomllib.loads(made["pyproject.toml"].decode())["project"]
+    assert (project["name"], project["description"]) == ("zahlen-mae-kit", "Zahlen & Maße")
+    assert [one["name"] for one in project["authors"]] == ['Ada "Countess" Lovelace', "李"]
+    assert (project["license"], project["license-files"]) == ("CC-BY-4.0 AND MIT", ["LICENSE*"])
+    assert made["LICENSE"] == (course / "LICENSE").read_bytes()
+    assert made["LICENSE.engine"] == (tiny.REPOSITORY / "LICENSE").read_bytes()
+    assert "checks is CC-BY-4.0, whose text is in `LICENSE`. The engine in `autograder/`" in made["README.md"].decode()
+
+
+def test_a_kit_of_a_course_without_a_licence_claims_none(files: Kit) -> None:
+    project = tomllib.loads(files["pyproject.toml"].decode())["project"]
+    assert {"license", "authors"}.isdisjoint(project)
+    assert project["name"] == "two-little-functions-kit"
+    assert "LICENSE" not in files
+    readme = files["README.md"].decode()
+    assert readme.endswith("## Licence\n\nThe engine in `autograder/` has a licence of its own, in `LICENSE.engine`.\n")
+    assert "course.toml has no license, so the kit claims none" in license_warning(tiny.COURSE)
+
+
+@pytest.mark.parametrize("license", ["CC-BY-9.9", "MIT OR", "free for all"])
+def test_a_licence_that_pip_refuses_is_refused_before_students_have_it(license: str) -> None:
+    stated = replace(tiny.COURSE, license=license)
+    sentence = f'license of course.toml is "{license}", which pip does not know; expected an identifier of spdx.org'
+    assert next(license_problems(stated)).startswith(sentence)
+    with pytest.raises(UsageError, match="which pip does not know"):
+        license_of(stated)
+
+
+@pytest.mark.parametrize(
+    ("license", "whole"),
+    [
+        ("mit", "MIT"),
+        ("Apache-2.0 OR MIT", "(Apache-2.0 OR MIT) AND MIT"),
+        ("LicenseRef-Ours", "LicenseRef-Ours AND MIT"),
+    ],
+)
+def test_the_licence_of_a_kit_names_that_of_its_engine_too(license: str, whole: str) -> None:
+    assert license_of(replace(tiny.COURSE, license=license)) == whole
 
 
 def test_a_table_that_cannot_be_left_out_is_no_silent_leak() -> None:
@@ -332,7 +381,8 @@ def test_release_writes_a_kit_and_says_what_it_is(course: Path, tmp_path: Path, 
     assert "AGENTS.md" not in files
     (course / "AGENTS.md").write_text("Ask, and do not solve.\n", "utf-8")
     done = tiny.run_course(course, "release", str(tmp_path / "kit"))
-    assert (done.returncode, tiny.without_counts(done.stderr)) == (0, [])
+    said = [f"course: {license_warning(tiny.COURSE)}"]
+    assert (done.returncode, tiny.without_counts(done.stderr)) == (0, said)
     assert "nothing of the solutions is in them" in done.stdout
     made = {file.relative_to(tmp_path / "kit").as_posix() for file in (tmp_path / "kit").rglob("*") if file.is_file()}
     assert made == {*files, "AGENTS.md"}
@@ -421,15 +471,15 @@ def test_a_leak_that_came_later_is_found_by_check(course: Path, kit: Path) -> No
 def test_an_earlier_kit_is_replaced_and_what_anybody_changed_is_not(kit: Path, files: Kit) -> None:
     (kit / ".git").mkdir()
     (kit / ".git" / "config").write_text("")
-    write_kit({**{name: data for name, data in files.items() if name != "LICENSE"}}, kit)
-    assert not (kit / "LICENSE").exists()
+    write_kit({**{name: data for name, data in files.items() if name != "constraints.txt"}}, kit)
+    assert not (kit / "constraints.txt").exists()
     assert (kit / ".git" / "config").exists()
     write_kit(files, kit)
     (kit / "README.md").write_text("mine")
     with pytest.raises(ReleaseError, match=r"has README.md, which is not from an earlier release or was changed since"):
         write_kit(files, kit)
     assert (kit / "README.md").read_text() == "mine"
-    assert (kit / "LICENSE").exists()
+    assert (kit / "constraints.txt").exists()
 
 
 def test_what_python_compiled_of_a_kit_is_removed_and_nothing_else(kit: Path, files: Kit) -> None:
@@ -555,13 +605,13 @@ def test_an_uncompressed_xz_file_holds_its_bytes(size: int) -> None:
 
 
 def test_the_kit_of_a_wheel_has_the_same_keys_and_decides_alike(files: Kit, tmp_path: Path) -> None:
-    kept = for_wheel(files, tiny.COURSE.libraries)
+    kept = for_wheel(files, tiny.COURSE)
     lay_out(kept, tmp_path / "started")
     exercise = tiny.COURSE.exercises[0]
     write_kit(files, tmp_path / "kit")
     started, kit = kit_keys(tmp_path / "started"), kit_keys(tmp_path / "kit")
     assert started.get(exercise) == kit.get(exercise)
-    assert {*files} - {*kept} == {*engine_files(tiny.COURSE.libraries)} - {"LICENSE"}
+    assert {*files} - {*kept} == {*engine_files(tiny.COURSE)}
 
 
 @pytest.mark.worker

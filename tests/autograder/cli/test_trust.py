@@ -47,6 +47,7 @@ def listed(clone: Path) -> Path:
         "watch",
         "validate",
         "build --check",
+        "import nbgrader no.ipynb",
         "release ../kit",
         "grade ../hand_in --out ../out --isolation process",
         "export nbgrader-course --to ../nbgrader",

@@ -205,8 +205,19 @@ ONE_MISTAKE = [
     (
         "seed = 7",
         "seed = 7\nzebra = 1",
-        "course.toml:3: zebra is not a known key; expected format, title, seed, points, take, libraries, questions, "
-        "limits, sizes, words, forbidden_groups, flags, parts, exercises, grading, play, assignments",
+        "course.toml:3: zebra is not a known key; expected format, title, license, authors, seed, points, take, "
+        "libraries, questions, limits, sizes, words, forbidden_groups, flags, parts, exercises, grading, play, "
+        "assignments",
+    ),
+    (
+        "seed = 7",
+        'seed = 7\nlicense = "free: for all"',
+        'course.toml:3: license is "free: for all", expected an identifier of spdx.org/licenses, like CC-BY-4.0 or MIT',
+    ),
+    (
+        "seed = 7",
+        'seed = 7\nauthors = ["Ada <ada@example.org>"]',
+        'course.toml:3: authors is a list of 1, expected a list of names without addresses, like ["Ada Lovelace"]',
     ),
     ("[limits]\ncpu_seconds = 5\n", "limits = 5\n", "course.toml:4: limits is 5, expected a table"),
     (

@@ -54,7 +54,7 @@ def pairs_of(exercise: Exercise) -> Iterator[Pair]:
     random.Random(exercise.id).shuffle(found)
     for one, other in found:
         first, second = patched(solution, one), patched(solution, other)
-        fits = all(first.count(find) == 1 for find, _ in other.patches)
+        fits = not one.program and not other.program and all(first.count(find) == 1 for find, _ in other.patches)
         fits &= all(second.count(find) == 1 for find, _ in one.patches)
         both = patched(first, other)
         if fits and other.id not in one.same_as and both == patched(second, one) and is_python(both):

@@ -37,7 +37,7 @@ def made(files: Kit, version: str = __version__) -> Kit:
 @pytest.fixture(scope="module")
 def kit() -> Kit:
     """A kit of the tiny course in two parts; its keys are no keys."""
-    texts = for_wheel(made(texts_of(tiny.COURSE, in_wheel=True)), tiny.COURSE.libraries)
+    texts = for_wheel(made(texts_of(tiny.COURSE, in_wheel=True)), tiny.COURSE)
     del texts[MANIFEST]
     toml = texts["course.toml"].decode()
     for part, id_ in (("one", tiny.FIRST), ("two", tiny.SECOND)):
@@ -47,10 +47,13 @@ def kit() -> Kit:
     return made({**texts, **keys, "course.toml": toml.encode()})
 
 
+TASKS = ".vscode/tasks.json"
+
+
 @pytest.fixture
 def newer(kit: Kit) -> Kit:
     """A later kit, in which much is new."""
-    files = {name: data for name, data in kit.items() if name not in (MANIFEST, "LICENSE")}
+    files = {name: data for name, data in kit.items() if name not in (MANIFEST, TASKS)}
     for name in (CHECKS, tiny.HINTS, "README.md", f"{KEY_FOLDER}/{tiny.FIRST}/key.xz", ".gitattributes"):
         files[name] += b"\n# new\n"
     for name in tiny.FILES:
@@ -135,7 +138,7 @@ def test_a_newer_kit_replaces_what_nobody_changed(kit: Kit, newer: Kit, tmp_path
     changes = lay_out(newer, tmp_path / "course")
     assert files_of(tmp_path / "course") == newer
     assert changes.before == __version__
-    assert (changes.added, changes.removed, changes.kept) == (["play/new.py"], ["LICENSE"], [])
+    assert (changes.added, changes.removed, changes.kept) == (["play/new.py"], [TASKS], [])
 
 
 def test_a_folder_from_elsewhere_is_updated_and_not_trusted(kit: Kit, newer: Kit, tmp_path: Path) -> None:

@@ -301,6 +301,7 @@ PLAIN = {
     "_header",
     "headline",
     "JSONEncoder",
+    "NodeTransformer",  # of ast
     "pytest_report_header",
 }
 

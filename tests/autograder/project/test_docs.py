@@ -56,9 +56,13 @@ POWERSHELL = [
 ]
 """All lines of docs/install.md for Windows: there they were not run."""
 
-BY_HAND = {*LEARN, *INSTALL, *SYSTEMS, AUTHOR, "course watch", *EXTENSION}
-"""What sets the project up, goes on until somebody quits, or needs Node. So is every target of make: it calls these
-tests, downloads gigabytes, or takes half an hour."""
+WATCHING = {"course watch", "course validate 05 --watch"}
+OF_NOTEBOOK = "course import nbgrader ps1/problem1.ipynb"
+"""tests/autograder/authoring/test_import.py runs it on a notebook."""
+
+BY_HAND = {*LEARN, *INSTALL, *SYSTEMS, AUTHOR, *WATCHING, OF_NOTEBOOK, *EXTENSION}
+"""What sets the project up, goes on until somebody quits, or needs Node or a notebook. So is every target of make: it
+calls these tests, downloads gigabytes, or takes half an hour."""
 
 LONG = {"nbgrader.md", "practice.md", "term.md"}
 """Pages whose commands take many seconds."""

@@ -10,6 +10,7 @@ import pytest
 
 from autograder import __version__
 from autograder.authoring.engine import engine_files
+from autograder.course import read_course
 from tests.support import tiny
 from tests.support.pages import commands_of
 
@@ -81,9 +82,10 @@ def test_a_new_course_runs_every_command_of_its_readme(
 
 
 def test_a_kit_of_the_package_is_the_kit_of_the_checkout(environment: Path, tmp_path: Path) -> None:
-    text = "import sys; from autograder.authoring.engine import engine_files; "
-    text += "sys.stdout.write(repr(engine_files(('torch',))))"
-    here = engine_files(("torch",))
+    text = "import sys; from pathlib import Path; from autograder.authoring.engine import engine_files; "
+    text += "from autograder.course import read_course; "
+    text += f"sys.stdout.write(repr(engine_files(read_course(Path({str(tiny.REPOSITORY)!r})))))"
+    here = engine_files(read_course(tiny.REPOSITORY))
     there = eval(run([str(environment / "bin" / "python"), "-c", text], tmp_path, environment))
     assert {name for name in here if here[name] != there.get(name)} == set()
     assert set(there) == set(here)

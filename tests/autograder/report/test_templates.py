@@ -12,6 +12,7 @@ from jinja2 import UndefinedError
 from autograder.authoring.engine import ENGINE, engine_files
 from autograder.report import one_line, printable
 from autograder.report.html import _environment
+from tests.support import tiny
 from tests.support.hostile import texts
 
 TEMPLATES = sorted(ENGINE.rglob("*.j2"))
@@ -60,7 +61,7 @@ def test_only_what_the_engine_made_is_used_as_it_is() -> None:
 
 
 def test_a_kit_has_the_templates_and_installs_what_renders_them() -> None:
-    kit = engine_files(())
+    kit = engine_files(tiny.COURSE)
     scripts = (ENGINE / "instructor" / "templates" / "class.js", ENGINE / "desk" / "templates" / "desk.js")
     for file in (*TEMPLATES, *scripts):
         assert kit[f"autograder/{file.relative_to(ENGINE).as_posix()}"] == file.read_bytes()
