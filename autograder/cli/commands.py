@@ -20,7 +20,7 @@ from autograder.report import folded, wrapped
 GROUPS = {
     "Write and check": ("try", "check", "watch", "lsp"),
     "Get help": ("hint", "why", "diff", "solution"),
-    "Practise": ("hunt", "arrange", "review"),
+    "Practise": ("quiz", "hunt", "arrange", "review"),
     "Find your way": ("start", "next", "list", "status", "report", "reset"),
     "Hand in and use": ("submit", "play"),
     "This machine": ("doctor", "trust"),

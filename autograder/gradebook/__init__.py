@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         Exporter,
         ExportError,
         Graded,
+        GradedSubmissions,
         Mark,
         choose_students,
         chosen_facts,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
         is_term,
         of_class,
         read_graded,
+        read_submissions,
         read_term,
         term_csv,
     )

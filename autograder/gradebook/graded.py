@@ -28,9 +28,19 @@ from autograder.course import (
 )
 from autograder.report import DECIDED, plural
 from autograder.results import CheckResult, ExerciseResult, Finding, Report, UnknownFormat, read_report
-from autograder.submission import Entry, SubmissionError, checked_id, parse_time, printable
+from autograder.submission import (
+    Caps,
+    Entry,
+    Submission,
+    SubmissionError,
+    checked_id,
+    handout_of,
+    list_submissions,
+    parse_time,
+    printable,
+)
 
-from .decisions import FILE, read_adjustments
+from .decisions import FILE, read_accepted, read_adjustments
 from .out import before, read_run
 from .policy import Final, Policy, deadline, final_of, missing, policy_of, times_to_look_at
 from .roster import Roster, Student, as_csv, named
@@ -385,6 +395,45 @@ def _chosen(marks: Sequence[Mark], students: Sequence[str]) -> tuple[Mark, ...]:
             hint = suggestion(student, known, "expected a student of scores.csv or of the roster")
             raise ExportError(f"there is no student {printable(student)}; {hint}")
     return tuple(mark for mark in marks if not students or mark.student in students)
+
+
+# Read the submissions of a graded class again, as they were when they were graded.
+
+
+@dataclass(frozen=True)
+class GradedSubmissions:
+    """The submissions by student, and warnings on those that were left out."""
+
+    by_student: Mapping[str, Submission]
+    warnings: list[str] = field(default_factory=list)
+
+
+def read_submissions(folder: Path, layout: str | None, roster: Roster, graded: Graded) -> GradedSubmissions:
+    """Return the submissions that were graded, read as grading reads them: the files of the run, and what was accepted.
+
+    One that has changed or disappeared since is left out.
+    """
+    course = graded.course  # as far as the run graded it
+    handout = handout_of(course)
+    listing = list_submissions(folder, course.files, layout, roster or None, handout)
+    accepted = read_accepted(course, course.assignment.id if course.assignment else "")
+    entries, _ = accepted.apply(listing.entries, roster, handout)
+    digests = {mark.student: mark.report.submission.get("digest") for mark in graded.with_report if mark.report}
+    caps = Caps(source_kib=course.limits.source_kib)
+    read = {entry.student: entry.read(course.files, caps) for entry in entries if entry.student in digests}
+    changed = [student for student, submission in read.items() if digests[student] not in (None, submission.digest)]
+    absent = [student for student in digests if student not in read]
+    warnings = [
+        f"{plural(len(students), 'submission')} in {folder} {one if len(students) == 1 else more}: {named(students)}"
+        for one, more, students in (
+            ("was changed since it was graded, left out", "were changed since they were graded, left out", changed),
+            ("is not there, left out", "are not there, left out", absent),
+        )
+        if students
+    ]
+    return GradedSubmissions(
+        {student: submission for student, submission in read.items() if student not in changed}, warnings
+    )
 
 
 Exporter = Callable[[Graded, Mark], str]

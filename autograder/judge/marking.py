@@ -140,7 +140,12 @@ class Marking:
         return self.trials_run(like, keys).outcomes.get(like.exercise.id, {})
 
     def trials_run(
-        self, like: Judgement, keys: Sequence[Key], *, probes: Literal["checks", "steps"] = "checks", prints: bool = False
+        self,
+        like: Judgement,
+        keys: Sequence[Key],
+        *,
+        probes: Literal["checks", "steps"] = "checks",
+        prints: bool = False,
     ) -> Run:
         """Return the run of some trials, or of some steps of the worked example, as `outcomes` runs them."""
         wrong = [self.suite.course.exercise(name) for name in like.stood_in]

@@ -7,7 +7,7 @@ import ast
 import random
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -21,8 +21,8 @@ from autograder.edits import Edit, Guides, Text, pairs, slots, variables, varian
 from autograder.judge import Grader, Marking
 from autograder.report import plural
 from autograder.results import Certainty
-from autograder.runner import Fault, GraderProblem, Observed, WorkerFailure
-from autograder.sandbox import Isolation
+from autograder.runner import EnvironmentProblem, Fault, GraderProblem, Observed, Runner, WorkerFailure
+from autograder.sandbox import IsolationError, open_isolation
 from autograder.submission import Submission, digest
 
 from .recordings import (
@@ -253,7 +253,7 @@ class Quiz:
     def _one_a_line(
         self, found: Mapping[tuple[int, str, tuple[str, ...]], Collection[str]]
     ) -> Iterator[tuple[int, str, tuple[str, ...], str]]:
-        """Yield one of the questions on each line, of those whose answer was the same in all calls that got the same."""
+        """Yield a question on each line, of those whose answer was the same in all calls that got the same."""
         lines: dict[int, list[tuple[int, str, tuple[str, ...], str]]] = {}
         for (line, name, given), answers in found.items():
             if len(answers) == 1 and max(map(len, given)) <= LONGEST_LINE and len(given) <= MOST_GIVEN:
@@ -265,7 +265,7 @@ class Quiz:
     # What an edit changes.
 
     def _of_checks(self) -> Iterator[Question]:
-        """Yield questions which of some checks fails after an edit; the others are of the same function, if there are."""
+        """Yield questions which of some checks fails after an edit; the others are of its function, if there are."""
         for change in self.changes:
             judgement = self._judged(change)
             failing = [one.check for one in judgement.verdicts if one.status in ("fail", "error")] if judgement else []
@@ -675,11 +675,21 @@ def open_asker(
     course: Course,
     exercises: Sequence[Exercise],
     *,
-    isolation: Isolation | None = None,
+    confined: bool = False,
     on_progress: Callable[[str, int, int], None] = lambda *_: None,
 ) -> Iterator[Asker]:
-    """Open what asks about these exercises; `on_progress` as in `Grader`. Everything runs with the public seed."""
+    """Open what asks about these exercises; `on_progress` as in `Grader`. Everything runs with the public seed.
+
+    Programs of others are to run `confined`. Raises `EnvironmentProblem` if this machine cannot do that.
+    """
     needed = {one.id for exercise in exercises for one in course.with_needs(exercise)}
     suite = with_steps(load_suite(course, [one for one in course.exercises if one.id in needed]))
-    with Grader(suite, seed=course.seed, isolation=isolation, remember=True, on_progress=on_progress) as grader:
-        yield Asker(grader)
+    with ExitStack() as stack:
+        isolation = None
+        if confined:
+            try:
+                isolation = stack.enter_context(open_isolation(Runner(suite, seed=course.seed).warm_up(), 1))
+            except IsolationError as error:
+                raise EnvironmentProblem(f"this machine cannot confine submissions: {error}") from None
+        grader = Grader(suite, seed=course.seed, isolation=isolation, remember=True, on_progress=on_progress)
+        yield Asker(stack.enter_context(grader))
