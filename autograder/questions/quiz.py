@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 from typing import Literal, TypeAlias
 
@@ -257,7 +257,7 @@ class Quiz:
         lines: dict[int, list[tuple[int, str, tuple[str, ...], str]]] = {}
         for (line, name, given), answers in found.items():
             if len(answers) == 1 and max(map(len, given)) <= LONGEST_LINE and len(given) <= MOST_GIVEN:
-                lines.setdefault(line, []).append((line, name, given, *answers))
+                lines.setdefault(line, []).append((line, name, given, next(iter(answers))))
         order = sorted(lines)
         self.generator.shuffle(order)
         yield from (self.generator.choice(lines[line]) for line in order)
@@ -265,7 +265,8 @@ class Quiz:
     # What an edit changes.
 
     def _of_checks(self) -> Iterator[Question]:
-        """Yield questions which of some checks fails after an edit; the others are of its function, if there are."""
+        """Yield questions which check fails after an edit, those last where no other check is of its function."""
+        weak: list[Question] = []
         for change in self.changes:
             judgement = self._judged(change)
             failing = [one.check for one in judgement.verdicts if one.status in ("fail", "error")] if judgement else []
@@ -281,15 +282,24 @@ class Quiz:
             others = [*self.generator.sample(near, len(near)), *(check for check in passing if check.of != of)]
             chosen = [*others[: MOST_OPTIONS - 1 - bool(right)], *([right] if right else [])]
             names = [check.title for check in chosen]
-            if not near or len({*names}) < MOST_OPTIONS - 1:
+            if len({*names}) < MOST_OPTIONS - 1:
                 continue
             self.generator.shuffle(names)
             count = f"{plural(len(failing), 'check')} of {len(judgement.verdicts)} failed"
             what, answer = "Which of these checks fails then?", right.title if right else NONE_FAILS
-            yield self._changed("check", change, what, (*names, NONE_FAILS), answer, count)
+            question = self._changed("check", change, what, (*names, NONE_FAILS), answer, count)
+            if near:
+                yield question
+            else:
+                weak.append(question)
+        yield from weak
 
     def _of_mistakes(self) -> Iterator[Question]:
-        """Yield questions which known mistake a program has after an edit: it gives what that mistake gives alone."""
+        """Yield questions which known mistake a program has after an edit: it gives what that mistake gives alone.
+
+        Those last that come to it by another change, as they ask less about what the line is for.
+        """
+        weak: list[Question] = []
         course = self.marking.suite.course
         for change in self.changes:
             judgement = self._judged(change) if change.failing else None
@@ -301,8 +311,6 @@ class Quiz:
             if len(known) != 1 or several or not alone or (name := next(iter(known))) is None:
                 continue
             fixes = [one.misconception.fix for one in reasons if one.misconception is not None]
-            if not self._makes_change_of(fixes, change.source, change.line):
-                continue  # it gives the same by another way, which is no question on what the line is for
             page = describe(course, name)
             others = sorted({*named_in(course, self.exercise, besides=name).values()} - {page.name if page else ""})
             if page is None or page.convention or len(others) < MOST_OPTIONS - 1:
@@ -312,9 +320,13 @@ class Quiz:
             options = [page.name, *others[: MOST_OPTIONS - 1]]
             self.generator.shuffle(options)
             what = "Which mistake does the program have then?"
-            yield self._changed(
-                "mistake", change, what, options, page.name, f"it gave what this mistake gives. {page.explanation}"
-            )
+            reason = f"it gave what this mistake gives. {page.explanation}"
+            question = self._changed("mistake", change, what, options, page.name, reason)
+            if self._makes_change_of(fixes, change.source, change.line):
+                yield question
+            else:
+                weak.append(question)
+        yield from weak
 
     def _of_inputs(self) -> Iterator[Question]:
         """Yield questions in which of two or three calls an edit shows: that one alone runs the line.
@@ -332,7 +344,7 @@ class Quiz:
             through = [group for group in sure if group[0][1].runs(change.line)]
             if not past or not change.failing:
                 continue
-            differing = [call for group in through if (call := self._differing(change, group)) is not None]
+            differing = [one for group in through if (one := self._differing(change, group)) is not None]
             fitting = [[call_text(call) for _, call in group if len(call_text(call)) <= LONGEST_CALL] for group in past]
             others = [self.generator.choice(texts) for texts in fitting if texts]
             if not differing or not others:
@@ -503,7 +515,7 @@ class Quiz:
         marking = self.marking.edited(self.like, copy)
         for first in range(0, len(keys), AT_ONCE):
             run = marking.trials_run(self.like, keys[first : first + AT_ONCE], probes=probes, prints=True)
-            outcomes, prints = (part.get(self.exercise.id, {}) for part in (run.outcomes, run.prints))
+            outcomes, prints = run.outcomes.get(self.exercise.id, {}), run.prints.get(self.exercise.id, {})
             if any(isinstance(outcome, WorkerFailure) for outcome in outcomes.values()):
                 break
             found.update((key, read_calls(prints.get(key, ""))) for key in outcomes)
@@ -596,8 +608,8 @@ def _is_same(one: Item, other: Item) -> bool:
 
 
 def _same_code(one: str, other: str) -> bool:
-    trees = [parsed(text) for text in (one, other)]
-    return None not in trees and ast.dump(trees[0] or ast.Module([])) == ast.dump(trees[1] or ast.Module([]))
+    first, second = parsed(one), parsed(other)
+    return first is not None and second is not None and ast.dump(first) == ast.dump(second)
 
 
 def _code(line: str) -> str:
@@ -651,23 +663,22 @@ class Asker:
                     waiting.append(Quiz(marking, exercise, fixes, salt).questions())
                 except Unaskable as refusal:
                     refusals.append(f"{refusal}.")
+            spare: list[Question] = []
             while waiting and len(found) < count:
                 maker = waiting.pop(0)
                 try:
-                    question = next((one for one in maker if _is_new(one, found, besides)), None)
+                    question = next(maker, None)
                 except GraderProblem:
                     refusals.append("The grader failed on a program, so it was not asked about further.")
                     continue
-                if question is not None:
-                    found.append(question)
-                    waiting.append(maker)
+                if question is None:
+                    continue
+                is_other_line = (question.exercise, question.line) not in {(one.exercise, one.line) for one in found}
+                if question not in besides:
+                    (found if is_other_line else spare).append(question)
+                (waiting.append if is_other_line else partial(waiting.insert, 0))(maker)
+            found += spare[: count - len(found)]  # a second question on a line, only where a program is short
         return Asked(tuple(found), tuple(refusals))
-
-
-def _is_new(question: Question, found: Sequence[Question], besides: Collection[Question]) -> bool:
-    """Whether a question is on another line than those before it, and not one of `besides`."""
-    lines = {(one.exercise, one.line) for one in found}
-    return (question.exercise, question.line) not in lines and question not in besides
 
 
 @contextmanager

@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from autograder.edits import Edit, Text, is_text
@@ -55,10 +56,10 @@ def _record(kind, name, value, line=0, seen=[0], show=print):
 
     try:
         data = {{key: described(part) for key, part in value.items()}} if kind == "call" else described(value)
-        text = dumps([kind, name, line, data])
-        show({MARK!r} + (text if len(text) <= {LONGEST_RECORD} else dumps([kind, name, line, None])))
+        text = dumps([seen[0], kind, name, line, data])
+        show({MARK!r} + (text if len(text) <= {LONGEST_RECORD} else dumps([seen[0], kind, name, line, None])))
     except Exception:
-        show({MARK!r} + dumps([kind, name, line, None]))
+        show({MARK!r} + dumps([seen[0], kind, name, line, None]))
     return value
 '''
 
@@ -196,11 +197,14 @@ def _is_future(node: ast.stmt) -> bool:
 
 
 def read_calls(printed: str) -> list[Call]:
-    """Return the calls that a recording printed, in the order in which they began."""
+    """Return the calls that a recording printed, in the order in which they began; none if a record was lost."""
+    records = [*_records(printed)]
+    if any(after[0] != before[0] + 1 for before, after in pairwise(records)):
+        return []  # what a call did not print would look as if it had not run
     calls: list[Call] = []
     open_calls: list[Call] = []
     made: dict[str, list[Mapping[str, Item]]] = {}
-    for kind, name, line, data in _records(printed):
+    for _, kind, name, line, data in records:
         if kind == "call" and isinstance(data, dict):
             owner, _, method = name.rpartition(".")
             if method == "__init__":
@@ -225,19 +229,19 @@ def _shown(arguments: Mapping[str, Item]) -> str:
     return arguments_text(arguments, whole=True)
 
 
-def _records(printed: str) -> Iterator[tuple[str, str, int, "Item | dict[str, Item] | None"]]:
+def _records(printed: str) -> Iterator[tuple[int, str, str, int, "Item | dict[str, Item] | None"]]:
     for line in printed.split("\n"):
         _, found, text = line.partition(MARK)
         if not found:
             continue
         try:
-            kind, name, number, data = json.loads(text)
-            if not (isinstance(kind, str) and isinstance(name, str) and type(number) is int):
+            at, kind, name, number, data = json.loads(text)
+            if not (isinstance(kind, str) and isinstance(name, str) and type(at) is type(number) is int):
                 continue
             if isinstance(data, dict):
-                yield kind, name, number, {str(key): _item(part) for key, part in data.items()}
+                yield at, kind, name, number, {str(key): _item(part) for key, part in data.items()}
             else:
-                yield kind, name, number, _item(data) if data is not None else None
+                yield at, kind, name, number, _item(data) if data is not None else Item("other")
         except (ValueError, TypeError, KeyError, IndexError, RecursionError, OverflowError):
             continue
 
@@ -331,6 +335,8 @@ def are_equal(one: Item | None, other: Item | None) -> bool | None:
     """Say whether two results are equal; None if they are too near to say. None as a result is an exception."""
     if one is None or other is None:
         return one is other
+    if "other" in (one.kind, other.kind):
+        return None
     if (one.kind, one.shape, one.length) != (other.kind, other.shape, other.length):
         return False
     if one.kind == "array":
@@ -344,7 +350,7 @@ def are_equal(one: Item | None, other: Item | None) -> bool | None:
             return None
         parts = [are_equal(*pair) for pair in zip(one.parts, other.parts, strict=True)]
         return False if False in parts else None if None in parts else True
-    return None if one.kind == "other" else one.plain == other.plain
+    return one.plain == other.plain
 
 
 def _are_near(one: Sequence[float], other: Sequence[float]) -> bool | None:

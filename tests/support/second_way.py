@@ -1,4 +1,4 @@
-"""The answers of questions, found in a second way: values in this process with a debugger's hook, edits by whole checks.
+"""The answers of questions, found in a second way: values with a debugger's hook in this process, edits by checks.
 
 Nothing of the recordings is used here. An edited program is written from the text of the question alone.
 """
@@ -210,11 +210,10 @@ class _Watch:
         seen: set[int] = set()
 
         def follow(frame: FrameType, event: str, value: Any) -> Any:
-            if event in ("line", "return") and before[0] not in seen:
-                if before[0] is not None:
-                    seen.add(before[0])
-                    with suppress(NameError):
-                        self.on_line(frame, given, before[0])
+            if event in ("line", "return") and before[0] is not None and before[0] not in seen:
+                seen.add(before[0])
+                with suppress(NameError):
+                    self.on_line(frame, given, before[0])
             if event == "line":
                 before[0] = frame.f_lineno
             if event == "return":
