@@ -230,9 +230,14 @@ class _Watch:
         if value is None or isinstance(value, bool | int | float | str):
             return f"{name}={value!r}"
         if isinstance(value, list | tuple):
-            plain = len(value) <= 6 and all(part is None or isinstance(part, int | float | str) for part in value)
+            plain = len(value) <= 6 and all(self._is_plain(part) for part in value)
             return f"{name}={value!r}" if plain else f"{name}: a {type(value).__name__} of {len(value)}"
         return f"{name}: {type(value).__name__}"
+
+    def _is_plain(self, value: Any) -> bool:
+        if self.whole and isinstance(value, list | tuple):
+            return len(value) <= 6 and all(map(self._is_plain, value))
+        return value is None or isinstance(value, int | float | str)
 
     def _rows(self, value: Any) -> str:
         if not value.ndim:
