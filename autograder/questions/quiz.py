@@ -196,7 +196,7 @@ class Quiz:
         for line, name, given, shape in self._one_a_line(found):
             what = f"What is the shape of `{name}` after line {line}{self._first_time(line)}?"
             reason = f"When it ran, the shape of `{name}` was {shape}."
-            yield self._question("shape", line, what, (self._shown(line),), given, (), shape, reason)
+            yield self._question("shape", line, what, (self._line_text(line),), given, (), shape, reason)
 
     def _of_values(self) -> Iterator[Question]:
         """Yield questions on a plain value, or on one number of a tensor, in a call whose numbers are all shown."""
@@ -210,7 +210,7 @@ class Quiz:
         for line, part, given, value in self._one_a_line(found):
             what = f"What is `{part}` after line {line}{self._first_time(line)}?"
             reason = f"When it ran, `{part}` was {value}."
-            yield self._question("value", line, what, (self._shown(line),), given, (), value, reason)
+            yield self._question("value", line, what, (self._line_text(line),), given, (), value, reason)
 
     def _first_values(self, recorded: Mapping[Key, Sequence[Call]]) -> Iterator[tuple[Call, int, str, Item]]:
         """Yield the first value that each line of a function gave to a variable, in each call."""
@@ -435,7 +435,7 @@ class Quiz:
             before, after = (getattr(slot.node, "lineno", 0) for slot in (first, second))
             if {before, after} <= self.statements.keys() and after > before:
                 source = text.exchanged(first.node, second.node).applied(self.source)
-                code = (self._shown(before), self._shown(after))
+                code = (self._line_text(before), self._line_text(after))
                 if all(len(one) <= LONGEST_LINE for one in code):
                     yield 1, (before, source, code, f"Lines {before} and {after} change places.")
 
@@ -450,11 +450,15 @@ class Quiz:
             bare = Edit(edit.line, edit.start, edit.end, edit.text[1:-1]).applied(self.source)
             if _same_code(bare, source):
                 source, new = bare, bare.split("\n")[line - 1]
-        if new == self.lines[line - 1] or len(_code(new)) > LONGEST_LINE or len(self._shown(line)) > LONGEST_LINE:
+        if new == self.lines[line - 1] or len(_code(new)) > LONGEST_LINE or len(self._line_text(line)) > LONGEST_LINE:
             return None
         if _code(new).strip() == "pass":
-            return source, (self._shown(line),), f"Line {line} is left out."
-        return source, (self._shown(line), f"{' ' * len(str(line))}→ {_code(new).strip()}"), f"Line {line} is changed."
+            return source, (self._line_text(line),), f"Line {line} is left out."
+        return (
+            source,
+            (self._line_text(line), f"{' ' * len(str(line))}→ {_code(new).strip()}"),
+            f"Line {line} is changed.",
+        )
 
     def _failing(self, source: str) -> frozenset[str] | None:
         """Return the checks that fail in their first trial after an edit; None if it hangs, or raises only."""
@@ -487,6 +491,7 @@ class Quiz:
 
     @cached_property
     def first_trials(self) -> list[Key]:
+        """The first trial of each check."""
         return [(check.id, 0) for check in self.marking.suite.checks[self.exercise.id]]
 
     @cached_property
@@ -534,7 +539,7 @@ class Quiz:
     ) -> Question:
         return Question(kind, self.exercise.id, self.exercise.file, line, text, code, given, options, answer, reason)
 
-    def _shown(self, line: int) -> str:
+    def _line_text(self, line: int) -> str:
         return f"{line}  {_code(self.lines[line - 1]).strip()}"
 
 

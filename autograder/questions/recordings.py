@@ -210,7 +210,7 @@ def read_calls(printed: str) -> list[Call]:
             if method == "__init__":
                 made.setdefault(owner, []).append(data)
             known = made.get(owner, [])
-            same = known[:1] if all(_shown(one) == _shown(known[0]) for one in known) else []
+            same = known[:1] if all(_whole_text(one) == _whole_text(known[0]) for one in known) else []
             call = Call(name, data, same[0] if same else None if owner else {})
             calls.append(call)
             open_calls.append(call)
@@ -225,7 +225,7 @@ def read_calls(printed: str) -> list[Call]:
     return calls
 
 
-def _shown(arguments: Mapping[str, Item]) -> str:
+def _whole_text(arguments: Mapping[str, Item]) -> str:
     return arguments_text(arguments, whole=True)
 
 

@@ -61,7 +61,7 @@ def test_without_a_terminal_an_option_answers_the_first_question(ask: Ask) -> No
     assert json.loads(ask("02", "--seed", "0", "--json", "-", "--answer", right))["right"]
     of_options = json.loads(ask("02", "--json", "-"))["questions"][0]
     assert of_options["answers"] or of_options["kind"] == "shape", "other answers may be any text"
-    with pytest.raises(UsageError, match="is no answer; choose|is no shape; write"):
+    with pytest.raises(UsageError, match=r"is no answer; choose|is no shape; write"):
         ask("02", "--answer", "nothing at all")
 
 
