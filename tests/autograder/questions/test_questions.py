@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -186,7 +187,7 @@ class Thing:
 def test_a_recording_computes_what_the_program_computes(capsys: pytest.CaptureFixture[str]) -> None:
     copy = recording(PROGRAMS)
     assert copy is not None
-    names: dict[str, object] = {}
+    names: dict[str, Any] = {}
     exec(compile(copy, "program.py", "exec"), names)
     assert names["plain"](3, key=2) == 6
     assert names["Thing"].made(4).area == 16
