@@ -1,8 +1,7 @@
 """Answer three questions about your own program: two minutes.
 
-Your exercise must pass. The questions are about your lines: the shape or the number that one of them computes, the
-check that fails after a change, the call that shows it. Your program runs for each answer. The same program and the
-same seed get the same questions.
+Your exercise must pass. The questions are about your lines. What does one compute? What fails when it changes? Your
+program runs for each answer. The same program and the same seed get the same questions.
 """
 
 import argparse
