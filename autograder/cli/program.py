@@ -45,7 +45,7 @@ from .screen import say, warn
 GROUPS = {
     "Write and check": ("try", "check", "watch", "lsp"),
     "Get help": ("hint", "why", "diff", "solution", "mcp"),
-    "Practise": ("hunt", "arrange", "review"),
+    "Practise": ("quiz", "hunt", "arrange", "review"),
     "Find your way": ("start", "next", "list", "status", "report", "reset"),
     "Hand in and use": ("submit", "play"),
     "This machine": ("doctor", "trust"),

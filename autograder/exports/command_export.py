@@ -44,6 +44,7 @@ from autograder.submission import printable
 
 from .formats import ExportOptions, ExportResult, Format, check_options, find_formats, write_text
 from .gradescope import Visibility
+from .viva import Sheet
 
 
 def add_options(parser: CommandParser) -> None:
@@ -218,3 +219,9 @@ def _add_gradebook_options(parser: argparse.ArgumentParser) -> None:
     add(
         "--for", dest="platform", choices=platforms, help="one zip to upload there; canvas needs --into submissions.zip"
     )
+    add = parser.add_argument_group("viva").add_argument
+    add("--submissions", type=Path, metavar="DIR", help="the submissions that were graded")
+    does = "a page to answer on paper: on their own program, or one program for all"
+    add("--sheet", choices=get_args(Sheet), help=does)
+    does = "process runs submissions with your permissions (default: sandbox)"
+    add("--isolation", choices=("sandbox", "process"), help=does)

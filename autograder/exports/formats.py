@@ -30,6 +30,9 @@ class ExportOptions:
     metadata: Path | None = None
     kit: Path | None = None
     platform: str | None = None
+    submissions: Path | None = None
+    sheet: str | None = None
+    isolation: str | None = None
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,9 @@ from autograder.course import (
 from autograder.report import DECIDED, plural, points
 from autograder.results import CheckResult, ExerciseResult, Finding, Report, UnknownFormat, read_report
 from autograder.submission import (
+    Caps,
     Entry,
+    Submission,
     SubmissionError,
     checked_id,
     handout_of,
@@ -481,6 +483,42 @@ def effect_of(before: Graded, after: Graded) -> Iterator[str]:
 
 def _standing(mark: Mark) -> str:
     return "excused" if mark.excused else "no score" if mark.score is None else f"{mark.score / 100:.2f}"
+
+
+# Read the submissions of a graded class again, as they were when they were graded.
+
+
+@dataclass(frozen=True)
+class GradedSubmissions:
+    """The submissions by student, and warnings on those that were left out."""
+
+    by_student: Mapping[str, Submission]
+    warnings: list[str] = field(default_factory=list)
+
+
+def read_submissions(folder: Path, layout: str | None, graded: Graded) -> GradedSubmissions:
+    """Return the submissions that were graded, read as grading reads them: the files of the run, and what was accepted.
+
+    One that has changed or disappeared since is left out.
+    """
+    course = graded.course  # as far as the run graded it
+    entries = graded_entries(graded, folder, layout)
+    digests = {mark.student: mark.report.submission.get("digest") for mark in graded.with_report if mark.report}
+    caps = Caps(source_kib=course.limits.source_kib)
+    read = {entry.student: entry.read(course.files, caps) for entry in entries if entry.student in digests}
+    changed = [student for student, submission in read.items() if digests[student] not in (None, submission.digest)]
+    absent = [student for student in digests if student not in read]
+    warnings = [
+        f"{plural(len(students), 'submission')} in {folder} {one if len(students) == 1 else more}: {named(students)}"
+        for one, more, students in (
+            ("was changed since it was graded, left out", "were changed since they were graded, left out", changed),
+            ("is not there, left out", "are not there, left out", absent),
+        )
+        if students
+    ]
+    return GradedSubmissions(
+        {student: submission for student, submission in read.items() if student not in changed}, warnings
+    )
 
 
 Exporter = Callable[[Graded, Mark], str]

@@ -7,7 +7,7 @@ import re
 import secrets
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.course import Course, Exercise, UsageError, load_suite, write_atomically
@@ -17,15 +17,14 @@ from autograder.gradebook import (
     Student,
     as_csv,
     find_roster,
-    graded_entries,
     harmless,
-    named,
     plain,
     read_graded,
+    read_submissions,
 )
 from autograder.report import ended, facts_of, one_line, plural, summary_of
 from autograder.runner import EnvironmentProblem
-from autograder.submission import Caps, Submission, handout_of, printable
+from autograder.submission import Submission, handout_of, printable
 
 from .page import FOLDER, SIMILAR, Findings, page, tables
 from .statistics import (
@@ -38,46 +37,7 @@ from .statistics import (
     misconceptions_of,
     pairs_of,
     stuck_students,
-    student_of,
 )
-
-# Read the submissions of a graded class again, as they were when they were graded.
-
-
-@dataclass(frozen=True)
-class GradedSubmissions:
-    """The submissions by student, and warnings on those that were left out."""
-
-    by_student: Mapping[str, Submission]
-    warnings: list[str] = field(default_factory=list)
-
-
-def read_submissions(folder: Path, layout: str | None, graded: Graded) -> GradedSubmissions:
-    """Return the submissions that were graded, read as grading reads them: the files of the run, and what was accepted.
-
-    One that has changed or disappeared since is left out.
-    """
-    course = graded.course  # as far as the run graded it
-    entries = graded_entries(graded, folder, layout)
-    digests = {
-        student_of(mark.report): mark.report.submission.get("digest") for mark in graded.with_report if mark.report
-    }
-    caps = Caps(source_kib=course.limits.source_kib)
-    read = {entry.student: entry.read(course.files, caps) for entry in entries if entry.student in digests}
-    changed = [student for student, submission in read.items() if digests[student] not in (None, submission.digest)]
-    absent = [student for student in digests if student not in read]
-    warnings = [
-        f"{plural(len(students), 'submission')} in {folder} {one if len(students) == 1 else more}: {named(students)}"
-        for one, more, students in (
-            ("was changed since it was graded, left out", "were changed since they were graded, left out", changed),
-            ("is not there, left out", "are not there, left out", absent),
-        )
-        if students
-    ]
-    return GradedSubmissions(
-        {student: submission for student, submission in read.items() if student not in changed}, warnings
-    )
-
 
 # Replace a student's name by their pseudonym wherever it stands in a text.
 

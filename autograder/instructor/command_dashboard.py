@@ -9,10 +9,10 @@ from pathlib import Path
 from autograder.cli import GRADES, CommandParser, add_submissions, say, warn
 from autograder.course import UsageError, find_course, read_course
 from autograder.ending import PASS
-from autograder.gradebook import find_roster, read_graded
+from autograder.gradebook import find_roster, read_graded, read_submissions
 from autograder.report import plural
 
-from .class_page import make_class_page, read_submissions
+from .class_page import make_class_page
 
 
 def add_options(parser: CommandParser) -> None:

@@ -7,6 +7,7 @@ from autograder.faces import face
 if TYPE_CHECKING:
     from .drawings import failures, plan_of
     from .grader import Grader, Shapes
+    from .marking import Marking
     from .proving import SELF_CHECK, Budget
     from .steps import Grid, StepResult, plan_of_steps, results_of
     from .verdict import OnOutcomes, Verdicts, failed_result, held_result, outputs_of, result_of

@@ -152,6 +152,11 @@ class Grader:
                 raise Cancelled
             on_progress(found, len(keys))
 
+    def whole_key(self, exercise: Exercise) -> AnswerKey:
+        """Return the answer key of an exercise with the whole catalogue. Raises `Cancelled` after `cancel`."""
+        self.find_keys([exercise], with_misconceptions=True)
+        return _result(self._found[exercise.id, True])
+
     def _find_reference(self, exercise: Exercise) -> AnswerKey:
         keys = self._idle.get()
         try:
@@ -178,7 +183,7 @@ class Grader:
         Raises `EnvironmentProblem` when this machine cannot run checks, and `Cancelled` after `cancel`.
         """
         wanted = tuple(exercises) if exercises is not None else self.suite.exercises
-        with runner or self._runner() as own:
+        with runner or self.new_runner() as own:
             with self._lock:
                 self._runners.add(own)
             try:
@@ -189,7 +194,8 @@ class Grader:
                 with self._lock:
                     self._runners.discard(own)
 
-    def _runner(self) -> Runner:
+    def new_runner(self) -> Runner:
+        """Return a runner for the programs of one submission."""
         return Runner(
             self.suite,
             seed=self.seed,
@@ -215,9 +221,7 @@ class Grader:
             with suppress(GraderProblem):  # a run meets it again, and then it costs a submission no points
                 runner.prepare()
         self.find_keys(present)
-        marking = Marking(
-            self.suite, submission, runner, self._verdicts, self._traces, self._remembered, prints=self.evidence
-        )
+        marking = self.marking(submission, runner)
         marking.run_own(present)
         results = [marking.result(exercise) for exercise in wanted]
         if self.evidence:
@@ -237,6 +241,12 @@ class Grader:
             submission, [*results[:at], proved(marking, failing, results[at], self.budget), *results[at + 1 :]]
         )
 
+    def marking(self, submission: Submission, runner: Runner) -> Marking:
+        """Return the marking of a submission, for more than its report: edits of it, and what its lines made."""
+        return Marking(
+            self.suite, submission, runner, self._verdicts, self._traces, self._remembered, prints=self.evidence
+        )
+
     def shapes(self, submission: Submission, result: ExerciseResult, runner: Runner) -> "Shapes":
         """Return the shape of the last tensor that each line of an exercise made, in the first trial of each check.
 
@@ -247,7 +257,7 @@ class Grader:
         exercise = self.suite.course.exercise(result.id)
         if exercise.file not in submission.sources or not statuses <= _ENDED:
             return {}
-        marking = Marking(self.suite, submission, runner, self._verdicts, self._traces, self._remembered)
+        marking = self.marking(submission, runner)
         keys = [(check.id, 0) for check in self.suite.checks[exercise.id]]
         return last_shapes(marking.traced(exercise, keys, result.stood_in), exercise.file)
 

@@ -5,7 +5,7 @@ So one mistake costs its points once: an exercise that is right by itself is not
 
 from collections.abc import Callable, Collection, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from autograder.checks import Key
 from autograder.course import Exercise, Suite
@@ -137,18 +137,39 @@ class Marking:
 
     def outcomes(self, like: Judgement, keys: Sequence[Key]) -> Mapping[Key, Outcome]:
         """Run some trials as in a judgement, with the same reference parts; nothing is forbidden."""
+        return self.trials_run(like, keys).outcomes.get(like.exercise.id, {})
+
+    def trials_run(
+        self,
+        like: Judgement,
+        keys: Sequence[Key],
+        *,
+        probes: Literal["checks", "steps"] = "checks",
+        prints: bool = False,
+    ) -> Run:
+        """Return the run of some trials, or of some steps of the worked example, as `outcomes` runs them."""
         wrong = [self.suite.course.exercise(name) for name in like.stood_in]
         sources, parts = self._with_parts(wrong)
-        plan = {like.exercise.id: list(keys)}
-        run = self.runner.run(sources, plan, reference_parts=parts, patience=self._patience, trusted=True)
-        return run.outcomes.get(like.exercise.id, {})
+        return self.runner.run(
+            sources,
+            {like.exercise.id: list(keys)},
+            reference_parts=parts,
+            patience=self._patience,
+            trusted=True,
+            probes=probes,
+            prints=prints,
+        )
 
     def judged_like(self, like: Judgement) -> tuple[Judgement, "dict[str, Location]"]:
         """Judge the exercise as in another judgement, with the same reference parts, and locate its mistakes."""
+        judgement = self.verdicts_like(like)
+        return judgement, self._located(judgement)
+
+    def verdicts_like(self, like: Judgement) -> Judgement:
+        """Judge the exercise as in another judgement, with the same reference parts."""
         wrong = [self.suite.course.exercise(name) for name in like.stood_in]
         judgement = self._judge(like.exercise, self._run(self.suite.plan([like.exercise]), wrong))
-        judgement = replace(judgement, stood_in=like.stood_in)
-        return judgement, self._located(judgement)
+        return replace(judgement, stood_in=like.stood_in)
 
     def _judged(self, exercise: Exercise) -> Judgement:
         if exercise.id not in self._settled:

@@ -30,12 +30,14 @@ from autograder.cli import (
     is_somebody_there,
     make_console,
     say,
+    typed,
     warn,
 )
 from autograder.course import Course, Exercise, UsageError, find_course, read_course
 from autograder.progress import (
     ALL_AT_ONCE,
     Command,
+    DiaryEntry,
     Progress,
     Standing,
     after_check,
@@ -47,10 +49,12 @@ from autograder.progress import (
     keep_brief,
     moved_on,
     normalize_device,
+    now,
     pause_advice,
     read_progress,
     record,
     select_exercises,
+    write_in_diary,
     write_json,
 )
 from autograder.results import Report
@@ -60,23 +64,40 @@ if TYPE_CHECKING:
     from autograder.practice import Question
 
 
-# The question after a corrected mistake, on a terminal: a choice of four, skipped with Enter.
+# The questions after a corrected mistake, on a terminal: a choice of four, and a sentence; both skipped with Enter.
 
 
 def ask_about(
     options: argparse.Namespace, course: Course, exercise: Exercise, before: Standing, after: Standing
 ) -> None:
-    """Ask what the corrected mistake was, where somebody is there to answer."""
+    """Ask what the corrected mistake was, where somebody is there to answer: a choice, then their own words."""
     if options.no_questions or options.json is not None or os.environ.get("CI") or not is_somebody_there():
         return
+    screen = Screen.of(options)
     try:
         from autograder.practice import question_after  # an application beside this one
     except ModuleNotFoundError:
-        return
-
-    question = question_after(course, exercise, before, after)
+        question = None
+    else:
+        question = question_after(course, exercise, before, after)
     if question is not None:
-        _ask(Screen.of(options), course, exercise, question)
+        _ask(screen, course, exercise, question)
+    if course.questions and after.passes_now and not before.ever_passed and before.status in ("fail", "error"):
+        _ask_for_words(screen, course, exercise, before)
+
+
+def _ask_for_words(screen: Screen, course: Course, exercise: Exercise, before: Standing) -> None:
+    """Ask once, when an exercise passes after it failed, what was wrong. The answer goes into the diary."""
+    screen.gap()
+    title = before.title or "a check"
+    screen.text(f"It passes. Before, this failed: {title}. What was wrong?", indent=0, style="bold")
+    try:
+        words = typed("One sentence for your diary, or Enter to skip:")
+    except KeyboardInterrupt:
+        print()
+        return
+    if words:
+        warn(write_in_diary(course, DiaryEntry(now(), exercise.id, title, words)))
 
 
 def _ask(screen: Screen, course: Course, exercise: Exercise, question: "Question") -> None:

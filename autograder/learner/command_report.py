@@ -1,6 +1,6 @@
 """Show your progress as one text or HTML page.
 
-It contains none of your code and no name.
+It contains none of your code and no name. What you wrote in your diary stands at its end.
 """
 
 import argparse
@@ -14,6 +14,7 @@ from autograder.ending import PASS
 from autograder.progress import (
     Progress,
     ProgressLine,
+    read_diary,
     read_last,
     read_progress,
     report_json,
@@ -38,7 +39,14 @@ def progress_page(course: Course, progress: Progress, lines: Sequence[ProgressLi
         kinds={"passed": "pass", "failed": "fail", "problem": "fail"},
         passed=[one.result for one in last if one and one.result.status == "pass" and one.result.pictures],
         card=partial(exercise_card, styled=False),
+        diary=_diary(course),
     )
+
+
+def _diary(course: Course) -> list[tuple[str, str]]:
+    """Return what the learner wrote when exercises passed, each with the number and the title of its exercise."""
+    titles = {exercise.id: f"{exercise.number} {exercise.title}" for exercise in course.exercises}
+    return [(titles.get(entry.exercise, entry.exercise), entry.words) for entry in read_diary(course)]
 
 
 # The command.
@@ -59,7 +67,8 @@ def run(options: argparse.Namespace) -> int:
         write_atomically(options.html, progress_page(course, progress, lines))
         say(f"Your progress is in {options.html}")
         return PASS
-    if write_json(options.json, report_json(course, progress, lines)):
+    diary = _diary(course)
+    if write_json(options.json, {**report_json(course, progress, lines), "diary": diary}):
         return PASS
     screen = Screen.of(options)
     screen.text(f"{course.title}: my progress", indent=0, style="bold")
@@ -68,4 +77,9 @@ def run(options: argparse.Namespace) -> int:
     screen.gap()
     for line in lines:
         screen.text(line.sentence)
+    if diary:
+        screen.gap()
+        screen.text("What was wrong, in your words", style="bold")
+    for title, words in diary:
+        screen.text(f"{title}: {words}")
     return PASS

@@ -40,8 +40,10 @@ from autograder.progress import (
     write_json,
 )
 from autograder.protocol import outline_of
+from autograder.questions import open_asker
 from autograder.report import plural
 from autograder.runner import EnvironmentProblem
+from autograder.submission import read_own
 
 from .hunting import (
     MOST_ANSWERS,
@@ -75,7 +77,10 @@ _DAY = timedelta(days=1)
 
 @dataclass(frozen=True)
 class ReviewQuestion:
-    """A question on a misconception: what to read first, the choice, and the explanation of the right answer."""
+    """A question: what to read first, the choice, and the explanation of the right answer.
+
+    `misconception` is what it is scheduled by: a misconception, or an exercise whose program it is about.
+    """
 
     misconception: str
     exercise: Exercise
@@ -161,8 +166,36 @@ def _sources(course: Course, progress: Progress, practice: Practice, now: dateti
             yield from _names_of(course, exercise)[:1]
 
 
+OWN_CODE = "own-code "
+MOST_TRIED = 4
+"""Questions among which one with answers to choose from is looked for."""
+
+
+def own_code(exercise: Exercise) -> str:
+    """Return the name under which a question about the learner's own program is scheduled."""
+    return f"{OWN_CODE}{exercise.id}"
+
+
+def _about_own_code(course: Course, name: str, times: int) -> ReviewQuestion | None:
+    """Return a question about the learner's program as it is now; None if it does not pass."""
+    exercise = next((one for one in course.exercises if own_code(one) == name), None)
+    if exercise is None:
+        return None
+    with open_asker(course, [exercise]) as asker:
+        asked = asker.ask(read_own(course), [exercise], MOST_TRIED, salt=f"review {times}").questions
+    question = next((one for one in asked if one.options), None)
+    if question is None:
+        return None
+    title = f"{exercise.number} {exercise.title}, your own program. {question.text}"
+    choice = Choice(title, question.options, question.options.index(question.answer))
+    return ReviewQuestion(name, exercise, choice, question.code, question.reason)
+
+
 def _question(course: Course, practice: Practice, name: str) -> ReviewQuestion | None:
     """Return the question on a misconception; its kind changes from time to time. None if the course lost it."""
+    if name.startswith(OWN_CODE):
+        asked = practice.cards.get(name)
+        return _about_own_code(course, name, int(asked.get("times", 0)) if isinstance(asked, dict) else 0)
     page = describe(course, name)
     exercise = next((one for one in course.exercises if page is not None and one.id == page.exercise), None)
     if page is None or exercise is None or page.convention:

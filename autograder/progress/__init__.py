@@ -73,17 +73,20 @@ if TYPE_CHECKING:
     from .session_screen import BEFORE_EDIT, QUIT, Cockpit, Keyboard, Screen, is_large_enough, keyboard
     from .store import (
         Choices,
+        DiaryEntry,
         LastReport,
         delete_last,
         digest_of,
         exercise_version,
         keep_brief,
         read_choices,
+        read_diary,
         read_last,
         read_progress,
         record,
         save_events,
         write_choices,
+        write_in_diary,
     )
 
 __getattr__ = face(__name__)

@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeAlias
 from autograder.course import Course, Exercise, open_plain
 from autograder.formats import Unreadable, decode, read_json
 
-Kind: TypeAlias = Literal["check", "hint", "next", "solution", "reset", "question"]
+Kind: TypeAlias = Literal["check", "hint", "next", "solution", "reset", "question", "quiz"]
 
 Answer: TypeAlias = Literal["right", "wrong", "skipped"]
 """How a question on a corrected mistake was answered: the `result` of its event."""
@@ -182,7 +182,8 @@ class Standing:
     counts runs of a changed file. `offering` says to show the second hint, `pausing` to advise a pause. Of the `todos`,
     `written` have code; `in_progress` says that some are open, and that what is written does not fail. `right` are the
     checks that pass, `newly_right` those of them that did not in the check before. `seconds_worked` is the time between
-    commands, without long gaps. `answers` says how the question on each corrected misconception was answered.
+    commands, without long gaps. `answers` says how the question on each corrected misconception was answered, and
+    `quiz_right` how many of the `quiz_asked` questions about the own program were answered right.
     """
 
     status: str = "not_started"
@@ -219,6 +220,8 @@ class Standing:
     newly_right: tuple[str, ...] = ()
     levels: Mapping[str, int] = field(default_factory=dict)
     answers: Mapping[str, str] = field(default_factory=dict)
+    quiz_asked: int = 0
+    quiz_right: int = 0
     recent: tuple[tuple[float, int], ...] = ()
     unknown: Mapping[str, Any] = field(default_factory=dict)
 
@@ -394,6 +397,8 @@ def _after_reset(before: Standing, event: Event) -> Standing:
         resets=before.resets + 1,
         levels=before.levels,
         answers=before.answers,
+        quiz_asked=before.quiz_asked,
+        quiz_right=before.quiz_right,
         unknown=before.unknown,
     )
 
@@ -401,6 +406,11 @@ def _after_reset(before: Standing, event: Event) -> Standing:
 def _after_question(before: Standing, event: Event) -> Standing:
     answers = {**before.answers, event.finding or "": event.result or "skipped"}
     return replace(_touched(before, event), answers=dict([*answers.items()][-LEVELS_KEPT:]))
+
+
+def _after_quiz(before: Standing, event: Event) -> Standing:
+    right = before.quiz_right + (event.result == "right")
+    return replace(before, quiz_asked=before.quiz_asked + 1, quiz_right=right)
 
 
 def _after_next(before: Standing, _: Event) -> Standing:
@@ -412,6 +422,7 @@ _CHANGES = {
     "hint": _after_hint,
     "next": _after_next,
     "question": _after_question,
+    "quiz": _after_quiz,
     "solution": _after_solution,
     "reset": _after_reset,
 }
@@ -475,7 +486,7 @@ class Progress:
             return _from_snapshot(event)
         before = self.standings.get(event.exercise, Standing())
         standing = changed(before, event)
-        if event.command == ALL_AT_ONCE:
+        if event.command == ALL_AT_ONCE or event.kind == "quiz":
             return Progress({**self.standings, event.exercise: standing}, self.here, event.at)
         worked = before.seconds_worked + self._seconds_until(event.at)
         standings = {**self.standings, event.exercise: replace(standing, seconds_worked=worked)}

@@ -348,4 +348,7 @@ def summary(course: Course, progress: Progress, lines: Sequence[ProgressLine]) -
     most = sum(exercise.points for exercise in course.exercises)
     rows = [line.row for line in lines]
     total = f"{count_passed(course, progress)}, {points(score)} of {points(most)} points in the last checks"
-    return [*(part_sentences(course, progress, rows).values() or [total]), effort(rows)]
+    standings = [progress.of(exercise) for exercise in course.exercises]
+    asked, right = (sum(getattr(one, name) for one in standings) for name in ("quiz_asked", "quiz_right"))
+    quiz = [f"{right} of {plural(asked, 'question')} about your own programs right"] if asked else []
+    return [*(part_sentences(course, progress, rows).values() or [total]), effort(rows), *quiz]

@@ -252,6 +252,46 @@ def keep_brief(course: Course, wanted: bool | None) -> tuple[bool, str]:
     return bool(wanted), ""
 
 
+# What was wrong, in the learner's own words, in `.course/diary.json`.
+
+DIARY = "diary.json"
+LONGEST_WORDS = 300
+"""Characters of one entry: a sentence or two."""
+
+
+@dataclass(frozen=True)
+class DiaryEntry:
+    """What a learner wrote when an exercise passed: the title of the check that had failed, and their words."""
+
+    at: str
+    exercise: str
+    check: str
+    words: str
+
+
+def read_diary(course: Course) -> tuple[DiaryEntry, ...]:
+    """Return the diary; nothing if there is none, or it cannot be read."""
+    try:
+        return read_json(tuple[DiaryEntry, ...], read_plain(course.root / FOLDER / DIARY))
+    except (OSError, Unreadable):
+        return ()
+
+
+def write_in_diary(course: Course, entry: DiaryEntry) -> str:
+    """Add an entry, and return a warning if that could not be saved. A file that cannot be read is set aside."""
+    try:
+        folder = state_folder(course.root)
+        with folder_lock(folder):
+            before = read_diary(course)
+            if not before:
+                set_aside(folder / DIARY)
+            entries = [asdict(one) for one in (*before, replace(entry, words=entry.words[:LONGEST_WORDS]))]
+            write_atomically(folder / DIARY, json.dumps(entries, indent=1) + "\n")
+    except OSError as error:
+        return f"your diary could not be saved: {error.strerror or error}"
+    return ""
+
+
 # Store the last report on each exercise in `.course/last/`, for `course diff`.
 #
 # These files stay on this machine: they have lines of the learner's code.

@@ -10,7 +10,7 @@ from autograder.cli.program import parse
 from autograder.course import Course
 from autograder.learner.command_check import ask_about
 from autograder.practice import Question, question_after
-from autograder.progress import Standing, read_progress
+from autograder.progress import Standing, read_diary, read_progress
 from tests.support import tiny
 from tests.support.screens import Terminal
 
@@ -90,7 +90,7 @@ def test_an_answer_is_kept(corrected: Course, typed: str, answer: str, monkeypat
     assert question is not None
     text = typed.format(right=question.choice.right + 1, other=(question.choice.right + 1) % 4 + 1)
     shown = answered(corrected, f"9\nwhat?\n{text}", monkeypatch)
-    assert shown.count("or Enter to skip") == 3, "the question is asked again until there is an answer"
+    assert shown.count("to 4, or Enter to skip") == 3, "the question is asked again until there is an answer"
     assert ("A sum grows" in shown) == (answer != "skipped")
     assert ("Right." in shown) == (answer == "right")
     assert read_progress(corrected).of(corrected.exercises[0]).answers == {MISTAKE: answer}
@@ -99,6 +99,29 @@ def test_an_answer_is_kept(corrected: Course, typed: str, answer: str, monkeypat
 def test_the_end_of_the_input_skips_it(corrected: Course, monkeypatch: pytest.MonkeyPatch) -> None:
     answered(corrected, "", monkeypatch)
     assert read_progress(corrected).of(corrected.exercises[0]).answers == {MISTAKE: "skipped"}
+
+
+@pytest.mark.parametrize(("typed", "words"), [("1\nI did not divide.\n", "I did not divide."), ("1\n\n", None)])
+def test_a_first_pass_asks_for_the_mistake_in_ones_own_words(
+    corrected: Course, typed: str, words: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "Before, this failed: a check." in answered(corrected, typed, monkeypatch)
+    assert [entry.words for entry in read_diary(corrected)] == ([words] if words else [])
+    passed = replace(BEFORE, first_passed="2030-01-01T12:00:00Z")
+    monkeypatch.setattr("sys.stdin", Terminal("1\n"))
+    shown = Terminal()
+    monkeypatch.setattr("sys.stdout", shown)
+    ask_about(parse(["check", "--plain"]), corrected, corrected.exercises[0], passed, AFTER)
+    assert "diary" not in shown.getvalue(), "it is asked at the first pass only"
+
+
+def test_a_damaged_diary_is_set_aside(corrected: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = corrected.root / ".course"
+    folder.mkdir(exist_ok=True)
+    (folder / "diary.json").write_text("[{]", "utf-8")
+    answered(corrected, "1\nIt was the sum.\n", monkeypatch)
+    assert [entry.words for entry in read_diary(corrected)] == ["It was the sum."]
+    assert [file.read_text("utf-8") for file in folder.glob("diary.json*") if file.name != "diary.json"] == ["[{]"]
 
 
 def test_without_a_terminal_or_in_ci_nothing_is_asked(corrected: Course, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -78,6 +78,8 @@ EXPECTED = {
     "course check 05 --no-brief": 1,
     "course why": 2,
     "course hunt --check": 1,
+    "course quiz 01": 2,
+    "course quiz 05": 2,
     "course arrange 01": 2,
     "course play translate": 1,
     "course play write": 1,

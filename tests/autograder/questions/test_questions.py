@@ -1,0 +1,261 @@
+"""Questions about a program: each has one right answer, and a second way of computing finds the same one."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autograder.course import Course, Exercise, read_course
+from autograder.questions import Asker, Question, open_asker
+from autograder.questions.recordings import MARK, Item, are_equal, read_calls, recording, value_text
+from autograder.submission import Submission
+from tests.support import second_way, tiny
+from tests.support.course_programs import submission_of
+
+COURSE = read_course(tiny.REPOSITORY)
+FIRST, SECOND = tiny.COURSE.exercises
+QUICK = ("03", "05", "12", "26")
+"""Exercises with questions of every kind, whose checks take little time."""
+
+VARIANTS = 2
+"""Accepted variants of each exercise that are asked about beside its solution."""
+
+
+@pytest.fixture
+def asker(key_cache: Path, tmp_path: Path) -> Iterator[Asker]:
+    course = tiny.course_at(tiny.copied(tmp_path / "course", key_cache))
+    with open_asker(course, course.exercises) as found:
+        yield found
+
+
+def programs_of(exercise: Exercise, most: int) -> dict[str, str]:
+    """Return the solution of an exercise and some of its accepted variants."""
+    folder = COURSE.solutions_dir / "accepted" / exercise.id
+    files = [COURSE.solutions_dir / exercise.file, *sorted(folder.glob("*.py"))[:most]]
+    return {file.stem: file.read_text("utf-8") for file in files}
+
+
+def wrong_answers(exercise: Exercise, programs: dict[str, str], salts: tuple[str, ...]) -> tuple[list[str], list[int]]:
+    """Return what a second way finds wrong with the questions on some programs, and how many each program got."""
+    wrong, counts = [], []
+    with open_asker(COURSE, [exercise]) as found, found.grader.new_runner() as runner:
+        for text in programs.values():
+            submission = submission_of(COURSE, exercise, text)
+            for salt in salts:
+                questions = found.ask(submission, [exercise], 3, salt=salt).questions
+                counts.append(len(questions))
+                for question in questions:
+                    wrong += second_way.problems_of(question, submission, found.grader, runner)
+    return wrong, counts
+
+
+@pytest.mark.worker
+def test_a_program_and_a_salt_always_get_the_same_questions_and_others_get_others(asker: Asker) -> None:
+    submission = tiny.submitted()
+    first, again = (asker.ask(submission, [SECOND], 3, salt="a").questions for _ in range(2))
+    assert first == again
+    assert first
+    assert all(question.line <= tiny.POWER.count("\n") and question.file == SECOND.file for question in first)
+    own = asker.ask(tiny.submitted(second=tiny.POWER_ALONE), [SECOND], 3, salt="a").questions
+    assert own
+    assert set(own).isdisjoint(first)
+    other = asker.ask(submission, [SECOND], 3, salt="b", besides=first).questions
+    assert set(other).isdisjoint(first)
+
+
+@pytest.mark.worker
+def test_a_program_that_does_not_pass_or_cannot_be_read_gets_a_sentence(asker: Asker) -> None:
+    wrong = tiny.mean_with("return x.cumsum(dim=-1)")
+    for submission, sentence in (
+        (tiny.submitted(wrong), "ex01_running_mean.py does not pass its checks."),
+        (tiny.submitted(None), "there is no ex01_running_mean.py."),
+        (tiny.submitted(b"\xff\xfe"), "ex01_running_mean.py does not pass its checks."),
+        (tiny.submitted(tiny.MEAN + "\nimport os; os._exit(0)\n"), "ex01_running_mean.py does not pass its checks."),
+    ):
+        asked = asker.ask(submission, [FIRST], 3)
+        assert (asked.questions, asked.refusals) == ((), (sentence,))
+
+
+@pytest.mark.worker
+def test_what_a_hostile_program_prints_becomes_text_or_nothing(asker: Asker) -> None:
+    lies = "".join(
+        f"print({line!r})\n"
+        for line in (
+            MARK + "[" * 100_000,
+            MARK + json.dumps([1, "call", "running_mean", 0, {"x": ["array", [9], 1, [], []]}]),
+        )
+    )
+    plain = asker.ask(tiny.submitted(), [FIRST], 3).questions
+    asked = asker.ask(tiny.submitted(f"{tiny.MEAN}\n{lies}"), [FIRST], 3)
+    assert asked.questions
+    assert {question.kind for question in asked.questions} <= {question.kind for question in plain} | {
+        "check",
+        "mistake",
+    }
+
+
+@pytest.mark.worker
+@pytest.mark.slow
+@pytest.mark.parametrize("number", QUICK)
+def test_a_second_way_finds_the_same_answers_and_no_other(number: str) -> None:
+    exercise = next(one for one in COURSE.exercises if one.number == number)
+    wrong, counts = wrong_answers(exercise, programs_of(exercise, 0), ("a", "b"))
+    assert wrong == []
+    assert counts == [3, 3]
+
+
+@pytest.mark.worker
+@pytest.mark.slow
+def test_every_exercise_has_three_questions_and_a_second_way_finds_their_answers() -> None:
+    if not tiny.EVERYTHING:
+        pytest.skip("runs for half an hour: make proof")
+    every: Counter[int] = Counter()
+    for exercise in COURSE.exercises:
+        wrong, counts = wrong_answers(exercise, programs_of(exercise, VARIANTS), ("a",))
+        assert wrong == []
+        every.update(counts)
+    assert every.total() - every[3] <= every.total() / 20
+
+
+def question(kind: str, answer: str, *options: str) -> Question:
+    return Question(kind, FIRST.id, FIRST.file, 1, "What?", (), (), options, answer, "It ran.")
+
+
+@pytest.mark.parametrize(
+    ("asked", "right", "wrong"),
+    [
+        (
+            question("shape", "(2, 3)"),
+            ["(2, 3)", "2,3", "[2 3]", "torch.Size([2, 3])"],
+            ["(3, 2)", "(2, 3, 1)", "", "23"],
+        ),
+        (question("value", "0.5"), ["0.5", "0.50", " .5"], ["0.51", "half", "", "nan"]),
+        (question("value", "-0"), ["0", "0.0"], ["1"]),
+        (question("value", "('a', 'b')"), ["('a','b')", '("a", "b")', "(a, b)"], ["('b', 'a')"]),
+        (question("check", "one", "one", "two"), ["one"], ["two", "1", ""]),
+    ],
+)
+def test_an_answer_counts_however_it_is_written(asked: Question, right: list[str], wrong: list[str]) -> None:
+    assert all(map(asked.accepts, right))
+    assert not any(map(asked.accepts, wrong))
+
+
+PROGRAMS = '''"""A docstring."""
+from __future__ import annotations
+
+import torch
+
+
+def one_line(x): return x
+
+
+def plain(x, *, key=1):
+    """Another docstring."""
+    y = x + key  # a comment
+    for i in range(2): y += i
+    def inner(z):
+        return z
+    if y > 0:
+        return inner(y)
+    return (
+        y
+    )
+
+
+def generator(x):
+    yield x
+
+
+class Thing:
+    def __init__(self, size):
+        self.size = size
+
+    @property
+    def area(self):
+        side = self.size; return side * side
+
+    @staticmethod
+    def made(size):
+        return Thing(size)
+'''
+
+
+def test_a_recording_computes_what_the_program_computes(capsys: pytest.CaptureFixture[str]) -> None:
+    copy = recording(PROGRAMS)
+    assert copy is not None
+    names: dict[str, Any] = {}
+    exec(compile(copy, "program.py", "exec"), names)
+    assert names["plain"](3, key=2) == 6
+    assert names["Thing"].made(4).area == 16
+    assert list(names["generator"](1)) == [1]
+    calls = read_calls(capsys.readouterr().out)
+    assert [call.function for call in calls] == ["plain", "Thing.made", "Thing.__init__"], (
+        "no line of two statements is recorded"
+    )
+    assert [(line, name, value_text(item)) for line, name, item in calls[0].values] == [(12, "y", "5")]
+    assert value_text(calls[0].result) == "6"
+    assert value_text(calls[2].made["size"]) == "4"
+
+
+@pytest.mark.parametrize("text", ["", "x =", "(" * 300, "x = 1\0", "# only a comment", "x = 1\n" * (1 << 17)])
+def test_a_text_that_is_no_program_has_no_recording(text: str) -> None:
+    assert recording(text) is None
+
+
+def test_a_lost_record_makes_no_call_of_the_rest() -> None:
+    records = [
+        [1, "call", "f", 0, {"x": ["plain", 1]}],
+        [2, "value", "f y", 5, ["plain", 2]],
+        [3, "return", "f", 6, ["plain", 2]],
+    ]
+    lines = [MARK + json.dumps(record) for record in records]
+    assert read_calls("\n".join(["noise", *lines]))[0].runs(5)
+    assert read_calls("\n".join([lines[0], lines[2]])) == []
+    for damaged in (
+        "[]",
+        "{}",
+        "[1, 2]",
+        '[1, "call", "f", 0, {"x": ["array", [1e400], "f", [], []]}]',
+        "[" * 10_000,
+        "null",
+    ):
+        assert read_calls(MARK + damaged) == []
+
+
+NEAR = Item("array", None, (2,), (), (1.0, 2.0, 3.0, 4.0), type="float32")
+
+
+@pytest.mark.parametrize(
+    ("other", "same"),
+    [
+        (NEAR, True),
+        (replace(NEAR, sums=(1.0, 2.0, 3.000001, 4.0)), True),
+        (replace(NEAR, sums=(1.0, 2.0, 3.002, 4.0)), None),
+        (replace(NEAR, sums=(1.0, 2.0, 4.0, 4.0)), False),
+        (replace(NEAR, sums=(1.0, 2.0, float("nan"), 4.0)), False),
+        (replace(NEAR, shape=(1, 2)), False),
+        (replace(NEAR, type="float64"), None),
+        (Item("other", type="Thing"), None),
+        (None, False),
+    ],
+)
+def test_results_that_are_near_are_neither_equal_nor_different(other: Item | None, same: bool | None) -> None:
+    assert are_equal(NEAR, other) is same
+
+
+@pytest.mark.worker
+def test_a_course_of_plain_python_is_asked_about_too() -> None:
+    course: Course = read_course(tiny.REPOSITORY / "tests" / "support" / "plain_course")
+    exercise = course.exercises[0]
+    source = (course.solutions_dir / exercise.file).read_text("utf-8")
+    submission: Submission = submission_of(course, exercise, source)
+    with open_asker(course, [exercise]) as found, found.grader.new_runner() as runner:
+        questions = found.ask(submission, [exercise], 3, salt="a").questions
+        assert questions
+        assert [second_way.problems_of(one, submission, found.grader, runner) for one in questions] == [[]] * len(
+            questions
+        )
