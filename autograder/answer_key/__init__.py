@@ -15,8 +15,7 @@ if TYPE_CHECKING:
         unknown_names,
     )
     from .key import BY_MODE, AnswerKey, Failures, Misconception, to_record
-    from .keys import Keys, Outcomes
+    from .keys import ENGINE, Keys, Outcomes, file_digest, open_keys, read_manifest
     from .patches import lacking
-    from .released import ENGINE, file_digest, open_keys, read_manifest
 
 __getattr__ = face(__name__)

@@ -36,9 +36,9 @@ from autograder.ending import PASS
 from autograder.report import plural
 from autograder.runner import GraderProblem
 
+from .command_new import entry_fields, id_of, write_exercise
 from .mutants import changed_lines
 from .mutation import ExerciseMutants, Options, mutate_each
-from .new import entry_fields, id_of, write_exercise
 
 FORMATS = ("nbgrader",)
 

@@ -10,7 +10,7 @@ from autograder.cli import CommandParser, say
 from autograder.course import trust_folder
 from autograder.ending import PASS
 
-from .new import new_course
+from .command_new import new_course
 
 
 def add_options(parser: CommandParser) -> None:

@@ -46,7 +46,7 @@ from autograder.progress import normalize_device, write_json
 from autograder.report import kilobytes, number, plural
 from autograder.runner import GraderProblem
 
-from .new import rescaled_points
+from .command_new import rescaled_points
 from .programs import Memory
 from .proof import ExerciseProof, Part, Validation, hold_failing, page, validate
 from .styles import Losses, Sample, calibrate, cells, misconceptions, ported, prove_once, tables, wrong_programs

@@ -1,8 +1,6 @@
 """Questions for each student about their own program: pages to print, and the teacher's copy with the answers."""
 
 import hashlib
-import html
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -165,13 +163,7 @@ def _html(course: Course, pages: Sequence[Page], *, sheet: bool = False, key: bo
         sheet=sheet,
         key=key,
         minutes=MINUTES,
-        marked=_marked,
     )
-
-
-def _marked(text: str) -> str:
-    """Return the HTML of a question: what stands between backquotes is code."""
-    return re.sub(r"`([^`]*)`", r"<code>\1</code>", html.escape(text))
 
 
 FORMATS = (Format("viva", of_class=viva, options=("submissions", "sheet", "isolation")),)

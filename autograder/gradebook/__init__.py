@@ -58,17 +58,23 @@ if TYPE_CHECKING:
         term_csv,
     )
     from .out import (
-        ACCEPTED,
         Busy,
+        Marks,
         Out,
         Row,
         Shard,
         Stored,
         before,
+        changed_marks,
+        harmless,
+        marks_of,
+        plain,
         read_run,
+        read_scores,
         read_shard,
         read_stored,
         row_of,
+        scores_csv,
         stamp_of,
         state_of,
         stored_in,
@@ -78,6 +84,7 @@ if TYPE_CHECKING:
         write_stored,
     )
     from .policy import (
+        ACCEPTED,
         Final,
         Policy,
         can_earn,
@@ -103,6 +110,5 @@ if TYPE_CHECKING:
         read_roster,
         roster_file,
     )
-    from .scores import Marks, changed_marks, harmless, marks_of, plain, read_scores, scores_csv
 
 __getattr__ = face(__name__)

@@ -41,10 +41,9 @@ from autograder.submission import (
 )
 
 from .decisions import FILE, Adjustment, Adjustments, read_accepted, read_adjustments
-from .out import before, read_run, result_digest
+from .out import MOST_LISTED, before, harmless, read_run, read_scores, result_digest
 from .policy import Final, Policy, deadline, final_of, missing, policy_of, times_to_look_at
 from .roster import Roster, Student, as_csv, for_groups, named
-from .scores import MOST_LISTED, harmless, read_scores
 
 # Choose what `course grade` works on: the course, the students, and the secret seed.
 

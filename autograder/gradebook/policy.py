@@ -15,8 +15,10 @@ from autograder.results import NOT_JUDGED, ExerciseResult, Report
 from autograder.submission import to_utc
 
 from .decisions import EVERYBODY, WHOLE, Adjustment, Adjustments
-from .out import ACCEPTED
 from .roster import Roster, Student, named
+
+ACCEPTED = "accepted"
+"""The key of run.json for the students of whom only accepted files are there, and no submission."""
 
 BY_HAND = "points by hand"
 """What the points of the roster are called."""

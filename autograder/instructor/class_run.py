@@ -68,7 +68,7 @@ from .bulk import (
     is_proved,
     open_grading_isolation,
 )
-from .shards import accepted_only, changed_ids, refuse_other_run, students_json
+from .command_merge import accepted_only, changed_ids, refuse_other_run, students_json
 
 if TYPE_CHECKING:
     from .cluster import Cluster

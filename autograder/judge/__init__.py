@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING
 from autograder.faces import face
 
 if TYPE_CHECKING:
-    from .drawings import failures, plan_of
+    from .drawings import Grid, StepResult, failures, plan_of, plan_of_steps, results_of
     from .grader import Grader, Shapes
     from .marking import Marking
     from .proving import SELF_CHECK, Budget
-    from .steps import Grid, StepResult, plan_of_steps, results_of
     from .verdict import OnOutcomes, Verdicts, failed_result, held_result, outputs_of, result_of
 
 __getattr__ = face(__name__)

@@ -1,14 +1,22 @@
-"""Pictures of what a student's finished parts do. A worker's data is hostile: only small pictures pass."""
+"""What a lesson shows of a program, beside its checks: pictures of finished parts, and the steps of its example.
+
+A worker's data is hostile: only small pictures pass. No verdict depends on any of it.
+"""
 
 import math
+import re
 import struct
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
 
-from autograder.checks import Drawing, Key
+from autograder.checks import Drawing, Key, Step
+from autograder.comparison import array, numbers
 from autograder.course import Exercise
-from autograder.protocol import Array, Value
-from autograder.results import Picture
-from autograder.runner import Fault, Observed, Outcome, Plan, WorkerFailure
+from autograder.diagnosis import Diagnosis, EarlierUnwritten, MemoryExceeded, Source, finding_of, of_death, of_fault
+from autograder.protocol import Array, Opaque, Value
+from autograder.results import Fact, Finding, Picture, Wording
+from autograder.runner import Fault, Observed, Outcome, Plan, WorkerFailure, is_out_of_memory
 
 MOST_ROWS, MOST_COLUMNS = 64, 200
 LONGEST_LABEL = 24
@@ -118,3 +126,236 @@ def _labels(labels: Value, count: int, axis: str) -> tuple[str, ...]:
     if any(len(label) > LONGEST_LABEL for label in labels):
         raise NoPicture(f"has a {axis} label of more than {LONGEST_LABEL} characters")
     return tuple(labels)
+
+
+# Steps of a worked example that are not written yet, or differ from the numbers on paper.
+
+Grid = tuple[tuple[str, ...], ...]
+"""Rows of numbers, as they are written."""
+
+NOT_RUN = "this step was not run"
+
+
+class StepUnwritten(Fact):
+    """A step needs code that is not written yet."""
+
+    id = "todo"
+
+    def wording(self) -> Wording:
+        return Wording("This TODO is not written yet", whole=True)
+
+
+class StepDiffers(Fact):
+    """A step has other numbers than the paper, or another shape: what was found, and what is on paper."""
+
+    title: str
+    found: str = ""
+    paper: str = ""
+
+    id = "value"
+
+    def wording(self) -> Wording:
+        if self.found:
+            return Wording(f"{self.title}: your code returns {self.found}, on paper it is {self.paper}", whole=True)
+        return Wording(f"{self.title}: your numbers differ from those on paper", whole=True)
+
+
+def grid_shape(grid: Grid) -> str:
+    """Return how many rows and numbers there are, in words."""
+    lengths = sorted({len(row) for row in grid})
+    kind = "number" if all(_is_number(word) for row in grid for word in row) else "word"
+    if len(grid) == 1:
+        return f"one {kind}" if lengths == [1] else f"{lengths[0]} {kind}s"
+    return f"{len(grid)} rows of {' to '.join(str(length) for length in dict.fromkeys((lengths[0], lengths[-1])))}"
+
+
+def _is_number(word: str) -> bool:
+    """Whether a word is a number, or a mark of a mask."""
+    try:
+        float(word)
+    except ValueError:
+        return word in ("x", ".")
+    return True
+
+
+def described_result(value: Value) -> str:
+    """Return what a value is that has no rows of numbers, in words."""
+    if isinstance(value, Array):
+        return array(value)
+    if value is None:
+        return "None"
+    if isinstance(value, str):
+        return f"the text {value[:40]!r}"
+    if isinstance(value, Opaque):
+        return f"an object of type {value.type_name}"[:80]
+    return "something that is not a row of numbers"
+
+
+Mark = Literal["equal", "differs", "unseen", "unwritten", "failed"]
+
+UNSEEN = "autograder.checks.plain_given.Unseen"
+"""The type of what a step has when the code computes without calling the part that the step looks at."""
+
+STEP_ROWS, STEP_COLUMNS = 16, 16
+"""A larger result is described by its shape."""
+
+WHOLE = 5e-4
+"""The largest difference from a number that the lesson writes without decimals."""
+
+ROUNDING = 1.001
+"""Half a unit of the last digit, and what float32 may add to it."""
+
+LARGEST = 1e6
+"""Larger numbers are written with an exponent."""
+
+_NUMBER = re.compile(r"[+-]?\d+(?:\.(\d+))?(?:e([+-]?\d+))?")
+_BOOLEAN = {"x": 1.0, ".": 0.0}
+"""How a lesson writes masks."""
+
+
+@dataclass(frozen=True)
+class StepResult:
+    """A step: the numbers on paper and yours, in the same digits; `finding` says what is wrong, if anything is.
+
+    `yours` is None if there are no numbers to show.
+    """
+
+    id: str
+    title: str
+    mark: Mark
+    paper: Grid
+    yours: Grid | None = None
+    finding: Finding | None = None
+
+
+def plan_of_steps(exercise: Exercise, steps: Sequence[Step]) -> Plan:
+    """Return the plan of the steps of an exercise."""
+    return {exercise.id: [(step.id, 0) for step in steps]}
+
+
+def read_paper(text: str) -> Grid:
+    """Return what a step has on paper: a row for each line, without brackets and commas."""
+    lines = (re.sub(r"[\[\](),]", " ", line).split() for line in text.strip().splitlines())
+    return tuple(tuple(line) for line in lines if line)
+
+
+def results_of(
+    steps: Sequence[Step], outcomes: Mapping[Key, Outcome], exercise: Exercise, source: Source, memory_mib: int
+) -> tuple[StepResult, ...]:
+    """Compare what the steps gave with the paper.
+
+    If all steps outside are equal, those inside a module cannot be wrong: the code computes them in another way.
+    """
+    results = []
+    for step in steps:
+        outcome = outcomes.get((step.id, 0))
+        paper = read_paper(step.paper)
+        if isinstance(outcome, Observed):
+            results.append(_compared(step, paper, outcome.value, source))
+            continue
+        outcome = outcome or WorkerFailure("grader_error", NOT_RUN)
+        diagnosis, mark = _failed(outcome, exercise, source, memory_mib)
+        results.append(StepResult(step.id, step.title, mark, paper, finding=finding_of(diagnosis, source)))
+    outside = [result for step, result in zip(steps, results, strict=True) if not step.inside]
+    if all(result.mark == "equal" for result in outside):
+        results = [result if result.mark == "equal" else _unseen(result) for result in results]
+    return tuple(results)
+
+
+def _unseen(result: StepResult) -> StepResult:
+    return StepResult(result.id, result.title, "unseen", result.paper)
+
+
+def _failed(
+    outcome: Fault | WorkerFailure, exercise: Exercise, source: Source, memory_mib: int
+) -> tuple[Diagnosis, Mark]:
+    if isinstance(outcome, WorkerFailure):
+        return of_death(outcome), "failed"
+    place = outcome.frames[-1] if outcome.frames else None
+    if outcome.kind == "todo" and place is not None:
+        own = place.file == exercise.file
+        fact = StepUnwritten() if own else EarlierUnwritten(exercise.file, place.file)
+        return Diagnosis("structure", fact, place=place), "unwritten"
+    if is_out_of_memory(outcome):
+        return Diagnosis("exception", MemoryExceeded(outcome.type, memory_mib), place=place), "failed"
+    return of_fault(outcome, exercise.file, source.data), "failed"
+
+
+def _compared(step: Step, paper: Grid, value: Value, source: Source) -> StepResult:
+    if value == Opaque(UNSEEN):
+        return StepResult(step.id, step.title, "unseen", paper)
+    rows = _rows(value)
+    if rows is None:
+        fact = StepDiffers(step.title, described_result(value), grid_shape(paper))
+        return StepResult(step.id, step.title, "differs", paper, None, finding_of(Diagnosis("pattern", fact), source))
+    if [len(row) for row in rows] != [len(row) for row in paper]:
+        yours = tuple(tuple(_written(number, paper[0][0]) for number in row) for row in rows)
+        fact = StepDiffers(step.title, grid_shape(yours), grid_shape(paper))
+        return StepResult(step.id, step.title, "differs", paper, yours, finding_of(Diagnosis("pattern", fact), source))
+    pairs = [list(zip(row, own, strict=True)) for row, own in zip(paper, rows, strict=True)]
+    yours = tuple(tuple(word if _equal(found, word) else _written(found, word) for word, found in row) for row in pairs)
+    if yours == paper:
+        return StepResult(step.id, step.title, "equal", paper, yours)
+    finding = finding_of(Diagnosis("pattern", StepDiffers(step.title)), source)
+    return StepResult(step.id, step.title, "differs", paper, yours, finding)
+
+
+def _rows(value: Value) -> list[list[float | str]] | None:
+    """Return an observation as rows of numbers and words; None if it has more than two axes, or is too large.
+
+    Axes of size 1 before the last two do not count.
+    """
+    if isinstance(value, Array):
+        if any(size > 1 for size in value.shape[:-2]) or any(not 0 < size <= STEP_COLUMNS for size in value.shape):
+            return None
+        found = numbers(value)
+        return [list(row) for row in found.reshape(-1, found.shape[-1] if found.ndim else 1).tolist()]
+    if isinstance(value, list | tuple):
+        if any(isinstance(part, list | tuple | Array) for part in value):
+            inner = [_rows(part) for part in value]
+            if len(inner) > STEP_ROWS or any(rows is None or len(rows) != 1 for rows in inner):
+                return None
+            return [rows[0] for rows in inner if rows]
+        words = [word for part in value if (word := _word(part)) is not None]
+        return [words] if len(words) == len(value) <= STEP_COLUMNS else None
+    word = _word(value)
+    return None if word is None else [[word]]
+
+
+def _word(value: Value) -> float | str | None:
+    # A longer text, or several words, does not fit into a table of numbers.
+    if isinstance(value, str) and 0 < len(value) <= 24 and value.split() == [value]:
+        return value
+    return float(value) if isinstance(value, bool | int | float) else None
+
+
+def _equal(found: float | str, word: str) -> bool:
+    """Say whether a number is the one that is written on paper, up to its last digit."""
+    if isinstance(found, str):
+        return found == word
+    if word in _BOOLEAN:
+        return found == _BOOLEAN[word]
+    match = _NUMBER.fullmatch(word)
+    if match is None:
+        return False
+    unit = 10.0 ** (int(match[2] or 0) - len(match[1] or ""))
+    most = ROUNDING * unit / 2 if match[1] else WHOLE
+    return abs(found - float(word)) <= most
+
+
+def _written(found: float | str, word: str) -> str:
+    """Write a number in the digits of one on paper, and in more if it would look the same."""
+    if isinstance(found, str):
+        return found
+    for mark, number in _BOOLEAN.items():
+        if word in _BOOLEAN and found == number:
+            return mark
+    match = _NUMBER.fullmatch(word)
+    digits = len(match[1] or "") if match else 0
+    if match and match[2]:
+        mantissa, _, exponent = f"{found:.{digits}e}".partition("e")
+        return f"{mantissa}e{int(exponent)}" if exponent else mantissa
+    whole = match is None or not match[1]
+    text = f"{found:.6g}" if whole or abs(found) > LARGEST else f"{found:.{digits}f}"
+    text = f"{found:.6g}" if text == word else text
+    return text.removeprefix("-") if not text.strip("-0.") else text

@@ -5,6 +5,6 @@ from typing import TYPE_CHECKING
 from autograder.faces import face
 
 if TYPE_CHECKING:
-    from .own_files import reset_exercise
+    from .command_reset import reset_exercise
 
 __getattr__ = face(__name__)

@@ -14,7 +14,7 @@ from autograder.ending import FAIL, PASS
 from autograder.progress import write_json
 from autograder.report import plural
 
-from .own_files import SubmissionZip, pack_work
+from .command_reset import SubmissionZip, pack_work
 
 
 def add_options(parser: CommandParser) -> None:

@@ -11,6 +11,6 @@ if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # until a training handles it, Ctrl-C ends this at once
     sys.path.append(str(Path(__file__).resolve().parents[2]))
 
-    from autograder.play.running import main
+    from autograder.play.stage import main
 
     main(sys.argv[1])

@@ -31,8 +31,7 @@ from autograder.protocol import Function, outline_of
 from autograder.report import plural
 from autograder.submission import Submission, digest, own_source
 
-from .command_hunt import show_not_yet
-from .hunting import OnProgress, programs_for
+from .command_hunt import OnProgress, programs_for, show_not_yet
 
 # The lines of a right program in another order, with wrong lines among them, for learners who are stuck.
 

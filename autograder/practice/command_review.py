@@ -45,7 +45,7 @@ from autograder.report import plural
 from autograder.runner import EnvironmentProblem
 from autograder.submission import read_own
 
-from .hunting import (
+from .command_hunt import (
     MOST_ANSWERS,
     Choice,
     Practice,

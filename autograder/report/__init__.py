@@ -83,8 +83,7 @@ if TYPE_CHECKING:
         state_of,
         why_held,
     )
-    from .terminal import render_class, render_exercise, render_report
+    from .terminal import WhyPage, render_class, render_exercise, render_report, render_why, sentences_of_page
     from .terminal_failure import render_evidence, render_prints
-    from .why import WhyPage, render_why, sentences_of_page
 
 __getattr__ = face(__name__)

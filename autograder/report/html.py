@@ -18,7 +18,7 @@ from . import failures, pictures, states
 from .escaping import one_line, printable
 from .failures import Command, MapPair
 from .pictures import Grid, finite, greatest, in_words, strength
-from .why import WhyPage
+from .terminal import WhyPage
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -10,8 +10,8 @@ import pytest
 from packaging.requirements import Requirement
 
 from autograder import DISTRIBUTION, __version__
+from autograder.authoring import command_new as init
 from autograder.authoring import engine, new_course, validate
-from autograder.authoring import new as init
 from autograder.course import Course, UsageError, load_suite, read_course, with_steps
 from tests.support import tiny
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from autograder.authoring import find_stale, new_exercise, validate, write_files
-from autograder.authoring.new import EntryError, rescaled_points, with_entry
+from autograder.authoring.command_new import EntryError, rescaled_points, with_entry
 from autograder.course import Course, CourseError, UsageError, load_suite, read_course, with_steps
 from tests.support import tiny
 

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from autograder.answer_key import Keys, open_keys
-from autograder.answer_key.released import KitKeys
+from autograder.answer_key.keys import KitKeys
 from autograder.authoring import MOST_KEY_BYTES, release_kit
 from autograder.authoring.engine import ENGINE, engine_files, license_of, license_problems
 from autograder.authoring.leaks import leaking_texts
@@ -90,7 +90,7 @@ def test_a_kit_holds_what_is_to_be_written_what_checks_it_and_what_installs_it(f
     }
     catalogue = {"tests/exercises/misconceptions.json", "key/manifest.json"}
     assert own == exercises | checks | hints | keys | traces | others | catalogue
-    assert files["autograder/answer_key/released.py"]
+    assert files["autograder/answer_key/keys.py"]
     assert not [name for name in files if "__pycache__" in name]
 
 

@@ -8,7 +8,7 @@ from autograder.authoring.programs import programs_of
 from autograder.course import Exercise, load_suite, read_course, suite_files, with_steps
 from autograder.diagnosis import Source
 from autograder.judge import plan_of_steps, results_of
-from autograder.judge.steps import read_paper
+from autograder.judge.drawings import read_paper
 from autograder.runner import Runner
 from tests.support import tiny
 

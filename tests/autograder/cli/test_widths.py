@@ -19,7 +19,7 @@ from autograder.course import Course, describe, named_in, read_course
 from autograder.learner import command_list, command_overview, command_status
 from autograder.play import command_play
 from autograder.practice import ReviewQuestion, command_review
-from autograder.practice.hunting import Choice
+from autograder.practice.command_hunt import Choice
 from autograder.progress import Command, ExerciseRow, Progress, Standing
 from autograder.progress.overview import FileState
 from autograder.report import (

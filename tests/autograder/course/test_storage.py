@@ -18,7 +18,7 @@ from autograder.gradebook import grading_seed
 from autograder.learner import reset_exercise
 from autograder.play import CheckpointError
 from autograder.play.stage import Checkpoint
-from autograder.practice.hunting import changing, read_practice
+from autograder.practice.command_hunt import changing, read_practice
 from autograder.progress import Event, LastReport, keep_brief, read_progress, save_events
 from autograder.progress.store import delete_last, read_last, save_last
 from tests.support import tiny

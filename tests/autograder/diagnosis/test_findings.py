@@ -18,7 +18,7 @@ from autograder.diagnosis.judgement import Divergence, StepState
 from autograder.diagnosis.named_sizes import agreed, factors, named, simplest
 from autograder.protocol import Opaque, Value
 from autograder.results import LARGEST, Certainty, Evidence, Finding, FindingKind, Place
-from autograder.results.wording import LONGEST
+from autograder.results.report import LONGEST
 from autograder.runner import Fault
 from tests.support.observations import CHECK, finding, observed, trial_of
 from tests.support.zoo import COLUMNS, WORDS, TrialNumbers, causal, scores, softmax

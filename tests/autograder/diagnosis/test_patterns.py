@@ -9,7 +9,7 @@ from autograder.diagnosis import Axes, of_difference
 from autograder.diagnosis.case import Case
 from autograder.diagnosis.differences import explain
 from autograder.results import Finding, headline
-from autograder.results.wording import LONGEST
+from autograder.results.report import LONGEST
 from tests.support.observations import CHECK, finding, trials_of
 from tests.support.zoo import COLUMNS, WORDS, ZOO, Numbers, TrialNumbers, Wrong, softmax
 

@@ -8,7 +8,7 @@ import pytest
 
 from autograder.diagnosis.masks import HiddenWeight
 from autograder.results import Wording, message, opened, sentence
-from autograder.results.wording import LONGEST
+from autograder.results.report import LONGEST
 from tests.support import tiny
 
 ENGINE = tiny.REPOSITORY / "autograder"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from autograder.gradebook import changed_marks, marks_of
-from autograder.gradebook.scores import MOST_LISTED
+from autograder.gradebook.out import MOST_LISTED
 
 HEAD = "student,score,max_score,final,final_max,notes\n"
 

@@ -12,7 +12,7 @@ from autograder.checks import Step, checks_in, steps_in
 from autograder.checks.language import step
 from autograder.diagnosis import Source
 from autograder.judge import StepResult, results_of
-from autograder.judge.steps import UNSEEN, read_paper
+from autograder.judge.drawings import UNSEEN, read_paper
 from autograder.protocol import Array, Opaque, Value
 from autograder.results import Place
 from autograder.runner import Fault, Observed, Outcome, WorkerFailure

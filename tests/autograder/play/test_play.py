@@ -26,8 +26,7 @@ from autograder.play import CheckpointError
 from autograder.play import command_play as launch
 from autograder.play import stage as live
 from autograder.play.command_play import parse_settings
-from autograder.play.running import _activity, _made_by
-from autograder.play.stage import Checkpoint, LiveDisplay, Stopped
+from autograder.play.stage import Checkpoint, LiveDisplay, Stopped, _activity, _made_by
 from autograder.progress import Keyboard
 from autograder.submission import read_own
 from tests.support import tiny

@@ -11,7 +11,7 @@ import torch
 
 from autograder.authoring.leaks import Gate, secrets_of
 from autograder.course import read_course
-from autograder.play.running import _activity
+from autograder.play.stage import _activity
 from tests.support import tiny
 from tests.support.play_programs import COURSE, SOLUTIONS, VARIANTS, played, solved, standing_on, variant, wrong
 

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from autograder.course import UsageError
-from autograder.play.running import _activity
-from autograder.play.stage import FaultyExercise
+from autograder.play.stage import FaultyExercise, _activity
 from tests.support.play_programs import COURSE, SOLUTIONS, VARIANTS, played, solved, standing_on, variant, wrong
 
 SMALL = {"sentences": 400, "asked": 20, "batch": 16, "width": 32, "heads": 2, "blocks": 1}

@@ -14,8 +14,8 @@ from autograder.authoring.release import _fit
 from autograder.course import Course, Example, Hunt, HuntFile, UsageError, kit_hunts, read_hunts
 from autograder.practice import draw, due_questions, finds_line, finish, next_due, open_hunt, programs_for, rate
 from autograder.practice.command_arrange import nearest, puzzle
+from autograder.practice.command_hunt import make_choice, read_practice
 from autograder.practice.command_review import _nothing
-from autograder.practice.hunting import make_choice, read_practice
 from autograder.progress import Event, read_progress, save_events
 from autograder.protocol import outline_of
 from autograder.runner import EnvironmentProblem

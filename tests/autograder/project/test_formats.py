@@ -10,7 +10,7 @@ from typing import Literal
 import pytest
 
 from autograder import __version__
-from autograder.answer_key import released
+from autograder.answer_key import read_manifest
 from autograder.course import MANIFEST, CourseError, read_course
 from autograder.formats import COURSE, FORMATS, KEY, REPORT, Format, Unreadable, read_json
 from autograder.gradebook import ExportError, Roster, read_graded, read_run
@@ -74,7 +74,7 @@ def test_the_answer_keys_of_another_engine_are_refused_before_they_are_read(tmp_
     (tmp_path / "key").mkdir()
     (tmp_path / MANIFEST).write_text(json.dumps({"format": found, "seed": 1, "sizes": [], "files": {}}))
     with pytest.raises(EnvironmentProblem, match=re.escape(str(KEY.problem_of(found)))):
-        released.read_manifest(tmp_path)
+        read_manifest(tmp_path)
 
 
 def test_the_docs_list_every_format_with_its_number() -> None:
