@@ -1,11 +1,10 @@
 # %% [markdown]
 # # ex29: backward by hand
 #
-# `loss.backward()` computes the gradient of every weight. Behind it, each operation has a *backward*
-# function. It gets the gradient of the loss with respect to its output, and returns the gradient
-# with respect to each input. In this exercise you write these functions for a linear layer, the
-# cross-entropy, the softmax, attention and layer normalization. Libraries have the same functions in
-# C++ and CUDA.
+# `loss.backward()` computes the gradient of every weight. Behind it, each operation has a
+# *backward* function. It gets the gradient of its output, and returns the gradient of each input.
+# In this exercise you write these functions for a linear layer, the cross-entropy, the softmax,
+# attention and layer normalization. Libraries have the same functions in C++ and CUDA.
 #
 # A gradient has the shape of its tensor. If $y = f(x)$ and the loss is $L$, write $\bar{x}$ for the
 # gradient $\partial L / \partial x$. The chain rule says, for every element:
@@ -27,22 +26,23 @@
 #
 # The sum is one number per row. Without it, the gradient is that of independent exponentials.
 #
-# **Cross-entropy.** The loss of one token is $-\ln p_t$, where $t$ is its target and $p$ the softmax
-# of its logits. The formula above becomes $\bar{s} = p - \mathrm{onehot}(t)$: the probabilities,
-# minus 1 at the target. Source: Goodfellow et al. 2016, "Deep Learning", section 6.2.2.3.
+# **Cross-entropy.** The loss of one token is $-\ln p_t$, where $t$ is its target and $p$ the
+# softmax of its logits. The formula above becomes $\bar{s} = p - \mathrm{onehot}(t)$: the
+# probabilities, minus 1 at the target. Source: Goodfellow et al. 2016, "Deep Learning", section
+# 6.2.2.3.
 #
 # **Layer normalization.** With $\hat{x} = (x - \mu) / \sigma$, where $\sigma = \sqrt{\mathrm{var} +
-# \varepsilon}$, and $y = g \, \hat{x} + b$, let $h = \bar{y} \, g$. Mean and deviation depend on $x$
-# too, so two terms are subtracted:
+# \varepsilon}$, and $y = g \, \hat{x} + b$, let $h = \bar{y} \, g$. Mean and deviation depend on
+# $x$ too, so two terms are subtracted:
 #
-# $$\bar{x} = \frac{1}{\sigma} \Big( h - \mathrm{mean}(h) - \hat{x} \, \mathrm{mean}(h \, \hat{x}) \Big)$$
+# $$\bar{x} = \big( h - \mathrm{mean}(h) - \hat{x} \, \mathrm{mean}(h \, \hat{x}) \big) / \sigma$$
 #
 # The means are over the features of one token. Source: Ba et al. 2016, "Layer Normalization",
 # section 5.1 and supplement; Ioffe and Szegedy 2015, "Batch Normalization", section 3.
 #
-# **Attention** is a chain of these: $S = Q K^\top / \sqrt{d_k}$, $P = \mathrm{softmax}(S)$,
-# $O = P V$. Go through it from the end: first $\bar{V}$ and $\bar{P}$, then $\bar{S}$, then $\bar{Q}$
-# and $\bar{K}$. Source: Dao et al. 2022, "FlashAttention", appendix B.2.
+# **Attention** is a chain of these: $S = Q K^\top / \sqrt{d_k}$, $P = \mathrm{softmax}(S)$, $O = P
+# V$. Go through it from the end: first $\bar{V}$ and $\bar{P}$, then $\bar{S}$, then $\bar{Q}$ and
+# $\bar{K}$. Source: Dao et al. 2022, "FlashAttention", appendix B.2.
 #
 # **PyTorch you need.** Each call is a link to its documentation.
 #
@@ -52,7 +52,7 @@
 # | [`a.transpose(-2, -1)`] | swaps the last two axes |
 # | [`x.sum(dim, keepdim)`], [`x.mean(dim, keepdim)`] | sum and mean along one axis, or several |
 # | [`torch.softmax(x, dim)`] | turns scores into positive weights that sum to 1 along an axis |
-# | [`torch.nn.functional.one_hot(ids, n)`] | a 1 at each id, in a new last axis of size `n`; int64 |
+# | [`F.one_hot(ids, n)`] | a 1 at each id, in a new last axis of size `n`; int64 |
 # | [`x.masked_fill(m, number)`] | a new tensor with `number` wherever the Bool mask `m` is True |
 # | [`x.var(dim, correction, keepdim)`] | the variance; `correction=0` divides by the count |
 #
@@ -61,19 +61,19 @@
 # [`x.sum(dim, keepdim)`]: https://docs.pytorch.org/docs/stable/generated/torch.sum.html
 # [`x.mean(dim, keepdim)`]: https://docs.pytorch.org/docs/stable/generated/torch.mean.html
 # [`torch.softmax(x, dim)`]: https://docs.pytorch.org/docs/stable/generated/torch.softmax.html
-# [`torch.nn.functional.one_hot(ids, n)`]: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.one_hot.html
+# [`F.one_hot(ids, n)`]: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.one_hot.html
 # [`x.masked_fill(m, number)`]: https://docs.pytorch.org/docs/stable/generated/torch.Tensor.masked_fill.html
 # [`x.var(dim, correction, keepdim)`]: https://docs.pytorch.org/docs/stable/generated/torch.var.html
 #
 # **A trap.** An average and a sum look alike in a test with one row. Test with several rows, and
-# with more than one axis before the last: `grad.sum(dim=0)` is right for two axes and wrong for
+# with more than one axis before the last. `grad.sum(dim=0)` is right for two axes and wrong for
 # three.
 
 # %% [markdown]
 # ## One token, by hand
 #
-# There are three scores, `s = [1 2 3]`. Their softmax is `p = [0.090 0.245 0.665]`. The target is the
-# second one. The loss is $-\ln 0.245 = 1.408$, and its gradient is `p` minus 1 at the target:
+# There are three scores, `s = [1 2 3]`. Their softmax is `p = [0.090 0.245 0.665]`. The target is
+# the second one. The loss is $-\ln 0.245 = 1.408$, and its gradient is `p` minus 1 at the target:
 #
 # ```text
 #   p                [0.090  0.245 0.665]
@@ -88,10 +88,10 @@
 #   gradient of s, times p    [-0.038 -0.348 0.385]      its sum is 0 again
 # ```
 #
-# A softmax does not change if all scores grow by the same number, so the gradient of the scores
-# always sums to 0. Layer normalization has the same property, for the features of a token. For
-# `x = [1 2 6]`, with weight 1, no `eps` and the gradient `[1 0 0]` of the output, the mean is 3, the
-# variance 14/3 and $\sigma$ = 2.160:
+# A softmax does not change if all scores grow by the same number. So the gradient of the scores
+# always sums to 0. Layer normalization has the same property, for the features of a token. Let `x`
+# be `[1 2 6]`, with weight 1 and no `eps`. The mean is 3, the variance 14/3, and $\sigma$ is 2.160.
+# The gradient of the output is `[1 0 0]`:
 #
 # ```text
 #   normalized x             [-0.926 -0.463 1.389]
@@ -108,8 +108,8 @@ from torch import Tensor
 from torch.nn import functional as F
 
 # %% [markdown]
-# The functions get the inputs of the forward pass and `grad`, the gradient of the output. They never
-# call autograd: `requires_grad`, `backward` and `torch.autograd` are not allowed.
+# The functions get the inputs of the forward pass and `grad`, the gradient of the output. They
+# never call autograd: `requires_grad`, `backward` and `torch.autograd` are not allowed.
 
 
 # %%
@@ -204,6 +204,7 @@ def layer_norm_backward(x: Tensor, weight: Tensor, grad: Tensor, eps: float = 1e
 # %% [markdown]
 # ## Try
 #
-# Compare your functions with autograd in float64. Make inputs with `requires_grad=True` in a file of
-# your own, call `torch.nn.functional`, and multiply the output by a random tensor before you sum it:
-# that tensor is then `grad`. By how much do the two differ? Then compare in float32 and in bfloat16.
+# Compare your functions with autograd in float64, in a file of your own. Make inputs with
+# `requires_grad=True`, and call `torch.nn.functional`. Multiply the output by a random tensor
+# before you sum it. That tensor is then `grad`. By how much do the two differ? Then compare in
+# float32 and in bfloat16.

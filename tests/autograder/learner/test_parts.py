@@ -87,8 +87,8 @@ NUMBERS = {exercise.number: exercise for exercise in REAL.exercises}
         ([f"{number:02}" for number in range(1, 15)], "14", "15", "on to 15 "),
         ([f"{number:02}" for number in range(1, 15) if number != 4], "14", "04", "back to 04 "),
         ([f"{number:02}" for number in range(1, 28)], "27", "28", "on to 28 "),
-        ([f"{number:02}" for number in range(1, 29) if number != 27], "28", "27", "back to 27 "),
-        ([f"{number:02}" for number in range(1, 29)], "09", None, ""),
+        ([number for number in NUMBERS if number != "27"], max(NUMBERS), "27", "back to 27 "),
+        ([*NUMBERS], "09", None, ""),
     ],
 )
 def test_every_place_proposes_the_exercise_after_the_one_that_passed(
