@@ -81,6 +81,8 @@
 #   fixed batches       a a a c c c        continuous    a a a d
 #                       b     d                          b c c c
 # ```
+#
+# The calls are then `ab`, `ac`, `ac` and `cd`: requests stand in the order in which they joined.
 
 # %%
 from collections.abc import Callable
