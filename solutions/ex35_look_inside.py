@@ -28,9 +28,9 @@
 # Here $p$ is the answer's logit in the patched run, $c$ in the clean one, $k$ in the corrupted one.
 #
 # **Induction heads** continue what they have seen: after `A B ... A` they predict `B`. Let a text
-# repeat itself with the period `P`. Such a head looks from position `i` to `i - P + 1`. There is the
-# token *after* the last occurrence of the same token. Its score is the mean weight there (Olsson et
-# al. 2022, "In-context Learning and Induction Heads").
+# repeat itself with the period `P`. Such a head looks from `i` to `i - P + 1`. There is the token
+# *after* the last occurrence of the same token. Its score is the mean weight there (Olsson et al.
+# 2022, "In-context Learning and Induction Heads").
 #
 # **PyTorch you need.** Each call is a link to its documentation.
 #
