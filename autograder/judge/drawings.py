@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from autograder import comparison  # its face loads NumPy when a name is used
 from autograder.checks import Drawing, Key, Step
-from autograder.comparison import array, numbers
 from autograder.course import Exercise
 from autograder.diagnosis import Diagnosis, EarlierUnwritten, MemoryExceeded, Source, finding_of, of_death, of_fault
 from autograder.protocol import Array, Opaque, Value
@@ -106,9 +106,7 @@ _CODES = {
 def _numbers(array: Array) -> list[float]:
     """Return the elements. NumPy would take longer to load than a whole check of plain Python."""
     if array.dtype not in _CODES:
-        from autograder.comparison import numbers  # NumPy, which a check that passes does not need
-
-        return [float(value) for value in numbers(array).ravel()]
+        return [float(value) for value in comparison.numbers(array).ravel()]
     count = math.prod(array.shape)
     return [float(value) for value in struct.unpack(f"<{count}{_CODES[array.dtype]}", array.data)]
 
@@ -181,7 +179,7 @@ def _is_number(word: str) -> bool:
 def described_result(value: Value) -> str:
     """Return what a value is that has no rows of numbers, in words."""
     if isinstance(value, Array):
-        return array(value)
+        return comparison.array(value)
     if value is None:
         return "None"
     if isinstance(value, str):
@@ -308,7 +306,7 @@ def _rows(value: Value) -> list[list[float | str]] | None:
     if isinstance(value, Array):
         if any(size > 1 for size in value.shape[:-2]) or any(not 0 < size <= STEP_COLUMNS for size in value.shape):
             return None
-        found = numbers(value)
+        found = comparison.numbers(value)
         return [list(row) for row in found.reshape(-1, found.shape[-1] if found.ndim else 1).tolist()]
     if isinstance(value, list | tuple):
         if any(isinstance(part, list | tuple | Array) for part in value):
