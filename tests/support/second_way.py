@@ -1,4 +1,4 @@
-"""The answers of questions, found in a second way: values with a debugger's hook in this process, edits by checks.
+"""The answers of questions, found in a second way: values with a debugger's hook, edits by checks.
 
 Nothing of the recordings is used here. An edited program is written from the text of the question alone.
 """
@@ -9,7 +9,10 @@ import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager, suppress
+from functools import cache
+from multiprocessing import get_context
 from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any
@@ -27,11 +30,12 @@ from autograder.submission import Submission, digest
 def problems_of(question: Question, submission: Submission, grader: Grader, runner: Runner) -> list[str]:
     """Return what the second way finds wrong with a question; nothing if its answer alone is right."""
     exercise = grader.suite.course.exercise(question.exercise)
+    course = grader.suite.course
     if question.kind in ("shape", "value"):
-        return _value_problems(question, submission, grader.suite.course, exercise)
+        return _alone(_value_problems, question, submission, course, exercise)
     edited = edited_by(question, submission)
     if question.kind == "input":
-        return _input_problems(question, submission, edited, grader.suite.course, exercise)
+        return _alone(_input_problems, question, submission, edited, course, exercise)
     report = grader.report(edited, [exercise], runner)
     checks = report.exercises[0].checks
     if question.kind == "check":
@@ -42,6 +46,16 @@ def problems_of(question: Question, submission: Submission, grader: Grader, runn
         pages = [describe(grader.suite.course, name) for name in named]
         found = sorted({page.name if page else "?" for page in pages})
     return [] if found == [question.answer] else [f"{question}: {found}"]
+
+
+@cache
+def _process() -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(1, mp_context=get_context("spawn"))
+
+
+def _alone(way: Callable[..., list[str]], *arguments: object) -> list[str]:
+    """Return what a second way finds in a process of its own: other tests change torch and the hooks of this one."""
+    return _process().submit(way, *arguments).result()
 
 
 def edited_by(question: Question, submission: Submission) -> Submission:
