@@ -21,11 +21,11 @@ from tests.support.fuzzing import Event, Script
 
 SEED = tiny.COURSE.seed
 PLAN = tiny.SUITE.plan(tiny.SUITE.exercises)
-SLOT_SECONDS = 60.0
+SLOT_SECONDS = 90.0
 PART = tiny.part(tiny.FIRST, tiny.MEAN)
 
 
-def test_hangs_in_every_exercise_of_the_course_are_waited_for_a_minute_at_most() -> None:
+def test_hangs_in_every_exercise_of_the_course_are_waited_for_ninety_seconds_at_most() -> None:
     """Each function or class of the course loses all of its checks after a few, and no other one does."""
     suite = load_suite(read_course(find_course()))
     parts = {(exercise, check.of) for exercise, checks in suite.checks.items() for check in checks}
@@ -38,7 +38,7 @@ def test_hangs_in_every_exercise_of_the_course_are_waited_for_a_minute_at_most()
     assert seconds < SLOT_SECONDS
 
 
-def test_imports_that_hang_in_every_exercise_are_waited_for_a_minute_at_most() -> None:
+def test_imports_that_hang_in_every_exercise_are_waited_for_ninety_seconds_at_most() -> None:
     course = read_course(find_course())
     patience, seconds = Timeouts(course.limits), 0.0
     for _ in range(1 + len(course.exercises)):
