@@ -209,7 +209,7 @@ LONGEST_GONE = 100
 """Characters of a problem that is solved: its author knows it."""
 
 WORST_FIRST = ("solution", "accepted", "reference parts", "stub", "empty", "unwritten", "misconception")
-"""The kinds of programs, as their problems are told: what stands on a wrong solution is wrong too."""
+"""The kinds of programs, in the order in which their problems are reported: a wrong solution makes the others wrong."""
 
 Files = dict[str, tuple[int, int]]
 

@@ -113,7 +113,7 @@ OPTIONS: Mapping[str, Any] = {
     "limit_concurrency": 64,
     "timeout_graceful_shutdown": 1,
 }
-"""What the server is started with."""
+"""The arguments of the server."""
 
 
 class DecidedMeanwhile(Exception):

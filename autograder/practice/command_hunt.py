@@ -169,7 +169,7 @@ def _read_practice(course: Course) -> Practice | None:
 
 @contextmanager
 def changing(course: Course) -> Iterator[Practice]:
-    """Yield what was stored, and store what becomes of it. Raises OSError."""
+    """Yield the stored data, and store it again as the caller changed it. Raises OSError."""
     folder = state_folder(course.root)
     with folder_lock(folder):
         practice = _read_practice(course)

@@ -593,7 +593,7 @@ def _is_telling(call: Call, item: Item) -> bool:
 
 
 def _facts(call: Call) -> object:
-    """What of a call is seen without sizes and numbers."""
+    """Return the parts of a call that have no sizes and numbers."""
     return tuple((name, item.facts) for part in (call.made or {}, call.arguments) for name, item in part.items())
 
 
