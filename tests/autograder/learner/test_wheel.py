@@ -17,8 +17,8 @@ from tests.support import tiny
 
 pytestmark = [pytest.mark.worker, pytest.mark.slow]
 
-MOST_BYTES = 11_000_000
-"""The wheel of this course without the weights of its demo: 8 MB for parts one and two, 3 MB for part three."""
+MOST_BYTES = 10_000_000
+"""The wheel of this course without the weights of its demo: 8 MB for parts one and two, 2 MB for part three."""
 
 MOST_WEIGHTS = 3_000_000
 
