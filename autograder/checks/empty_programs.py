@@ -144,7 +144,7 @@ class Emptying:
             return inputs[0]
         if self.family == "last input" and inputs and isinstance(inputs[-1], list):
             return self.last_list(right, inputs)
-        if self.family in REORDERED and len(right) > 1:
+        if self.family in REORDERED and not all(are_equal(item, right[0]) for item in right):
             return right[::-1] if self.family == "reversed" else [*right[1:], right[0]]
         kept = right_places(self.family, len(right), len(right))
         return [item if i < kept else self.value(item, inputs) for i, item in enumerate(right)]
@@ -248,11 +248,11 @@ def is_data(value: Any) -> bool:
 
 
 def are_equal(one: Any, other: Any) -> bool:
-    """Say whether two values are equal; arrays by their numbers."""
-    if is_array(one) or is_array(other):
-        return is_array(one) and is_array(other) and one.shape == other.shape and bool((one == other).all())
+    """Say whether two values are equal; arrays and tensors by their numbers."""
     if type(one) is not type(other):
         return False
+    if hasattr(one, "shape"):
+        return one.shape == other.shape and bool((one == other).all())
     if isinstance(one, list | tuple):
         return len(one) == len(other) and all(map(are_equal, one, other))
     return bool(one == other)
