@@ -128,6 +128,8 @@ def _after_pass(course: Course, report: "Report", progress: Progress) -> list[Co
     if exercise is not None:
         if (course.solutions_dir / exercise.file).is_file():
             commands.append((f"course solution {exercise.number}", "compare with the reference solution"))
+        if course.questions:
+            commands.append((f"course quiz {exercise.number}", "three questions about your own program"))
         shows = ((activity, activity.milestones.get(exercise.id)) for activity in course.play)
         commands += [(f"course play {activity.id}", line) for activity, line in shows if line]
         commands += [(f"course play {activity.id}", activity.title) for activity in _ready(course, progress, exercise)]
