@@ -300,7 +300,8 @@ def shapes_of(tensors):
 @check("the tensors of a Llama get the names of this course", points=3, of="from_llama")
 def test_llama_names(impl, given):
     tensors = of_llama(impl, given, llama(given))
-    return {**shapes_of(tensors), **chosen(tensors, "ln", "lm_head", "token_embeddings", "0.ffn")}
+    many = {"names of 12 layers": len(of_llama(impl, given, llama(given, layers=12)))}
+    return {**shapes_of(tensors), **many, **chosen(tensors, "ln", "lm_head", "token_embeddings", "0.ffn")}
 
 
 @check("values and output projections of a Llama keep their rows", points=1, of="from_llama")

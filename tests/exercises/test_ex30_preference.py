@@ -154,7 +154,10 @@ def test_group(impl, given):
     requires_any=("group",),
 )
 def test_group_divided(impl, given):
-    return {"advantages": impl.group_advantages(rewards(given))}
+    return {
+        "advantages": impl.group_advantages(rewards(given)),
+        "advantages with eps = 1": impl.group_advantages(rewards(given), eps=1.0),
+    }
 
 
 @check("a group of equal rewards has the advantages 0", points=1, of=GROUP, requires_any=("group", "group_divided"))

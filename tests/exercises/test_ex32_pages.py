@@ -147,12 +147,13 @@ def test_released(impl, given):
     cache, names = interleaved(impl, given)
     cache.release(names[1])
     free = cache.pool.num_free
-    add(cache, given, "new", SIZE * free)
+    add(cache, given, "new", SIZE)
+    add(cache, given, names[2], SIZE * (free - 1))  # whose next blocks lay between those that it has
     return {
         "free blocks": [free, cache.pool.num_free],
         "requests": sorted(cache.tables) + sorted(cache.lengths),
         **{f"request {name}": tokens_of(cache, name) for name in (names[0], names[2])},
-        "last tokens of the new one": [both[-SIZE:] for both in cache.gather("new")],
+        "tokens of the new one": [both[-SIZE:] for both in cache.gather("new")],
     }
 
 
@@ -454,11 +455,15 @@ def test_no_fixed_batches(impl, given):
 
 @check("eos ends a request, and belongs to its answer", points=3, of=SERVE)
 def test_ended(impl, given):
-    requests, eos = requests_of(impl, given, [(3, 9), (5, 8), (2, 7)]), given.number(2, 9)
+    requests = requests_of(impl, given, [(3, 9), (5, 8), (2, 7)])
     ends = {request.name: len(request.prompt) + k for request, k in zip(requests, given.distinct(0, 5, 3), strict=True)}
-    diary = Diary(impl, ends, eos)
-    found = impl.serve(diary, Shelf(40), requests, max_running=2, eos=eos)
-    return {"answers": answers_of(found, requests), "requests in each call": [len(call) for call in diary.calls]}
+
+    def served(eos):
+        diary = Diary(impl, ends, eos)
+        found = impl.serve(diary, Shelf(40), requests, max_running=2, eos=eos)
+        return {"answers": answers_of(found, requests), "requests in each call": [len(call) for call in diary.calls]}
+
+    return {**served(given.number(2, 9)), "with eos = 0": served(0)}
 
 
 @check("requests join only if the blocks that all running ones may need are left", points=2, of=SERVE)

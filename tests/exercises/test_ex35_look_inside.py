@@ -126,12 +126,16 @@ def test_patch(impl, given):
     return {"output": impl.patched(model, inner, clean, corrupted, given.number(1, given.size("T") - 1))}
 
 
-@check("no hook stays in the model", points=2, of=PATCH, judge=AGREEING, requires_any=("patch",))
+@check("no hook stays in the model, nor another mode", points=2, of=PATCH, judge=AGREEING, requires_any=("patch",))
 def test_patch_hooks(impl, given):
     (model, inner), (clean, corrupted) = small_model(given), texts(given)
     before = model(corrupted).detach()
-    impl.patched(model, inner, clean, corrupted, 1)
-    return {"output of the model, afterwards and before": [model(corrupted).detach(), before]}
+    modes = []
+    for training in (True, False):
+        model.train(training)
+        impl.patched(model, inner, clean, corrupted, 1)
+        modes.append([part.training for part in (model, inner)])
+    return {"output of the model, afterwards and before": [model(corrupted).detach(), before], "in train mode": modes}
 
 
 @check("no hook stays after an exception", points=1, of=PATCH, judge=AGREEING, requires_any=("patch",))
