@@ -395,7 +395,9 @@ def with_proofs(
     unset = {verdict.check.id for verdict in judgement.verdicts if _is_unset(verdict)}
     for proof, check in [(one, check) for one in proofs for check in one.checks if check not in unset]:
         known, own = found.get(check), diagnosed.get(check)
-        is_name_shown = proof.certainty is Certainty.SHOWN and all(names.get(other) is names.get(check) for other in proof.checks)
+        is_name_shown = proof.certainty is Certainty.SHOWN and all(
+            names.get(other) is names.get(check) for other in proof.checks
+        )
         first = proof.known or (names.get(check) if is_name_shown else None)
         one_of_several = several
         if check in raising:  # the exception is a fact, and the second edit may only restore what the first one removed
