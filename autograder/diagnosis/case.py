@@ -184,17 +184,24 @@ class Pattern:
         return None
 
     def alone(self) -> "Pattern | None":
-        """Return the pattern as one trial shows it: with a name only if there is no other."""
+        """Return the pattern as one trial shows it: with a name only if there is no other, and no plain fraction is it.
+
+        A fraction such as 1/4 or 3/4 is that of many sizes by chance; a root is that of one.
+        """
         if self.coefficient is None:
             return self
         names = simplest(self.coefficient.names)
-        is_sure = len(names) == 1 and len(names[0].symbols) <= 1
+        is_sure = len(names) == 1 and len(names[0].symbols) <= 1 and (not names[0].sizes or names[0].family == "root")
         named = replace(self, coefficient=replace(self.coefficient, names=names if is_sure else ()))
         return None if self.coefficient.needs_name else named
 
 
 def _agreed(one: Coefficient, other: Coefficient) -> Coefficient:
-    """Return a coefficient with the names that another trial's has too, and whether both are the same number."""
+    """Return a coefficient with the names that another trial's has too, and whether both are the same number.
+
+    The same number for other sizes is made of none of them.
+    """
     texts = {constant.text for constant in other.names}
-    names = tuple(constant for constant in one.names if constant.text in texts)
-    return replace(one, names=names, steady=abs(one.value - other.value) < CLOSE_TO_CONSTANT * abs(other.value))
+    steady = abs(one.value - other.value) < CLOSE_TO_CONSTANT * abs(other.value)
+    names = tuple(constant for constant in one.names if constant.text in texts and not (steady and constant.sizes))
+    return replace(one, names=names, steady=steady)

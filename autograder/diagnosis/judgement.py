@@ -372,8 +372,8 @@ class Location:
     first of several statements or the head of a function.
 
     With `is_origin` it is the line that makes the plain number which is wrong there. `first_mistake` is a misconception
-    that the line is known from, though it does not explain everything. `is_one_of_several` says that a mistake was
-    found on another line too.
+    that the place shows, though it may not explain everything. `is_one_of_several` says that a mistake was found on
+    another line too.
     """
 
     place: Place
@@ -387,12 +387,11 @@ class Location:
 def claim_of(diagnosis: Diagnosis | None, location: Location | None) -> Certainty:
     """Return how sure the name of a misconception is.
 
-    It is shown if the code has what the name says, or if an edit that mends the line proves the place. Equal results
-    alone show that the program is like one with this mistake.
+    It is shown if the code has what the name says, or if the place shows it. Equal results alone show that the program
+    is like one with this mistake.
     """
     if location is not None and location.first_mistake is not None:
         return Certainty.SHOWN
     if diagnosis is None or diagnosis.misconception is None:
         return Certainty.DESCRIBED
-    is_shown = Certainty.SHOWN in (diagnosis.certainty, location.certainty if location is not None else None)
-    return Certainty.SHOWN if is_shown else Certainty.ALIKE
+    return Certainty.SHOWN if diagnosis.certainty is Certainty.SHOWN else Certainty.ALIKE

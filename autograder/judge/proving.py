@@ -19,6 +19,7 @@ from autograder.results import Certainty, ExerciseResult, Place, first_failing
 from autograder.runner import EnvironmentProblem, GraderProblem, WorkerFailure
 
 from .marking import Marking
+from .matching import is_in
 from .places import function_at
 
 FAILED = ("fail", "error")
@@ -145,13 +146,13 @@ class EditSearch:
         judgement, locations = self.trying.judged(edited)
         if not can_be_proved(judgement, {}):
             return []
-        known, rest = _only(judgement), goal.failed - first.mended
+        known, rest = self._in_code(_only(judgement)), goal.failed - first.mended
         second = self._edit_beside(first.edit, edited, (judgement, locations))
         if second is not None and second.line == first.edit.line:
             return [Proof(second.line, goal.failed, Certainty.SHOWN)]
         if second is not None:
             alone, _ = self.trying.judged(second.applied(self.source))
-            one = Proof(first.edit.line, first.mended, Certainty.SHOWN, known=_only(alone))
+            one = Proof(first.edit.line, first.mended, Certainty.SHOWN, known=self._in_code(_only(alone)))
             return [one, Proof(second.line, rest, Certainty.SHOWN, known=known)]
         if known is None:
             return []
@@ -164,6 +165,13 @@ class EditSearch:
                 return []
             proofs.append(Proof(line, rest, Certainty.LIKELY, known=known))
         return proofs
+
+    def _in_code(self, known: Misconception | None) -> Misconception | None:
+        """Return a misconception of an edited program if the learner's own has it: else the edit may have made it."""
+        trials = self.judgement.trials
+        survey = trials.survey if trials is not None else None
+        statements = {hash_ for hash_, _ in survey.statements} if survey is not None else set()
+        return known if known is not None and is_in(known, statements) else None
 
     def _edit_beside(self, first: Edit, edited: str, judged: Judged) -> Edit | None:
         """Return an edit that mends all that is wrong after the first one, as an edit of the program before it."""
@@ -374,7 +382,8 @@ def with_proofs(
     """Return the locations, with those that are proved in place of what was only likely.
 
     A line that was found in another way stays where it is proved too, with all that is known of it. A known mistake
-    gives what is observed alone, so an edit that mends that check is more than a divergence of values.
+    gives what is observed alone, so an edit that mends that check is more than a divergence of values. An edit shows
+    that mistake only if all that it mends fails for it.
     """
     survey = judgement.trials.survey if judgement.trials is not None else None
     several = len({proof.line for proof in proofs}) > 1
@@ -382,9 +391,14 @@ def with_proofs(
     raising = {verdict.check.id for verdict in judgement.verdicts if several and verdict.status == "error"}
     diagnosed = {verdict.check.id: verdict.diagnosis.place for verdict in judgement.verdicts if verdict.diagnosis}
     mistakes, found = named(judgement), dict(locations)
+    names = {verdict.check.id: verdict.diagnosis.misconception for verdict in judgement.verdicts if verdict.diagnosis}
     unset = {verdict.check.id for verdict in judgement.verdicts if _is_unset(verdict)}
     for proof, check in [(one, check) for one in proofs for check in one.checks if check not in unset]:
-        known, own, first = found.get(check), diagnosed.get(check), proof.known
+        known, own = found.get(check), diagnosed.get(check)
+        is_name_shown = proof.certainty is Certainty.SHOWN and all(
+            names.get(other) is names.get(check) for other in proof.checks
+        )
+        first = proof.known or (names.get(check) if is_name_shown else None)
         one_of_several = several
         if check in raising:  # the exception is a fact, and the second edit may only restore what the first one removed
             raised = known.place if known is not None else own

@@ -12,10 +12,21 @@ from autograder.comparison import ONLY_SOME_SIZES, Expected
 from autograder.comparison.compare import compare
 from autograder.comparison.facts import DroppedTogether, KeptScaled
 from autograder.comparison.float_arrays import dropped_wrongly
-from autograder.diagnosis import Axes, Diagnosis, Location, Source, Trial, finding_of, of_difference, of_fault
+from autograder.diagnosis import (
+    Axes,
+    Diagnosis,
+    Location,
+    NothingRead,
+    Source,
+    Trial,
+    finding_of,
+    of_difference,
+    of_fault,
+)
+from autograder.diagnosis.case import Pattern
 from autograder.diagnosis.findings import excerpt
 from autograder.diagnosis.judgement import Divergence, StepState
-from autograder.diagnosis.named_sizes import agreed, factors, named, simplest
+from autograder.diagnosis.named_sizes import Coefficient, agreed, factors, named, simplest
 from autograder.protocol import Opaque, Value
 from autograder.results import LARGEST, Certainty, Evidence, Finding, FindingKind, Place
 from autograder.results.report import LONGEST
@@ -89,6 +100,26 @@ def test_a_name_has_to_fit_both_trials() -> None:
     assert result.message == "Your result: 4 × the expected in every element; 4 = H (H = 4)."
     result = finding_between(1.7 * one, one, (1.7 * other, other))
     assert result.message == "Your result: 1.7 × the expected in every element; the same for other sizes."
+
+
+def coefficient(value: float, **sizes: int) -> Coefficient:
+    return Coefficient(value, named(value, factors(sizes, {})))
+
+
+def test_a_number_that_is_the_same_for_other_sizes_is_made_of_none_of_them() -> None:
+    one = Pattern(NothingRead(), coefficient=coefficient(0.5, B=4, K=8))
+    both = one.confirmed_by([Pattern(NothingRead(), coefficient=coefficient(0.5, B=3, K=6))])
+    assert both is not None
+    assert both.coefficient is not None
+    assert not [name for name in both.coefficient.names if name.sizes]
+
+
+def test_one_trial_names_a_root_of_a_size_and_no_fraction_of_one() -> None:
+    for value, names in ((24**0.5, ["√D"]), (0.75, []), (0.25, [])):
+        alone = Pattern(NothingRead(), coefficient=coefficient(value, B=4, D=24)).alone()
+        assert alone is not None
+        assert alone.coefficient is not None
+        assert [name.text for name in alone.coefficient.names if name.sizes] == names
 
 
 # What two trials have to agree on.
@@ -447,5 +478,6 @@ def test_a_name_that_only_the_results_speak_for_is_said_so(kind: FindingKind, be
     assert (finding.id, finding.name, finding.claim) == ("an-id", entry.name, Certainty.ALIKE)
     assert entry.explanation not in str(finding.detail), "what explains the mistake speaks of what was not seen"
     proved = Location(Place("ex05_attention.py", 3), certainty=Certainty.SHOWN)
-    shown = finding_of(alike, Source("ex05_attention.py"), proved)
+    assert finding_of(alike, Source("ex05_attention.py"), proved).claim is Certainty.ALIKE
+    shown = finding_of(alike, Source("ex05_attention.py"), replace(proved, first_mistake=entry))
     assert (shown.message, shown.claim) == ("Length is moved twice.", Certainty.SHOWN)

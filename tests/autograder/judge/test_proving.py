@@ -50,7 +50,8 @@ def checks(*statuses: Status, bonus: Collection[int] = ()) -> Judgement:
         for at, status in enumerate(statuses)
     ]
     failing = {(verdict.check.id, 1) for verdict in verdicts if verdict.status != "pass"}
-    survey = Survey({}, (), functions=(Function("f", 1, 2, 2, 0), Function("g", 3, 4, 4, 0)))
+    functions, statements = (Function("f", 1, 2, 2, 0), Function("g", 3, 4, 4, 0)), (("first", 1), ("third", 3))
+    survey = Survey({}, (), statements, functions=functions)
     trials = Trials({}, failing, AnswerKey({}, ()), lambda *_: {}, SOURCE.encode(), survey)
     return Judgement(EXERCISE, tuple(verdicts), trials)
 
@@ -131,7 +132,8 @@ def test_two_mistakes_are_proved_by_two_edits() -> None:
 
 
 def misconception(id_: str) -> Misconception:
-    return Misconception(id_, f"the name of {id_}", "", "", (), {})
+    """Return a misconception with one statement, whose hash is the id."""
+    return Misconception(id_, f"the name of {id_}", "", "", (), {}, marks=(id_,))
 
 
 def named(judgement: Judgement, *explained: str) -> Judgement:
@@ -159,6 +161,26 @@ def test_a_mistake_that_no_edit_mends_is_named_once_the_other_one_is_mended() ->
     places = {"c": Location(Place(EXERCISE.file, 4))}
     found = proofs(checks("fail", "pass", "fail"), run, edit("one", "ONE\nMORE"), known=names, locations=places)
     assert found == [first, Proof(3, frozenset("c"), LIKELY, known=names["ONE"])], "a line less without the edit"
+
+
+def test_a_mistake_that_only_the_edited_program_has_is_not_named() -> None:
+    edits, names = (
+        (edit("one", "ONE"), edit("three", "THREE")),
+        {"ONE": misconception("made"), "THREE": misconception("made")},
+    )
+    found = proofs(checks("fail", "pass", "fail"), mends(a="ONE", c="THREE"), *edits, known=names)
+    assert [(proof.line, proof.certainty, proof.known) for proof in found] == [(1, SHOWN, None), (3, SHOWN, None)]
+    assert proofs(checks("fail", "pass", "fail"), mends(a="ONE", c="no edit"), edits[0], known=names) == []
+
+
+def test_an_edit_shows_a_name_only_if_that_mistake_explains_all_that_it_mends() -> None:
+    judgement, proof = named(checks("fail", "fail"), "a", "b"), Proof(1, frozenset("ab"), SHOWN)
+    known = judgement.verdicts[0].diagnosis
+    assert known is not None
+    both = replace(judgement, verdicts=tuple(replace(verdict, diagnosis=known) for verdict in judgement.verdicts))
+    for of, shown in ((both, known.misconception), (named(checks("fail", "fail"), "a"), None)):
+        assert with_proofs(of, {}, [proof])["a"].first_mistake == shown
+    assert with_proofs(both, {}, [replace(proof, certainty=LIKELY)])["a"].first_mistake is None
 
 
 def test_a_mistake_is_not_named_on_the_line_of_an_edit_that_mends_only_some_checks() -> None:
