@@ -259,7 +259,7 @@ class Keys:
         # A mistake in the catalogue is a problem even where the key is stored.
         catalogue = self._catalogue(exercise, sources, parse=False)
         file = self._file(exercise, sources, ".key")
-        key = known or self._stored(file, exercise) or self._unrun(exercise, sources, catalogue)
+        key = known or read(file, from_record) or self._unrun(exercise, sources, catalogue)
         if left := key.left(failures):
             key = self._run(exercise, sources, key, catalogue, left)[0]
             store(file, to_record(key))
@@ -272,7 +272,7 @@ class Keys:
         """
         sources = self._solutions(exercise)
         file = self._file(exercise, sources, ".outcomes")
-        key, outcomes = self._stored(self._file(exercise, sources, ".key"), exercise), read(file, outcomes_from_record)
+        key, outcomes = read(self._file(exercise, sources, ".key"), from_record), read(file, outcomes_from_record)
         if key is not None and outcomes is not None and not key.left():
             return key, outcomes
         catalogue = self._catalogue(exercise, sources, unfit=[])
@@ -286,7 +286,7 @@ class Keys:
         """Return the key without its catalogue: it is made fast, and a right program needs no more."""
         sources = self._solutions(exercise)
         file = self._file(exercise, sources, ".reference")
-        key = self._stored(file, exercise)
+        key = read(file, from_record)
         if key is None:
             key = AnswerKey(self._reference(exercise, sources), ())
             store(file, to_record(key))
@@ -325,13 +325,6 @@ class Keys:
 
     def _file(self, exercise: Exercise, sources: Mapping[str, bytes], suffix: str) -> Path:
         return self.cache / f"{exercise.id}-{self._digest(exercise, sources)}{suffix}"
-
-    def _stored(self, file: Path, exercise: Exercise) -> AnswerKey | None:
-        """Return the key in a file; None if it lacks a trial, because it was made for a suite with fewer of them."""
-        key = read(file, from_record)
-        return (
-            key if key is not None and key.reference.keys() >= set(self.suite.plan([exercise])[exercise.id]) else None
-        )
 
     def close(self) -> None:
         """End the worker that ran the solutions, if there is one."""
@@ -372,6 +365,7 @@ class Keys:
             engine_digest(*MAKES_KEYS),
             repr((self.seed, self.device, *versions_of(self.suite.course.libraries).values())).encode(),
             repr(self.suite.course.sizes_of(exercise)).encode(),
+            repr(self.suite.plan([exercise])[exercise.id]).encode(),
             self.suite.sources[f"test_{exercise.id}.py"],
             read_plain(catalogue) if catalogue.is_file() else b"",
             *(file.name.encode() + b"\0" + read_plain(file) for file in sorted(programs_of(catalogue).glob("*.py"))),

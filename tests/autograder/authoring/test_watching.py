@@ -121,6 +121,14 @@ def test_a_part_of_a_proof_says_so_and_writes_no_file(course: Path) -> None:
     assert [one["name"] for one in found["proofs"] if one["kind"] == "misconception"] == ["mean-axis-fixed"]
 
 
+def test_a_part_leaves_the_keys_of_the_whole_proof(course: Path) -> None:
+    assert tiny.run_course(course, "validate", "1", "--plain").returncode == 0
+    before = {file: file.read_bytes() for file in (course / ".course" / "cache").iterdir()}
+    done = tiny.run_course(course, "validate", "1", "--check", "axes")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert {file: file.read_bytes() for file in before} == before
+
+
 def test_a_part_with_a_problem_fails(course: Path) -> None:
     tiny.replaced(course / CATALOGUE, "replace = 'x.cumsum(dim=0)'", "replace = 'x.cumsum(-1)'")
     done = tiny.run_course(course, "validate", "1", "--misconception", "mean-axis-fixed")
