@@ -62,26 +62,23 @@ class Writing:
 class Usage:
     """The memory at one moment. All bytes are of keys and values, of all layers together.
 
-    `tables` has the blocks of each chat, and `tokens` counts those whose keys are in them. `page_bytes` is the size of
-    the blocks in use. `contiguous_bytes` is what the running texts would take if each had a cache of its own with rows
-    for the longest text of the model.
+    `tables` has the blocks of each chat, and `tokens` counts those whose keys are in them. `used` counts the blocks
+    that are not free, and `page_bytes` is their size. `contiguous_bytes` is what the running texts would take if each
+    had a cache of its own with rows for the longest text of the model.
     """
 
     blocks: int
+    used: int
     tables: Mapping[int, Sequence[int]]
     tokens: int
     page_bytes: int
     contiguous_bytes: int
 
     @property
-    def used(self) -> int:
-        """How many blocks are in use."""
-        return len({block for table in self.tables.values() for block in table})
-
-    @property
     def saved(self) -> int:
         """How many more would be in use if no two texts shared a block."""
-        return sum(map(len, self.tables.values())) - self.used
+        every = [block for table in self.tables.values() for block in table]
+        return len(every) - len(set(every))
 
 
 class LayerPages:
@@ -132,7 +129,7 @@ class Batch:
         self._recent: deque[tuple[float, int]] = deque(maxlen=10_000)
         self.speeds: dict[int, tuple[int, float]] = {}
         """By the number of texts at once: the tokens that were written, and the seconds that it took."""
-        self.usage = self.peak = Usage(self.pool.num_blocks, {}, 0, 0, 0)
+        self.usage = self.peak = Usage(self.pool.num_blocks, 0, {}, 0, 0, 0)
         """The memory of now, and that of the moment when most blocks were in use."""
 
     # What any thread may call.
@@ -308,11 +305,13 @@ class Batch:
         if running:
             pages = [tensor for layer in self.layers for tensor in (layer.keys, layer.values)]
             self._block_bytes = sum(tensor[0].numel() * tensor.element_size() for tensor in pages)
+        used = self.pool.num_blocks - self.pool.num_free
         self.usage = Usage(
             blocks=self.pool.num_blocks,
+            used=used,
             tables={text.chat: tuple(tables[text.name]) for text in running},
             tokens=sum(self.layers[0].lengths[text.name] for text in running),
-            page_bytes=(self.pool.num_blocks - self.pool.num_free) * self._block_bytes,
+            page_bytes=used * self._block_bytes,
             contiguous_bytes=len(running) * self.context * self._block_bytes // self.block_size,
         )
         self.peak = max(self.peak, self.usage, key=lambda usage: usage.page_bytes)

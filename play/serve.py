@@ -1,5 +1,6 @@
 """Serve several chats at once with the model of `chat`: one batch, the learner's pages, and their batching of ex32."""
 
+import io
 from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import Any
@@ -38,6 +39,8 @@ def play(stage: Stage) -> dict[str, Any]:
             f"the page needs two packages: install them with `pip install {' '.join(PACKAGES)}`, or the extra `desk` "
             "of this kit; with --say TEXT there is no page"
         )
+    if not stage.say and isinstance(stage.stdout, io.StringIO):  # nobody would see the address
+        raise UsageError("--json - prints nothing else, so no address either; write --json FILE, or add --say TEXT")
     torch.set_num_threads(1)  # a step is small: two threads wait for each other longer than they compute
     chatter = _trained(stage)
     check_batch(stage, chatter)

@@ -126,7 +126,7 @@ function draw({ blocks, tables, used }) {
   find("pool").replaceChildren(...users.map(names => {
     const square = document.createElement("span");
     square.className = names.length > 1 ? "used shared" : names.length ? "used" : "";
-    square.textContent = names.join("");
+    square.textContent = names.length > 3 ? `${names.length}×` : names.join("");
     return square;
   }));
   find("pool").setAttribute("aria-label", `The pool: ${used} of ${blocks} blocks are in use`);

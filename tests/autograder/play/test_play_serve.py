@@ -2,6 +2,7 @@
 
 import contextlib
 import http.client
+import io
 import json
 import re
 import signal
@@ -416,10 +417,12 @@ def test_without_a_page_it_writes_what_the_model_writes_alone(root: Path, tmp_pa
 
 
 def test_what_keeps_it_from_beginning_is_a_sentence(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def sentence(file: str = "chat.pt", made_by: Mapping[str, str] | None = None, **options: object) -> str:
+    def sentence(
+        file: str = "chat.pt", made_by: Mapping[str, str] | None = None, stdout: object = None, **options: object
+    ) -> str:
         kept = Checkpoint(root / ".course" / "play" / file, made_by or {})
         with standing_on(SOLUTIONS, {**OPTIONS, **options}) as stage:
-            stage.say, stage.checkpoint_of = [], lambda _: kept
+            stage.say, stage.stdout, stage.checkpoint_of = [], stdout, lambda _: kept
             with pytest.raises(UsageError) as raised:
                 serve.play(stage)
         return str(raised.value)
@@ -427,6 +430,7 @@ def test_what_keeps_it_from_beginning_is_a_sentence(root: Path, monkeypatch: pyt
     assert sentence(chats=9) == "--chats is 9, expected at most 8"
     assert sentence(blocks=0) == "--blocks is 0, expected 1 or more"
     assert sentence(blocks=2) == "the pool has 16 tokens, expected at least --length 120"
+    assert "so no address either; write --json FILE" in sentence(stdout=io.StringIO())
     assert sentence("none.pt") == "no model is trained yet; run `course play chat` first"
     assert "changed since; run `course play chat --fresh` first" in sentence(made_by={"ex32_pages.py": "1"})
     monkeypatch.setattr(serve, "find_spec", lambda _: None)
