@@ -155,7 +155,10 @@ class Batch:
     # The loop.
 
     def run(self, stop: Event, *, until_done: bool = False) -> None:
-        """Write texts until `stop` is set, or until all have ended. Passes on what the student's code raises."""
+        """Write texts until `stop` is set, or until all have ended. Passes on what the student's code raises.
+
+        Those that are not complete at a stop end there.
+        """
         self._stop = stop
         while not stop.is_set():
             self._admit()
@@ -165,6 +168,9 @@ class Batch:
                 return
             else:
                 self._changed.wait(IDLE_SECONDS)
+        self._admit()
+        for text in list(self._texts.values()):
+            self._end(text)
 
     def _admit(self) -> None:
         """Take in the texts that have arrived, and end those that were cancelled."""
@@ -187,7 +193,8 @@ class Batch:
         most = CHARACTERS * self.context
         if len(text.prompt) > most:
             return f"The text has {len(text.prompt):,} characters, expected at most {most:,}. Shorten it."
-        text.ids = [self._chatter.end, *self._chatter.ids(text.prompt)]
+        prompt = text.prompt.encode("utf-8", "replace").decode()  # half a pair of surrogates has no bytes
+        text.ids = [self._chatter.end, *self._chatter.ids(prompt)]
         text.given = len(text.ids)
         text.generator = torch.Generator(self._stage.device).manual_seed(text.seed)
         # The last new token is never shown to the model.

@@ -191,6 +191,18 @@ def test_a_text_that_is_too_long_is_refused_in_a_sentence_and_takes_nothing() ->
         assert_all_is_free(batch)
 
 
+def test_a_prompt_that_is_no_unicode_is_written_on() -> None:
+    with standing_on(SOLUTIONS, {}) as stage:
+        chatter = chatter_on(stage)
+        batch = batch_of(stage, chatter)
+        texts = texts_for(("\ud800", "?", "naïve — “quoted” 🦙", ""))
+        batch.add(texts)
+        run(batch)
+        assert texts[0].ids[: texts[0].given] == texts[1].ids[: texts[1].given]
+        assert all(text.has_ended and not text.problem and text.new for text in texts)
+        assert_all_is_free(batch)
+
+
 def test_a_batch_stops_in_the_middle() -> None:
     with standing_on(SOLUTIONS, {}) as stage:
         stop = threading.Event()
@@ -199,7 +211,8 @@ def test_a_batch_stops_in_the_middle() -> None:
         batch.add([text])
         batch.run(stop)
         assert text.new == 2
-        assert not text.has_ended
+        assert text.has_ended, "its reader goes on"
+        assert_all_is_free(batch)
 
 
 @pytest.mark.long
@@ -369,14 +382,15 @@ def served(root: Path, **options: object) -> Iterator[tuple[subprocess.Popen[str
 
 @pytest.mark.worker
 def test_the_program_writes_texts_at_once_frees_what_nobody_reads_and_ends_at_ctrl_c(root: Path) -> None:
-    with served(root) as (running, lines):
+    with served(root, temperature=0.0) as (running, lines):
         assert lines[1] == "The page of your chats. Its address, for you alone; Ctrl-C ends it:\n"
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?token=[0-9a-f]{32}\n", lines[2])
         asker = Asker(lines[2].strip())
-        one = last_of(asker.write([0], "Mira and the blue lamp"))[0]
-        assert one["tokens"] == 120 or one["end"]
-        both = [asker.write([chat], "Mira and the blue lamp") for chat in (0, 1)]
-        assert all(event["end"] for answer in both for event in last_of(answer).values())
+        prompts = ["Mira and the blue lamp", "Once upon a time"]
+        alone = [last_of(asker.write([chat], prompt))[chat]["text"] for chat, prompt in enumerate(prompts)]
+        both = [asker.write([chat], prompt) for chat, prompt in enumerate(prompts)]
+        assert [last_of(answer)[chat]["text"] for chat, answer in enumerate(both)] == alone
+        assert len(set(alone)) == 2
         asker.wait(lambda found: found["used"] == 0)
         long = last_of(asker.write([0, 1], "word " * 200))
         assert [event["problem"] for event in long.values()] == [
@@ -388,13 +402,17 @@ def test_the_program_writes_texts_at_once_frees_what_nobody_reads_and_ends_at_ct
             gone.close()
             found = asker.wait(lambda found: found["used"] == 0)
             assert found["tables"] == {}
+        open_to_the_end = asker.write([0, 1], "Once upon a time")
+        open_to_the_end.readline()
         running.send_signal(signal.SIGINT)
+        assert all(event["end"] for event in last_of(open_to_the_end).values())
         rest, errors = running.communicate(timeout=120)
     assert running.returncode == 0, errors
     assert re.search(
         r"^Tokens a second: [\d,]+ with 1 text at once, [\d,]+ with 2 texts at once\.$", rest, re.MULTILINE
     )
     assert re.search(r"^At most \d+ of 64 blocks were in use: [\d,]+ bytes of keys and values\.", rest, re.MULTILINE)
+    assert "Your code printed" not in rest, "the server has no log, and no code of the student prints"
     assert errors == "\ncourse: stopping after this step; press Ctrl-C again to stop at once\n"
 
 
