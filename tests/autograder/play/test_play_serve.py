@@ -484,7 +484,7 @@ def page_of(stage: Any, **sizes: int) -> Iterator[Access]:
                 running.join()
 
 
-ENDED = "[...document.querySelectorAll('[role=status]')].filter(one => one.textContent === '12 tokens').length"
+ENDED = "[...document.querySelectorAll('[role=status]')].filter(one => one.textContent.endsWith(' tokens')).length"
 
 
 def test_chats_are_written_by_keys_alone(chromium: Browser) -> None:
@@ -502,8 +502,8 @@ def test_chats_are_written_by_keys_alone(chromium: Browser) -> None:
         chromium.press("Enter")
         chromium.wait(f"{ENDED} === 3")
         assert chromium.value("document.querySelectorAll('.text strong')[2].textContent") == "The river rose."
+        chromium.wait("document.getElementById('speeds').textContent.includes('with 1, ')")
         chromium.wait("document.getElementById('blocks').textContent === '0 of 32'")
-        assert "with 1, " in chromium.value("document.getElementById('speeds').textContent")
         chromium.value("document.getElementById('all').value = 'word '.repeat(40); 0")
         chromium.press("Enter")
         chromium.wait("document.querySelectorAll('[role=status].problem').length === 3")
