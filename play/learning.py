@@ -8,7 +8,7 @@ from typing import Any, TypedDict
 from torch import nn, optim
 
 from autograder.course import UsageError
-from autograder.play import Row, Stage, rng_states, set_rng_states
+from autograder.play import CheckpointError, Row, Stage, rng_states, set_rng_states
 
 SAVE_SECONDS = 20.0
 """How often a checkpoint is saved: so much work is lost at most."""
@@ -56,11 +56,22 @@ def print_faults(stage: Stage) -> None:
         stage.print(f"Trained although {exercise.number} {exercise.title} fails: {message}", "red")
 
 
-def check_sizes(options: Mapping[str, Any], least: Mapping[str, int]) -> None:
-    """Raise `UsageError` if these options make no model; `least` has the least value of each."""
+def refusal(error: CheckpointError, activity: str) -> str:
+    """Return why another activity cannot use the model of this one, and what to do."""
+    instead = f"say {error.say}, or run" if error.say else "run"
+    return f"{error.found}; {instead} `course play {activity} --fresh` first"
+
+
+def check_least(options: Mapping[str, Any], least: Mapping[str, int]) -> None:
+    """Raise `UsageError` if an option is below the least value that it may have."""
     for name, expected in least.items():
         if options[name] < expected:
             raise UsageError(f"--{name} is {options[name]:,}, expected {expected:,} or more")
+
+
+def check_sizes(options: Mapping[str, Any], least: Mapping[str, int]) -> None:
+    """Raise `UsageError` if these options make no model; `least` has the least value of each."""
+    check_least(options, least)
     if options["width"] % options["heads"]:
         raise UsageError(f"--width is {options['width']}, expected a multiple of --heads {options['heads']}")
 

@@ -12,6 +12,7 @@ from autograder.report import NARROWEST, SECONDARY, Page, beside, breadth, full_
 from play import chat, translate, write
 from play.attention import Heads, SentenceAttention, describe_head, translator_attention, writer_attention
 from play.chatter import Chatter
+from play.learning import refusal
 from play.look_into import look_into
 from play.look_page import page
 from play.translate import Translator
@@ -65,8 +66,7 @@ def _trained(stage: Stage, of: str) -> tuple[Translator | Writer, str]:
         try:
             found = activities[name](stage)
         except CheckpointError as error:
-            instead = f"say {error.say}, or run" if error.say else "run"
-            refused.append(f"{error.found}; {instead} `course play {name} --fresh` first")
+            refused.append(refusal(error, name))
         else:
             if found is not None:
                 return found, name

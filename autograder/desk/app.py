@@ -2,11 +2,7 @@
 
 import hmac
 import os
-import socket
-import sys
 import tempfile
-import threading
-import webbrowser
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -14,17 +10,16 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 from urllib.parse import quote
 
-import uvicorn
 from starlette.applications import Starlette
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp
 
 from autograder import ending
-from autograder.cli import warn
+from autograder.cli import HOST, MOST_FORM, Access, Guard, LocalServer, is_same, listen
 from autograder.course import UsageError
 from autograder.gradebook import (
     KINDS,
@@ -59,9 +54,8 @@ from autograder.submission import Submission
 
 from .worklist import ANSWER, Claim, Filter, Row, Worklist
 
-HOST = "127.0.0.1"
-MOST_FORM, MOST_UPLOAD = 64 << 10, 64 << 20
-"""Bytes of a form, and of one with a file."""
+MOST_UPLOAD = 64 << 20
+"""Bytes of a form with a file."""
 
 MOST_ROWS = 100
 """Rows of the table at once: with more, a browser takes longer than 0.1 s from a key to the new table."""
@@ -91,29 +85,7 @@ TAGS = {
 }
 """The states that a row of the table shows, and the word for each."""
 
-CONFINED = {
-    "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "
-    "img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "same-origin",  # without a referrer a browser sends no origin with a form
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Cache-Control": "no-store",
-}
-
 TEMPLATES = Path(__file__).parent / "templates"
-
-OPTIONS: Mapping[str, Any] = {
-    "log_config": None,  # a log of addresses would have the token
-    "access_log": False,
-    "lifespan": "off",
-    "ws": "none",
-    "proxy_headers": False,
-    "server_header": False,
-    "limit_concurrency": 64,
-    "timeout_graceful_shutdown": 1,
-}
-"""The arguments of the server."""
 
 
 class DecidedMeanwhile(Exception):
@@ -126,37 +98,18 @@ class DecidedMeanwhile(Exception):
 
 @dataclass(eq=False)
 class Desk:
-    """A class, who decides, and the secrets of this desk: they live as long as its process."""
+    """A class, who decides, who may open its pages, and the key of its forms, which lives as long as its process."""
 
     worklist: Worklist
     by: str = ""
     host: str = HOST
-    secret: str = field(repr=False, default_factory=lambda: os.urandom(16).hex())
-    session: str = field(repr=False, default_factory=lambda: os.urandom(16).hex())
     key: bytes = field(repr=False, default_factory=lambda: os.urandom(32))
-    tickets: set[str] = field(repr=False, default_factory=set)
     saved: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    access: Access = field(init=False)
 
-    @property
-    def cookie(self) -> str:
-        """The name of the cookie: a browser sends the cookies of all ports, so each desk has its own."""
-        return f"desk-{self.host.rpartition(':')[2]}"
-
-    def address(self, secret: str) -> str:
-        """Return the address of the first page."""
-        return f"http://{self.host}/?token={secret}"
-
-    def ticket(self) -> str:
-        """Return a token for one visit: other users of this machine can read how a browser was started."""
-        made = os.urandom(16).hex()
-        self.tickets.add(made)
-        return made
-
-    def admits(self, secret: str) -> bool:
-        """Say whether a token opens this desk; a ticket does so once."""
-        used = {ticket for ticket in self.tickets if _is_same(ticket, secret)}
-        self.tickets -= used
-        return bool(used) or _is_same(self.secret, secret)
+    def __post_init__(self) -> None:
+        entrance = render("desk/templates/entrance.html.j2")
+        self.access = Access("desk", "course desk", self.host, entrance, _problem, _most_bytes)
 
     def new_form(self) -> str:
         """Return the key of a new form. Only this desk can make it, and what it saves counts once."""
@@ -166,7 +119,7 @@ class Desk:
     def form(self, key: str) -> str | None:
         """Return which form has a key; None if this desk did not make it."""
         once, _, seal = key.partition(".")
-        return once if _is_same(self._seal(once), seal) else None
+        return once if is_same(self._seal(once), seal) else None
 
     def save(self, once: str, sentences: Sequence[str]) -> None:
         """Remember what a form saved."""
@@ -178,68 +131,8 @@ class Desk:
         return hmac.new(self.key, once.encode("utf-8", "replace"), "sha256").hexdigest()
 
 
-def _is_same(secret: str, text: str) -> bool:
-    return hmac.compare_digest(secret.encode(), text.encode("utf-8", "replace"))
-
-
-# Who may ask.
-
-
-class Guard:
-    """Lets only the browser that has the cookie reach the pages, and adds the headers that confine them."""
-
-    def __init__(self, app: ASGIApp, desk: Desk) -> None:
-        self._app, self._desk = app, desk
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request."""
-        if scope["type"] != "http":
-            return
-
-        async def confined(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                message["headers"] += [(name.lower().encode(), value.encode()) for name, value in CONFINED.items()]
-            await send(message)
-
-        answer = self._refusal(Request(scope))
-        try:
-            await (answer or self._app)(scope, receive, confined)
-        except Exception as error:  # its page is sent already: the desk goes on with the next request
-            warn(f"the desk failed on {scope['path']}: {type(error).__name__}: {error}")
-
-    def _refusal(self, request: Request) -> Response | None:
-        """Return why a request is not answered, or the cookie for one with the token; None for one to answer."""
-        desk, headers = self._desk, request.headers
-        if headers.get("host") != desk.host:
-            return _problem(f"This desk answers at {desk.host} only.", 421)
-        site, is_visit = headers.get("sec-fetch-site"), headers.get("sec-fetch-mode") == "navigate"
-        if site in ("cross-site", "same-site") and not (is_visit and request.method == "GET"):
-            return _problem("Another page asked for this, and only the pages of the desk may.", 403)
-        if request.method == "GET" and request.url.path == "/" and "token" in request.query_params:
-            return self._entrance(request.query_params["token"])
-        if not _is_same(desk.session, request.cookies.get(desk.cookie, "")):
-            return _problem("Open the desk at the address that `course desk` printed: it has the token.", 403)
-        if request.method == "POST":
-            if headers.get("origin") != f"http://{desk.host}":
-                return _problem("Another page sent this form, and only the pages of the desk may.", 403)
-            size = headers.get("content-length", "")
-            most = MOST_UPLOAD if request.url.path.endswith("/accept") else MOST_FORM
-            if not size.isdecimal() or int(size) > most:
-                found = f"{int(size):,} bytes" if size.isdecimal() else "no size"
-                return _problem(f"The form has {found}, and at most {most:,} bytes are read. Nothing was saved.", 413)
-        return None
-
-    def _entrance(self, secret: str) -> Response:
-        """Return the page that keeps the token in a cookie and goes on without it in the address.
-
-        A redirect would not do: after a click in another page, the browser would follow it without the cookie.
-        """
-        desk = self._desk
-        if not desk.admits(secret):
-            return _problem("This token is not that of this desk. Copy the address that `course desk` printed.", 403)
-        response = HTMLResponse(render("desk/templates/entrance.html.j2"))
-        response.set_cookie(desk.cookie, desk.session, httponly=True, samesite="strict", path="/")
-        return response
+def _most_bytes(path: str) -> int:
+    return MOST_UPLOAD if path.endswith("/accept") else MOST_FORM
 
 
 def _problem(sentence: str, status: int) -> HTMLResponse:
@@ -268,7 +161,7 @@ def application(desk: Desk) -> ASGIApp:
         HTTPException: _http_problem,
         Exception: _engine_problem,
     }
-    return Guard(Starlette(routes=routes, exception_handlers=handlers), desk)
+    return Guard(Starlette(routes=routes, exception_handlers=handlers), desk.access)
 
 
 async def _file(kind: str, text: str, _: Request) -> Response:
@@ -637,47 +530,15 @@ def _names(held: Sequence[Any]) -> str:
 # The server.
 
 
-def listen(port: int) -> socket.socket:
-    """Return a socket of this machine alone; port 0 is a free one. Raises `UsageError` if the port is taken."""
-    listener = socket.socket()
-    try:
-        if os.name != "nt":  # there it would let two programs have one port
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((HOST, port))
-        listener.listen()
-    except (OSError, OverflowError) as error:
-        listener.close()
-        why = getattr(error, "strerror", None) or "it is no port"
-        raise UsageError(f"port {port} cannot be used ({why}); choose another, or leave --port out") from None
-    return listener
-
-
-def server_of(desk: Desk) -> uvicorn.Server:
-    """Return the server of a desk."""
-    return uvicorn.Server(uvicorn.Config(application(desk), **OPTIONS))
-
-
 def serve(worklist: Worklist, by: str, port: int, say: Callable[[str], object], *, browser: bool) -> None:
     """Serve the desk on this machine until a signal ends it. Raises `UsageError` if the port is taken."""
     with listen(port) as listener:
         desk = Desk(worklist, by, f"{HOST}:{listener.getsockname()[1]}")
-        server = server_of(desk)
-
-        def stop(_: int) -> None:
-            server.should_exit = True
-
-        # In a thread, because in the main one uvicorn takes the signals for itself.
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="desk", daemon=True)
-        with ending.by_itself(stop):
-            thread.start()
+        server = LocalServer(application(desk), listener)
+        with ending.by_itself(server.stop), server:
             say(f"The desk has {plural(len(worklist.rows), 'mark')}. Its address, for you alone; Ctrl-C ends it:")
-            print(desk.address(desk.secret), flush=True)  # in one piece, also where the terminal is narrow
-            if browser and _has_screen():
-                webbrowser.open(desk.address(desk.ticket()))
-            thread.join()
+            print(desk.access.address(desk.access.secret), flush=True)  # in one piece, also on a narrow terminal
+            if browser:
+                desk.access.open_browser()
+            server.wait()
         say("The desk is closed. Every decision that was saved is in adjustments.csv")
-
-
-def _has_screen() -> bool:
-    """Say whether a browser can open a window; one in the terminal would hide the address."""
-    return sys.platform != "linux" or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

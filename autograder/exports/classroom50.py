@@ -16,8 +16,8 @@ from autograder.report import number, one_line
 from autograder.results import ExerciseResult
 from autograder.submission import commit_time
 
+from .feedback import why_no_score
 from .formats import ExportOptions, ExportResult, Format, write_each, write_public
-from .markdown import why_no_score
 from .repositories import MEGABYTE, TORCH_INDEX, public_kit, script, write_files
 
 FIELDS = {

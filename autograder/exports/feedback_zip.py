@@ -18,10 +18,9 @@ from autograder.gradebook import ExportError, Graded, Mark, named
 from autograder.report import plural
 from autograder.submission import Clue, Upload, canvas_uploads, printable
 
-from .feedback import feedback
+from .feedback import feedback, markdown
 from .filling import with_moodle_id
 from .formats import ExportOptions, ExportResult, Format, write_each
-from .markdown import markdown
 
 TIME = (1980, 1, 1, 0, 0, 0)
 """The same time for every page, so that equal pages give an equal zip."""

@@ -17,9 +17,8 @@ from autograder.report import STATES, one_line, plural, state_of
 from autograder.results import CheckResult, ExerciseResult
 from autograder.submission import Clue, parse_time, printable
 
-from .feedback import check_text, notes
+from .feedback import check_text, notes, why_no_score
 from .formats import ExportOptions, ExportResult, Format, write_each
-from .markdown import why_no_score
 from .repositories import script
 
 Visibility = Literal["visible", "after_due_date", "after_published", "hidden"]

@@ -13,9 +13,8 @@ from autograder.report import notes as intake_notes
 from autograder.report import number, one_line
 from autograder.results import CheckResult, ExerciseResult, Report
 
-from .feedback import check_text, notes
+from .feedback import check_text, notes, why_no_score
 from .formats import ExportOptions, ExportResult, Format, each, write_public
-from .markdown import why_no_score
 from .repositories import TORCH_INDEX, public_kit, script, write_files
 
 MOST_CHARACTERS = 200_000

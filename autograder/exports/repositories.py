@@ -14,8 +14,8 @@ from autograder.report import message_of, number, one_line
 from autograder.results import CheckResult, ExerciseResult
 from autograder.submission import NOTEBOOKS, printable
 
+from .feedback import failing
 from .formats import ExportOptions, ExportResult, Format, each, write_text
-from .markdown import failing
 
 TORCH_INDEX = "https://download.pytorch.org/whl/cpu"
 """An index with builds of torch without CUDA: they save gigabytes."""

@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from autograder.answer_key import patched, read_catalogue
-from autograder.course import read_course
-from autograder.play.stage import FaultyExercise
+from autograder.course import read_course, state_folder
+from autograder.play.stage import Checkpoint, FaultyExercise, _made_by
+from autograder.submission import read_own
 from autograder.worker import Sources
+from play.demo import Teller
 from tests.support import tiny
 
 COURSE = read_course(tiny.REPOSITORY)
@@ -63,6 +65,24 @@ def played(root: Path, activity: str, **request: Any) -> subprocess.CompletedPro
         timeout=300,
         check=False,
     )
+
+
+def trained_chat(root: Path) -> None:
+    """Write the checkpoint of `chat` as if the solutions had been trained: with the weights of the demo."""
+    course = read_course(root)
+    activity = next(activity for activity in course.play if activity.id == "chat")
+    made_by = _made_by(course, activity, read_own(course), 1)
+    with standing_on(SOLUTIONS, {}) as stage:
+        teller = Teller(stage, ())
+        data = {
+            "step": 1,
+            "wrong": [],
+            "model": teller.model.state_dict(),
+            "vocab": [list(teller.vocabulary[id_]) for id_ in sorted(teller.vocabulary)],
+            "merges": [[list(first), list(second)] for first, second in teller.merges],
+            "arguments": teller.arguments,
+        }
+        Checkpoint(state_folder(root, "play") / "chat.pt", made_by).save(data, {})
 
 
 class RecordingStage(list):  # type: ignore[type-arg]

@@ -22,8 +22,9 @@ pytest.importorskip("python_multipart")
 
 from starlette.testclient import TestClient
 
+from autograder.cli import CONFINED, MOST_FORM
 from autograder.course import UsageError, read_course
-from autograder.desk.app import CONFINED, MOST_FORM, MOST_ROWS, Desk, application
+from autograder.desk.app import MOST_ROWS, Desk, application
 from autograder.desk.worklist import Worklist
 from autograder.gradebook import adjustment, append, now, read_adjustments, read_graded, read_roster
 from tests.support import export_examples as classes
@@ -42,7 +43,7 @@ class Client:
         self.desk = Desk(Worklist(course, out or course.parent / "out", **options), "Grace Hopper", HOST)
         self.desk.worklist.refresh()
         self.http = TestClient(application(self.desk), base_url=ORIGIN, follow_redirects=False)
-        self.get(f"/?token={self.desk.secret}")
+        self.get(f"/?token={self.desk.access.secret}")
 
     def get(self, address: str, **headers: str) -> str:
         answer = self.http.get(address, headers={name.replace("_", "-"): value for name, value in headers.items()})
@@ -96,17 +97,17 @@ def test_the_token_becomes_a_cookie_that_only_this_page_sends(graded: Path) -> N
     wrong = client.http.get("/?token=wrong")
     assert wrong.status_code == 403
     assert "set-cookie" not in wrong.headers
-    right = client.http.get(f"/?token={client.desk.secret}")
+    right = client.http.get(f"/?token={client.desk.access.secret}")
     cookie = right.headers["set-cookie"].lower()
     assert {"httponly", "samesite=strict", "path=/"} <= {part.strip() for part in cookie.split(";")}
-    assert client.desk.secret not in right.text
-    assert client.desk.secret not in cookie
+    assert client.desk.access.secret not in right.text
+    assert client.desk.access.secret not in cookie
     assert 'content="0; url=/"' in right.text
     assert client.http.get("/").status_code == 200
 
 
 def test_the_token_of_a_browser_that_was_opened_is_good_for_one_visit(client: Client) -> None:
-    ticket = client.desk.ticket()
+    ticket = client.desk.access.ticket()
     assert client.http.get(f"/?token={ticket}").status_code == 200
     assert client.http.get(f"/?token={ticket}").status_code == 403
 

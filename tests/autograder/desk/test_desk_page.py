@@ -6,7 +6,6 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +16,8 @@ pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 pytest.importorskip("python_multipart")
 
-from autograder.desk.app import HOST, Desk, listen, server_of
+from autograder.cli import HOST, LocalServer, listen
+from autograder.desk.app import Desk, application
 from autograder.desk.worklist import Worklist
 from tests.support import export_examples as classes
 from tests.support import tiny
@@ -32,20 +32,13 @@ CLAIM = f"student: bob\nexercise: {tiny.FIRST}\ncheck: values\nmy question: Why 
 @contextlib.contextmanager
 def served(folder: Path) -> Iterator[Desk]:
     """Serve a desk of the class in a folder until the block ends."""
-    listener = listen(0)
     worklist = Worklist(
         folder / "course", folder / "out", submissions=folder / "handed in", claims=folder / "claims.txt"
     )
-    desk = Desk(worklist, "Grace Hopper", f"{HOST}:{listener.getsockname()[1]}")
-    server = server_of(desk)
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-    thread.start()
-    try:
-        yield desk
-    finally:
-        server.should_exit = True
-        thread.join()
-        listener.close()
+    with listen(0) as listener:
+        desk = Desk(worklist, "Grace Hopper", f"{HOST}:{listener.getsockname()[1]}")
+        with LocalServer(application(desk), listener):
+            yield desk
 
 
 @pytest.fixture
@@ -62,7 +55,7 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
 
 def enter(chromium: Browser, desk: Desk, **options: bool) -> str:
     """Open the desk as the printed address does, and return its address."""
-    chromium.open(desk.address(desk.secret), width=LAPTOP, **options)
+    chromium.open(desk.access.address(desk.access.secret), width=LAPTOP, **options)
     chromium.wait("document.getElementById('results')")
     return f"http://{desk.host}"
 

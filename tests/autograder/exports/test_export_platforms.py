@@ -12,9 +12,9 @@ import pytest
 import yaml
 
 from autograder.exports.classroom50 import classroom50
+from autograder.exports.feedback import LONGEST, markdown
 from autograder.exports.gradescope import Seen, gradescope
 from autograder.exports.junit import junit
-from autograder.exports.markdown import LONGEST, markdown
 from autograder.exports.prairielearn import prairielearn
 from autograder.exports.repositories import annotations, code_quality, github_actions, gitlab_ci
 from autograder.gradebook import ExportError, Graded, Mark

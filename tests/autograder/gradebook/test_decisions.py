@@ -15,12 +15,11 @@ import pytest
 
 from autograder.course import Assignment, read_course
 from autograder.exports.classroom50 import classroom50
-from autograder.exports.feedback import feedback
+from autograder.exports.feedback import feedback, markdown
 from autograder.exports.feedback_zip import write_archive
 from autograder.exports.filling import fill
 from autograder.exports.gradescope import Seen, gradescope
 from autograder.exports.junit import junit
-from autograder.exports.markdown import markdown
 from autograder.exports.prairielearn import prairielearn
 from autograder.gradebook import (
     ExportError,

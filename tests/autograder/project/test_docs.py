@@ -85,6 +85,7 @@ EXPECTED = {
     "course play write": 1,
     "course play chat": 1,
     "course play look": 2,
+    "course play serve": 1,
     "course solution 05": 2,
 }
 """What a command exits with where it is not 0: on stubs no check passes, and there is no mistake to explain."""
