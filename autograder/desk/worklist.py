@@ -333,7 +333,8 @@ class Worklist:
         """Return what changes with the files of the grading, of the decisions and of the claims."""
         outs = [self.out, *sorted(file.parent for file in self.out.glob("*/run.json"))]
         graded = [self.root / "course.toml", *(out / name for out in outs for name in ("run.json", "scores.csv"))]
-        decided = [self.root / FILE, self._roster_file or self.root / ROSTER_FILE]
+        decided = [self.root / FILE, self.root / ROSTER_FILE]
+        decided += [self._roster_file] if self._roster_file is not None else []
         claims = [self._claims] if self._claims is not None else []
         claims += sorted(self._claims.iterdir()) if self._claims is not None and self._claims.is_dir() else []
         return tuple(map(_state, graded)), tuple(map(_state, decided)), tuple(map(_state, claims))

@@ -98,9 +98,11 @@ if TYPE_CHECKING:
         without_effect,
     )
     from .roster import (
+        GROUP_IDS,
         ROSTER_FILE,
         GroupHandIns,
         Roster,
+        RosterError,
         Student,
         as_csv,
         csv_text,
