@@ -18,6 +18,7 @@ from autograder.course import Course, UsageError, find_assignment, read_course, 
 from autograder.gradebook import (
     CLAIM,
     FILE,
+    PSEUDONYMS,
     ROSTER_FILE,
     Adjustments,
     Graded,
@@ -29,6 +30,7 @@ from autograder.gradebook import (
     is_term,
     read_adjustments,
     read_graded,
+    read_pseudonyms,
     read_roster,
     read_run,
     read_term,
@@ -337,6 +339,7 @@ class Worklist:
         decided += [self._roster_file] if self._roster_file is not None else []
         claims = [self._claims] if self._claims is not None else []
         claims += sorted(self._claims.iterdir()) if self._claims is not None and self._claims.is_dir() else []
+        claims += [out / PSEUDONYMS for out in outs] if self._claims is not None else []
         return tuple(map(_state, graded)), tuple(map(_state, decided)), tuple(map(_state, claims))
 
     def _read(self) -> None:
@@ -427,12 +430,12 @@ class Worklist:
         for name in ("student", "exercise", "check"):
             if not part.get(name):
                 raise UsageError(f"it has no {name}; expected a line `{name}: ...` as the feedback page shows it")
-        student, check = part["student"], part["check"]
+        named, check = part["student"], part["check"]
         known = {casefolded(mark.student): mark.student for mark in marks.values()}
-        if casefolded(student) not in known:
-            hint = suggestion(student, known.values(), "expected an id of the class")
-            raise UsageError(f"there is no student {printable(student)}; {hint}")
-        student = known[casefolded(student)]
+        student = known.get(casefolded(named)) or self._by_pseudonym(named)
+        if student is None:
+            hint = suggestion(named, known.values(), "expected an id of the class")
+            raise UsageError(f"there is no student {printable(named)}; {hint}")
         exercise = resolve_exercise(self.course, part["exercise"]).id
         places = [
             (run, mark, result)
@@ -452,8 +455,27 @@ class Worklist:
             student, exercise, check, part[_QUESTION], message.source, tuple(_notes(message, part, mark))
         )
 
+    def _by_pseudonym(self, name: str) -> str | None:
+        """Return the student with a pseudonym of the class page; None if there is none. Raises `UsageError`.
+
+        Each run has pseudonyms of its own.
+        """
+        files = [folder / PSEUDONYMS for folder in self._folders.values()]
+        found = {
+            student
+            for file in files
+            for student, pseudonym in read_pseudonyms(file).items()
+            if casefolded(pseudonym) == casefolded(name)
+        }
+        if len(found) > 1:
+            both = " and ".join(map(printable, sorted(found)))
+            raise UsageError(f"{printable(name)} is the pseudonym of {both} in different assignments; write the id")
+        return next(iter(found), None)
+
 
 def _notes(message: Message, part: Mapping[str, str], mark: Mark) -> Iterator[str]:
+    if casefolded(part["student"]) != casefolded(mark.student):
+        yield f"It has the pseudonym {one_line(part['student'])}."
     if part.get("report") and part["report"] != claim_digest(mark):
         yield "It is about an earlier report."
     if not part[_QUESTION]:

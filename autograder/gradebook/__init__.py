@@ -58,6 +58,9 @@ if TYPE_CHECKING:
         term_csv,
     )
     from .out import (
+        DIGITS,
+        LETTERS,
+        PSEUDONYMS,
         Busy,
         Marks,
         Out,
@@ -69,6 +72,7 @@ if TYPE_CHECKING:
         harmless,
         marks_of,
         plain,
+        read_pseudonyms,
         read_run,
         read_scores,
         read_shard,

@@ -32,6 +32,7 @@ from autograder.gradebook import (
     ACCEPTED,
     FOLDER,
     GROUP_IDS,
+    PSEUDONYMS,
     ROSTER_FILE,
     Busy,
     Out,
@@ -45,9 +46,7 @@ from autograder.gradebook import FILE as ADJUSTMENTS
 from autograder.report import plural
 from autograder.submission import SubmissionError, casefolded, checked_id, printable
 
-from .class_page import FILE as PSEUDONYMS
-from .class_page import PAGE
-from .page import FOLDER as TABLES
+from .page import FOLDER as CLASS
 
 LOG = "log.csv"
 INDEX = "index.sqlite"
@@ -144,12 +143,14 @@ def _in_grades(out: Path, names: Sequence[str]) -> Iterator[Removal]:
     student = names[0]
     tables = [out / name for name in ("scores.csv", PSEUDONYMS)]
     known = any(_without(file, student) for file in tables)
-    for path, what in ((out / PAGE, "the class page"), (out / TABLES, "the tables of the class page")):
-        if path.exists() and known:
+    pages = sorted({*out.glob(f"{CLASS}.html"), *out.glob(f"{CLASS}-*.html")})  # of the class, and of sections
+    folders = [path for path in sorted({*out.glob(CLASS), *out.glob(f"{CLASS}-*")}) if path.is_dir()]
+    for what, paths in (("the class page", pages), ("the tables of the class page", folders)):
+        for path in paths if known else ():
             yield Removal(path, f"{what}, whole; course dashboard makes it again")
     if (out / INDEX).is_file() and _has((out / INDEX).read_bytes(), names):
         yield Removal(out / INDEX, "the index, whole; the next run makes it again")
-    yield from _exports(out, [*tables, *(out / name for name in ("reports", "before", TABLES))], names)
+    yield from _exports(out, [*tables, *folders, *(out / name for name in ("reports", "before"))], names)
     for file in (out / "before" / f"{student}.json", out / "reports" / f"{student}.json"):
         if file.is_file():
             yield Removal(file, "the report" if file.parent.name == "reports" else "the earlier report")
@@ -247,7 +248,8 @@ def _table_without(file: Path, is_theirs: Callable[[Sequence[str], Sequence[str]
 
 def _mentions(course: Course, roster: Path, outs: Sequence[Path], names: Sequence[str]) -> Iterator[Path]:
     """Yield the files that still have a name of the student."""
-    files = [*dict.fromkeys((roster, course.root / ROSTER_FILE)), course.root / ADJUSTMENTS, *sorted((course.root / FOLDER).rglob("*"))]
+    own = dict.fromkeys((roster, course.root / ROSTER_FILE, course.root / ADJUSTMENTS))
+    files = [*own, *sorted((course.root / FOLDER).rglob("*"))]
     for file in (*files, *(file for out in outs for file in sorted(out.rglob("*")))):
         if file.is_file() and not file.is_symlink() and _has(file.read_bytes(), names):
             yield file

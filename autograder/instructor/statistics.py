@@ -121,13 +121,14 @@ def checks_of(report: Report) -> Iterator[tuple[ExerciseResult, CheckResult]]:
             yield exercise, check
 
 
-def cohort_of(graded: Graded, names: Mapping[str, str]) -> Cohort:
-    """Return the results of a graded class; `names` has the name of each student on the page."""
+def cohort_of(graded: Graded, names: Mapping[str, str], section: str | None = None) -> Cohort:
+    """Return the results of a graded class, or of one section; `names` has the name of each student on the page."""
     reports: Sequence[Report] = [mark.report for mark in graded.marks if mark.report is not None]
     ordered = sorted(reports, key=lambda report: (-report.score, names[student_of(report)]))
     missing = [names[mark.student] for mark in graded.marks if mark.report is None and not mark.is_decided]
     title, assignment = graded.course.title, graded.course.assignment
     title = f"{title}, {assignment.title}" if assignment else title
+    title = f"{title}, section {one_line(section)}" if section is not None else title
     decided = frozenset(mark.student for mark in graded.marks if mark.is_decided)
     return Cohort(title, tuple(ordered), names, graded.policy.maximum, tuple(sorted(missing)), decided)
 
@@ -200,7 +201,7 @@ class MarkSummary:
 
 
 def mark_summaries(graded: Graded) -> tuple[MarkSummary, ...]:
-    """Return the final marks of everybody, then those of each section of the roster, in the order of the alphabet."""
+    """Return the final marks of everybody; then, if there are several, of each section in the order of the alphabet."""
     sections: dict[str, list[int | None]] = defaultdict(list)
     for mark in graded.marks:
         sections[mark.row.section].append(mark.score)
@@ -210,7 +211,7 @@ def mark_summaries(graded: Graded) -> tuple[MarkSummary, ...]:
         named.append(("in no section", others))
     return tuple(
         MarkSummary(label, len(scores), tuple(sorted(one for one in scores if one is not None)), graded.policy.maximum)
-        for label, scores in [("everybody", everybody), *named]
+        for label, scores in [("everybody", everybody), *(named if len(named) > 1 else ())]
     )
 
 

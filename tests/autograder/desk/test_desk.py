@@ -1,5 +1,6 @@
 """The pages of a desk: who reaches them, that no text of a student is markup, and that a decision is saved once."""
 
+import argparse
 import errno
 import os
 import re
@@ -11,7 +12,7 @@ from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from threading import Thread
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
 
 import pytest
@@ -23,11 +24,15 @@ pytest.importorskip("python_multipart")
 from starlette.testclient import TestClient
 
 from autograder.course import UsageError, read_course
+from autograder.desk import command_desk
 from autograder.desk.app import CONFINED, MOST_FORM, MOST_ROWS, Desk, application
 from autograder.desk.worklist import Worklist
 from autograder.gradebook import adjustment, append, now, read_adjustments, read_graded, read_roster
 from tests.support import export_examples as classes
 from tests.support import tiny
+
+if TYPE_CHECKING:
+    from autograder.cli import CommandParser
 
 HOST = "127.0.0.1:8000"
 ORIGIN = f"http://{HOST}"
@@ -479,6 +484,27 @@ def test_what_a_new_grading_changed_is_shown(client: Client) -> None:
     assert "6 marks" not in page
     (client.course.parent / "out" / "scores.csv").unlink()
     assert "is not a finished run" in client.http.get("/").text
+
+
+def test_the_command_uses_the_roster_that_was_chosen_before(graded: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = graded.parent / "groups.csv"
+    other.write_text("canvas_user_id,group_name\n123,Group 1\n124,\n", "utf-8")
+    (graded / ".course").mkdir(exist_ok=True)
+    (graded / ".course" / "roster").write_text(f"{other}\n", "utf-8")
+    seen: list[Worklist] = []
+    monkeypatch.setattr("autograder.desk.app.serve", lambda worklist, *_, **__: seen.append(worklist))
+    monkeypatch.chdir(graded)
+    parser = argparse.ArgumentParser(exit_on_error=False)
+    command_desk.add_options(cast("CommandParser", parser))
+    assert command_desk.run(parser.parse_args(["../out", "--by", "Grace"])) == 0
+    [worklist] = seen
+    assert worklist.roster["ada"].group == "Group 1"
+    other.write_text("canvas_user_id,group_name\n123,Group 2\n124,\n", "utf-8")
+    worklist.refresh()
+    assert worklist.roster["ada"].group == "Group 2"
+    tiny.replaced(graded / "roster.csv", "Bob Ünal", "Bob Uenal")
+    worklist.refresh()
+    assert worklist.roster["bob"].name == "Bob Uenal"
 
 
 def test_what_is_no_folder_of_grades_is_refused(graded: Path, tmp_path: Path) -> None:
