@@ -215,7 +215,8 @@ def grade_on_worker(name: str, submission: Submission, exercises: Sequence[str])
         time.sleep(0.05)  # a worker that has just joined may be given work before the course has arrived
     grading = COURSES[name]
     grader = grading.grader()
-    report = grader.grade(submission, [grader.suite.course.exercise(exercise) for exercise in exercises])
+    graded = {exercise.id: exercise for exercise in grader.suite.course.exercises}  # with the points they have here
+    report = grader.grade(submission, [graded[exercise] for exercise in exercises])
     answer = {"report": report.to_json(), "runtime": runtime(grader.suite.course.libraries), "worker": grading.address}
     return json.dumps(answer).encode()
 
