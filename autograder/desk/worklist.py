@@ -20,12 +20,14 @@ from autograder.gradebook import (
     FILE,
     PSEUDONYMS,
     ROSTER_FILE,
+    Adjustment,
     Adjustments,
     Graded,
     Mark,
     Roster,
     claim_digest,
     decided_again,
+    effect_of,
     graded_entries,
     is_term,
     read_adjustments,
@@ -295,10 +297,7 @@ class Worklist:
         elif decided != self._decided_state:
             self._decided_state = ()
             self.roster = read_roster(self.course, self._roster_file)
-            self.runs = {
-                name: decided_again(run, self.course, self.roster, self._folders[name])
-                for name, run in self.runs.items()
-            }
+            self.runs = self._decided()
         elif claims == self._claims_state:
             return
         if self._claims is not None and claims != self._claims_state:
@@ -310,6 +309,21 @@ class Worklist:
     def find(self, run: str, student: str) -> Row | None:
         """Return the row of a student."""
         return self._by_student.get((run, student))
+
+    def effect(self, made: Adjustment) -> list[str]:
+        """Return which marks a decision would change, as `course adjust --try` prints it."""
+        lines = []
+        for name, after in self._decided([made]).items():
+            for line in effect_of(self.runs[name], after):
+                lines.append(f"{name}: {line}" if name and line[:1] != " " else line)
+        return lines or ["No mark changes"]
+
+    def _decided(self, more: Sequence[Adjustment] = ()) -> dict[str, Graded]:
+        """Return the classes by the decisions of now and some more."""
+        return {
+            name: decided_again(run, self.course, self.roster, self._folders[name], more)
+            for name, run in self.runs.items()
+        }
 
     def adjustments(self) -> Adjustments:
         """Return all decisions in the file of now."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         append,
         author,
         decisions_that_hold,
+        kept_beside,
         merged,
         now,
         read_accepted,
