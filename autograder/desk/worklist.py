@@ -311,7 +311,7 @@ class Worklist:
         return self._by_student.get((run, student))
 
     def effect(self, made: Adjustment) -> list[str]:
-        """Return which marks a decision would change, as `course adjust --try` prints it."""
+        """Return which marks a decision would change, as `course adjust --try` prints it; marks are indented."""
         lines = []
         for name, after in self._decided([made]).items():
             for line in effect_of(self.runs[name], after):
