@@ -455,7 +455,7 @@ class Pages:
         known = self._list.adjustments()
         effect, kept = self._list.effect(made), kept_beside(known, [made])
         append(self._list.course, [made], partial(self._refuse_if_void, fields))
-        changes = [_capital(f"{line}.") for line in effect if line[:1] != " "]
+        changes = [f"{line}." for line in effect if line[:1] != " "]
         warnings = [*([ended(kept)] if kept else []), *warnings_about(self._list.course, made)]
         return [f"Saved: {made.sentence}.", *changes, *warnings]
 
@@ -615,7 +615,7 @@ class Pages:
             problem=problem,
             meanwhile=meanwhile,
             said=said,
-            effect=[] if said else [_capital(line) for line in self._list.effect(made)],
+            effect=[] if said else self._list.effect(made),
             kept=kept_beside(known, [made]),
         )
         return HTMLResponse(html, status)
@@ -696,10 +696,6 @@ class Pages:
                 known.append((label, place.column or 0, place.end or 0))
         text = source.decode("utf-8", "replace").splitlines()[:MOST_LINES]
         return [_code_line(at, line, places.get(submission.place(file, at), ())) for at, line in enumerate(text, 1)]
-
-
-def _capital(line: str) -> str:
-    return f"{line[:1].upper()}{line[1:]}"
 
 
 def _may_be_void(check: CheckResult) -> bool:

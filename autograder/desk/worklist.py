@@ -315,7 +315,8 @@ class Worklist:
         lines = []
         for name, after in self._decided([made]).items():
             for line in effect_of(self.runs[name], after):
-                lines.append(f"{name}: {line}" if name and line[:1] != " " else line)
+                is_mark = line[:1] == " "
+                lines.append(line if is_mark else f"{name}: {line}" if name else f"{line[:1].upper()}{line[1:]}")
         return lines or ["No mark changes"]
 
     def _decided(self, more: Sequence[Adjustment] = ()) -> dict[str, Graded]:

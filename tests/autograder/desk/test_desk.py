@@ -289,6 +289,9 @@ def test_a_term_has_a_row_for_each_assignment(tmp_path: Path) -> None:
     page = words(client.get("/student/week2/bob"))
     assert "5 of 60 points" in page
     assert "Also of this student: week1" in page
+    page = words(client.get(f"/student/week1/bob/void/{tiny.FIRST}/values"))
+    assert "week1: 1 of 1 mark changes, by +17.14" in page
+    assert "week2:" not in page
     assert client.http.get("/student/week3/bob").status_code == 404
 
 
