@@ -321,7 +321,7 @@ def looks_table(looks: Sequence[tuple[str, str]]) -> Table:
 
 
 def marks_table(summaries: Sequence[MarkSummary]) -> Table:
-    """Return the table of the final marks, of everybody and of each section."""
+    """Return the table of the final marks, of everybody and of some of them."""
     quartiles = "A share of the students has at most this mark, between two marks in a straight line"
     heads = (
         Column("students", words=True),

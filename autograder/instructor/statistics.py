@@ -169,7 +169,7 @@ def _stuck(cohort: Cohort, report: Report) -> StuckStudent | None:
     return StuckStudent(name, report.score, passed, len(report.exercises), first.id, state, why, len(failing))
 
 
-# The final marks of a class: how they are spread, for everybody and for each section of the roster.
+# The final marks of a class: how they are spread, for everybody, by section of the roster, and by who decided.
 
 BINS = 10
 """The columns of the distribution: tenths of the maximum."""
@@ -177,7 +177,7 @@ BINS = 10
 
 @dataclass(frozen=True)
 class MarkSummary:
-    """The final marks of everybody or of one section, in hundredths and in order, and the number of its students."""
+    """The final marks of everybody or of some of them, in hundredths and in order, and the number of these students."""
 
     label: str
     students: int
@@ -201,7 +201,10 @@ class MarkSummary:
 
 
 def mark_summaries(graded: Graded) -> tuple[MarkSummary, ...]:
-    """Return the final marks of everybody; then, if there are several, of each section in the order of the alphabet."""
+    """Return the final marks of everybody, of each section if there are several, and by who decided about a student.
+
+    A decision for everybody does not count, and a student about whom two people decided counts for both.
+    """
     sections: dict[str, list[int | None]] = defaultdict(list)
     for mark in graded.marks:
         sections[mark.row.section].append(mark.score)
@@ -209,9 +212,15 @@ def mark_summaries(graded: Graded) -> tuple[MarkSummary, ...]:
     named = [(section, scores) for section, scores in sorted(sections.items()) if section]
     if named and (others := sections.get("")):
         named.append(("in no section", others))
+    people: dict[str, list[int | None]] = defaultdict(list)
+    for mark in graded.marks:
+        own = mark.final.adjustments if mark.final is not None else ()
+        for by in {row.by for row in own if not row.is_for_everybody}:
+            people[by].append(mark.score)
+    decided = [(f"decided by {one_line(by)}", scores) for by, scores in sorted(people.items())]
     return tuple(
         MarkSummary(label, len(scores), tuple(sorted(one for one in scores if one is not None)), graded.policy.maximum)
-        for label, scores in [("everybody", everybody), *(named if len(named) > 1 else ())]
+        for label, scores in [("everybody", everybody), *(named if len(named) > 1 else ()), *decided]
     )
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from autograder.comparison import fingerprint
 from autograder.course import Assignment, Grading, UsageError
-from autograder.gradebook import PSEUDONYMS, Graded, Mark, Policy, Student
+from autograder.gradebook import PSEUDONYMS, Adjustment, Graded, Mark, Policy, Student
 from autograder.gradebook.policy import Final, Lateness
 from autograder.instructor.class_page import hider, pseudonyms
 from autograder.instructor.page import Findings, marks_table, page, tables
@@ -75,6 +75,25 @@ def test_final_marks_are_summed_up_for_everybody_and_for_each_section() -> None:
     table = rows(marks_table((everybody, others)).csv())
     assert table[0]["median"] == "40.0"
     assert {value for name, value in table[1].items() if name not in ("students", "count", "marks")} == {""}
+
+
+def test_final_marks_are_summed_up_by_who_decided_about_a_student() -> None:
+    def decided(student: str, by: str) -> Adjustment:
+        return Adjustment(student, "*", "add", "1", "why", by, "2026-03-05 10:00", 100)
+
+    own = {"ada": [decided("ada", "Grace"), decided("ada", "Alan")], "bob": [decided("bob", "Grace")] * 2, "cem": []}
+    marks = tuple(
+        Mark(
+            Student(name), None, Final(1000 * at, None, Lateness(0, 0), (), adjustments=(decided("*", "Edsger"), *rows))
+        )
+        for at, (name, rows) in enumerate(own.items(), 1)
+    )
+    found = mark_summaries(Graded(tiny.COURSE, Policy(), marks))
+    assert [(one.label, one.marks) for one in found] == [
+        ("everybody", (1000, 2000, 3000)),
+        ("decided by Alan", (1000,)),
+        ("decided by Grace", (1000, 2000)),
+    ]
 
 
 def rows(table: str) -> list[dict[str, str]]:
