@@ -601,7 +601,8 @@ class Pages:
     ) -> Response:
         known = self._list.adjustments()
         made = self._made_void(exercise, check, text="its reason", by="somebody")
-        said = [one for one in known.of(EVERYBODY) if (one.exercise, one.kind, one.value) == _about(made)]
+        said = [one for one in known.of(EVERYBODY) if one.kind == "void" and one.value == check.id]
+        said = [one for one in said if one.exercise == exercise.id]
         html = render(
             "desk/templates/void.html.j2",
             **self._common(wanted),
@@ -701,10 +702,6 @@ class Pages:
 def _may_be_void(check: CheckResult) -> bool:
     """Say whether a check has points that somebody can lose."""
     return bool(check.max_score) and not check.bonus
-
-
-def _about(row: Adjustment) -> tuple[str, str, str]:
-    return row.exercise, row.kind, row.value
 
 
 def _for_everybody(known: Adjustments) -> list[Adjustment]:

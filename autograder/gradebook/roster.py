@@ -255,7 +255,7 @@ class Roster:
 def read_roster(course: Course, file: Path | None) -> Roster:
     """Return the roster in a file, or in roster.csv beside the course, or an empty one if there is neither.
 
-    If the file has the groups of a platform, it is the roster beside the course with these groups.
+    A file with the groups of a platform gives the roster beside the course with these groups.
 
     Raises `RosterError` with all mistakes. Times without an offset are in the time zone of the course.
     """
@@ -360,7 +360,8 @@ NO_GROUP = ("Not in a group", "No group")
 
 def _group_columns(file: Path) -> tuple[str, ...] | None:
     """Return the columns of a file of groups; None for any other file."""
-    text = csv_text(file, RosterError, expected="a roster", fix="save it as CSV UTF-8").removeprefix("\ufeff")
+    expected = f"a CSV file with a column {COLUMNS[0]}"
+    text = csv_text(file, RosterError, expected=expected, fix="save it as CSV UTF-8").removeprefix("\ufeff")
     names = [cell.strip(' "\r').lower() for cell in text.partition("\n")[0].split(_separator(text))]
     found = (columns for columns in (CANVAS_GROUPS, MOODLE_GROUPS) if set(columns[:2]) <= set(names))
     return next(found, None) if "student" not in names else None
