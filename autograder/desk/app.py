@@ -22,15 +22,18 @@ from autograder import ending
 from autograder.cli import HOST, MOST_FORM, Access, Guard, LocalServer, is_same, listen
 from autograder.course import UsageError
 from autograder.gradebook import (
+    EVERYBODY,
     KINDS,
     WHOLE,
     Adjustment,
+    Adjustments,
     accept,
     adjustment,
     append,
     author,
     deadline,
     decisions_that_hold,
+    kept_beside,
     now,
     refuse_idle,
     warnings_about,
@@ -151,6 +154,7 @@ def application(desk: Desk) -> ASGIApp:
         Route("/questions", pages.questions),
         Route(student, pages.student),
         Route(f"{student}/{{action}}", pages.save, methods=["POST"]),
+        Route(f"{student}/void/{{exercise}}/{{check}}", pages.void, methods=["GET", "POST"]),
         Route("/desk.css", partial(_file, "text/css", render("desk/templates/desk.css.j2"))),
         Route("/desk.js", partial(_file, "text/javascript", (TEMPLATES / "desk.js").read_text("utf-8"))),
         Route("/favicon.ico", partial(_file, "image/x-icon", "")),
@@ -282,6 +286,28 @@ class Pages:
         action = actions.get(request.path_params["action"])
         if action is None:
             raise HTTPException(404)
+        return await self._saved(request, row, wanted, action, self._page)
+
+    async def void(self, request: Request) -> Response:
+        """Show which marks change if a check is void for everybody, and save that it is."""
+        self._list.refresh()
+        row, wanted = self._row(request), Filter.of(request.query_params)
+        exercise, check = self._check(request, row)
+        page = partial(self._void_page, exercise=exercise, check=check)
+        if request.method == "POST":
+            action = partial(self._void, exercise=exercise, check=check)
+            return await self._saved(request, row, wanted, action, page)
+        return page(row, wanted, Typed(by=self._desk.by))
+
+    async def _saved(
+        self,
+        request: Request,
+        row: Row,
+        wanted: Filter,
+        action: Callable[[Row, Mapping[str, Any]], Sequence[str]],
+        page: Callable[..., Response],
+    ) -> Response:
+        """Save what a form says, once, and go on to the student's page; or return a `page` that says why not."""
         async with request.form(max_files=1, max_fields=20, max_part_size=MOST_FORM) as form:
             fields = {name: value for name, value in form.items() if isinstance(value, str)}
             files = {name: value for name, value in form.items() if isinstance(value, UploadFile)}
@@ -298,12 +324,12 @@ class Pages:
                 except DecidedMeanwhile as found:
                     self._list.refresh()
                     row = self._row(request)
-                    return self._page(row, wanted, typed, status=409, meanwhile=found.sentences)
+                    return page(row, wanted, typed, status=409, meanwhile=found.sentences)
                 except UsageError as error:
-                    return self._page(row, wanted, typed, status=400, problem=str(error))
+                    return page(row, wanted, typed, status=400, problem=str(error))
                 except OSError as error:
                     sentence = f"Nothing was saved: {_reason(error)}. What you typed is below."
-                    return self._page(row, wanted, typed, status=507, problem=sentence)
+                    return page(row, wanted, typed, status=507, problem=sentence)
         to = self._link(row, wanted=wanted)
         return RedirectResponse(f"{to}{'&' if '?' in to else '?'}saved={once}#saved", 303)
 
@@ -316,6 +342,29 @@ class Pages:
         made = adjustment(course, self._list.roster, cells)
         append(course, [made], partial(self._refuse_if_decided, row, fields, made))
         return [f"Saved: {made.sentence}.", *warnings_about(course, made)]
+
+    def _void(self, _: Row, fields: Mapping[str, Any], exercise: ExerciseResult, check: CheckResult) -> Sequence[str]:
+        made = self._made_void(exercise, check, text=str(fields.get("text", "")), by=self._author(fields))
+        known = self._list.adjustments()
+        effect, kept = self._list.effect(made), kept_beside(known, [made])
+        append(self._list.course, [made], partial(self._refuse_if_void, fields))
+        changes = [f"{line}." for line in effect if line[:1] != " "]
+        warnings = [*([ended(kept)] if kept else []), *warnings_about(self._list.course, made)]
+        return [f"Saved: {made.sentence}.", *changes, *warnings]
+
+    def _made_void(self, exercise: ExerciseResult, check: CheckResult, *, text: str, by: str) -> Adjustment:
+        about = {"student": EVERYBODY, "exercise": exercise.id, "kind": "void", "value": check.id}
+        return adjustment(
+            self._list.course, self._list.roster, {**about, "text": text, "by": by, "when": now(self._list.course)}
+        )
+
+    def _refuse_if_void(self, fields: Mapping[str, Any]) -> None:
+        """Raise `DecidedMeanwhile` if there are decisions for everybody that the page of a form does not show."""
+        rows = _for_everybody(self._list.adjustments())
+        before = str(fields.get("seen", ""))
+        if before != str(len(rows)):
+            new = rows[int(before) :] if before.isdecimal() else rows
+            raise DecidedMeanwhile([one.sentence for one in new])
 
     def _accept(self, row: Row, fields: Mapping[str, Any]) -> Sequence[str]:
         name, content = fields["upload"]
@@ -416,6 +465,8 @@ class Pages:
             meanwhile=meanwhile,
             abouts=self._abouts(row),
             kinds={kind: KIND_TITLES[kind] for kind in KINDS if kind in KIND_TITLES},
+            voids={(one.exercise, one.value) for one in known.of(EVERYBODY) if one.kind == "void"},
+            may_be_void=_may_be_void,
             accepted=held,
             times=self._times(row),
             others_of=[one for one in everybody if one.mark.student == mark.student and one is not row],
@@ -428,6 +479,49 @@ class Pages:
             link=partial(self._link, wanted=wanted),
         )
         return HTMLResponse(html, status)
+
+    def _void_page(
+        self,
+        row: Row,
+        wanted: Filter,
+        typed: Typed,
+        *,
+        exercise: ExerciseResult,
+        check: CheckResult,
+        status: int = 200,
+        problem: str = "",
+        meanwhile: Sequence[str] = (),
+    ) -> Response:
+        known = self._list.adjustments()
+        made = self._made_void(exercise, check, text="its reason", by="somebody")
+        said = [one for one in known.of(EVERYBODY) if one.kind == "void" and one.value == check.id]
+        said = [one for one in said if one.exercise == exercise.id]
+        html = render(
+            "desk/templates/void.html.j2",
+            **self._common(wanted),
+            row=row,
+            exercise=exercise,
+            check=check,
+            back=self._link(row, wanted=wanted),
+            key=self._desk.new_form,
+            seen=str(len(_for_everybody(known))),
+            typed=typed,
+            problem=problem,
+            meanwhile=meanwhile,
+            said=said,
+            effect=[] if said else self._list.effect(made),
+            kept=kept_beside(known, [made]),
+        )
+        return HTMLResponse(html, status)
+
+    def _check(self, request: Request, row: Row) -> tuple[ExerciseResult, CheckResult]:
+        """Return the check in the address, with its exercise, if it may be void."""
+        wanted = request.path_params["exercise"], request.path_params["check"]
+        for exercise in row.mark.judged.exercises if row.mark.judged is not None else ():
+            for check in exercise.checks:
+                if (exercise.id, check.id) == wanted and _may_be_void(check):
+                    return exercise, check
+        raise HTTPException(404)
 
     def _common(self, wanted: Filter) -> dict[str, Any]:
         course = self._list.course
@@ -496,6 +590,15 @@ class Pages:
                 known.append((label, place.column or 0, place.end or 0))
         text = source.decode("utf-8", "replace").splitlines()[:MOST_LINES]
         return [_code_line(at, line, places.get(submission.place(file, at), ())) for at, line in enumerate(text, 1)]
+
+
+def _may_be_void(check: CheckResult) -> bool:
+    """Say whether a check has points that somebody can lose."""
+    return bool(check.max_score) and not check.bonus
+
+
+def _for_everybody(known: Adjustments) -> list[Adjustment]:
+    return [one for one in known.rows if one.is_for_everybody]
 
 
 def _failing(row: Row) -> str:

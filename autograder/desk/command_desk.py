@@ -13,7 +13,7 @@ from autograder import ending
 from autograder.cli import GRADES, CommandParser, add_submissions, positive, say, warn
 from autograder.course import UsageError, find_course, read_course, refuse_kit
 from autograder.ending import PASS
-from autograder.gradebook import author
+from autograder.gradebook import author, find_roster, roster_file
 
 from .worklist import Worklist
 
@@ -45,7 +45,9 @@ def run(options: argparse.Namespace) -> int:
     course = read_course(find_course())
     refuse_kit(course, "desk")
     say(f"Reading {options.out}")
-    worklist = Worklist(course.root, options.out, options.roster, options.folder, options.layout, options.claims)
+    roster = roster_file(course, options.roster)
+    find_roster(course, options.roster)  # which keeps the choice for later commands
+    worklist = Worklist(course.root, options.out, roster, options.folder, options.layout, options.claims)
     worklist.refresh()
     for note in worklist.notes:
         warn(note)

@@ -18,17 +18,21 @@ from autograder.course import Course, UsageError, find_assignment, read_course, 
 from autograder.gradebook import (
     CLAIM,
     FILE,
+    PSEUDONYMS,
     ROSTER_FILE,
+    Adjustment,
     Adjustments,
     Graded,
     Mark,
     Roster,
     claim_digest,
     decided_again,
+    effect_of,
     graded_entries,
     is_term,
     read_adjustments,
     read_graded,
+    read_pseudonyms,
     read_roster,
     read_run,
     read_term,
@@ -293,10 +297,7 @@ class Worklist:
         elif decided != self._decided_state:
             self._decided_state = ()
             self.roster = read_roster(self.course, self._roster_file)
-            self.runs = {
-                name: decided_again(run, self.course, self.roster, self._folders[name])
-                for name, run in self.runs.items()
-            }
+            self.runs = self._decided()
         elif claims == self._claims_state:
             return
         if self._claims is not None and claims != self._claims_state:
@@ -308,6 +309,22 @@ class Worklist:
     def find(self, run: str, student: str) -> Row | None:
         """Return the row of a student."""
         return self._by_student.get((run, student))
+
+    def effect(self, made: Adjustment) -> list[str]:
+        """Return which marks a decision would change, as `course adjust --try` prints it; marks are indented."""
+        lines = []
+        for name, after in self._decided([made]).items():
+            for line in effect_of(self.runs[name], after):
+                is_mark = line[:1] == " "
+                lines.append(line if is_mark else f"{name}: {line}" if name else f"{line[:1].upper()}{line[1:]}")
+        return lines or ["No mark changes"]
+
+    def _decided(self, more: Sequence[Adjustment] = ()) -> dict[str, Graded]:
+        """Return the classes by the decisions of now and some more."""
+        return {
+            name: decided_again(run, self.course, self.roster, self._folders[name], more)
+            for name, run in self.runs.items()
+        }
 
     def adjustments(self) -> Adjustments:
         """Return all decisions in the file of now."""
@@ -333,9 +350,11 @@ class Worklist:
         """Return what changes with the files of the grading, of the decisions and of the claims."""
         outs = [self.out, *sorted(file.parent for file in self.out.glob("*/run.json"))]
         graded = [self.root / "course.toml", *(out / name for out in outs for name in ("run.json", "scores.csv"))]
-        decided = [self.root / FILE, self._roster_file or self.root / ROSTER_FILE]
+        decided = [self.root / FILE, self.root / ROSTER_FILE]
+        decided += [self._roster_file] if self._roster_file is not None else []
         claims = [self._claims] if self._claims is not None else []
         claims += sorted(self._claims.iterdir()) if self._claims is not None and self._claims.is_dir() else []
+        claims += [out / PSEUDONYMS for out in outs] if self._claims is not None else []
         return tuple(map(_state, graded)), tuple(map(_state, decided)), tuple(map(_state, claims))
 
     def _read(self) -> None:
@@ -426,12 +445,12 @@ class Worklist:
         for name in ("student", "exercise", "check"):
             if not part.get(name):
                 raise UsageError(f"it has no {name}; expected a line `{name}: ...` as the feedback page shows it")
-        student, check = part["student"], part["check"]
+        named, check = part["student"], part["check"]
         known = {casefolded(mark.student): mark.student for mark in marks.values()}
-        if casefolded(student) not in known:
-            hint = suggestion(student, known.values(), "expected an id of the class")
-            raise UsageError(f"there is no student {printable(student)}; {hint}")
-        student = known[casefolded(student)]
+        student = known.get(casefolded(named)) or self._by_pseudonym(named)
+        if student is None:
+            hint = suggestion(named, known.values(), "expected an id of the class")
+            raise UsageError(f"there is no student {printable(named)}; {hint}")
         exercise = resolve_exercise(self.course, part["exercise"]).id
         places = [
             (run, mark, result)
@@ -451,8 +470,27 @@ class Worklist:
             student, exercise, check, part[_QUESTION], message.source, tuple(_notes(message, part, mark))
         )
 
+    def _by_pseudonym(self, name: str) -> str | None:
+        """Return the student with a pseudonym of the class page; None if there is none. Raises `UsageError`.
+
+        Each run has pseudonyms of its own.
+        """
+        files = [folder / PSEUDONYMS for folder in self._folders.values()]
+        found = {
+            student
+            for file in files
+            for student, pseudonym in read_pseudonyms(file).items()
+            if casefolded(pseudonym) == casefolded(name)
+        }
+        if len(found) > 1:
+            both = " and ".join(map(printable, sorted(found)))
+            raise UsageError(f"{printable(name)} is the pseudonym of {both} in different assignments; write the id")
+        return next(iter(found), None)
+
 
 def _notes(message: Message, part: Mapping[str, str], mark: Mark) -> Iterator[str]:
+    if casefolded(part["student"]) != casefolded(mark.student):
+        yield f"It has the pseudonym {one_line(part['student'])}."
     if part.get("report") and part["report"] != claim_digest(mark):
         yield "It is about an earlier report."
     if not part[_QUESTION]:

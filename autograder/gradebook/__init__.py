@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         append,
         author,
         decisions_that_hold,
+        kept_beside,
         merged,
         now,
         read_accepted,
@@ -58,6 +59,9 @@ if TYPE_CHECKING:
         term_csv,
     )
     from .out import (
+        DIGITS,
+        LETTERS,
+        PSEUDONYMS,
         Busy,
         Marks,
         Out,
@@ -69,6 +73,7 @@ if TYPE_CHECKING:
         harmless,
         marks_of,
         plain,
+        read_pseudonyms,
         read_run,
         read_scores,
         read_shard,
@@ -98,9 +103,11 @@ if TYPE_CHECKING:
         without_effect,
     )
     from .roster import (
+        GROUP_IDS,
         ROSTER_FILE,
         GroupHandIns,
         Roster,
+        RosterError,
         Student,
         as_csv,
         csv_text,

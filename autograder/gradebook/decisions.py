@@ -30,7 +30,7 @@ from autograder.course import (
 from autograder.report import number, one_line, plural, points
 from autograder.submission import Entry, HandInPart, Handout, notebook_of, parse_time, printable, printable_name
 
-from .roster import Roster, all_mistakes, at_line, csv_rows, days_of, hundredths_of, known_id, row_text
+from .roster import Roster, all_mistakes, at_line, csv_rows, days_of, hundredths_of, known_id, named, row_text
 
 FILE = "adjustments.csv"
 COLUMNS = ("student", "exercise", "kind", "value", "text", "by", "when")
@@ -218,6 +218,7 @@ def read_adjustments(course: Course, roster: Roster, file: Path | None = None) -
 
 def adjustment(course: Course, roster: Roster, cells: Mapping[str, str]) -> Adjustment:
     """Return a row of the file. Raises `AdjustmentError` with what is wrong in it."""
+    cells = {name: cell.strip() for name, cell in cells.items()}  # as the file is read
     kind = cells["kind"].lower()
     if kind not in KINDS:
         hint = suggestion(kind, KINDS, f"expected one of {', '.join(KINDS)}")
@@ -267,6 +268,17 @@ def refuse_idle(row: Adjustment, known: Adjustments) -> None:
 def withdrawable(row: Adjustment, known: Adjustments) -> list[Adjustment]:
     """Return the decisions that a row takes back."""
     return [one for one in known.of(row.student) if one.exercise == row.exercise and row.value in ("", one.kind)]
+
+
+def kept_beside(known: Adjustments, rows: Sequence[Adjustment]) -> str:
+    """Return a warning if students have a decision of their own that counts before one for everybody; else ""."""
+    everybody = [row for row in rows if row.is_for_everybody and row.kind != "withdraw"]
+    both = Adjustments((*known.rows, *everybody))
+    kept = list(dict.fromkeys(student for row in everybody for student in both.without(row)))
+    if not kept:
+        return ""
+    have = "has a decision of their own, which counts" if len(kept) == 1 else "have decisions of their own, which count"
+    return f"{plural(len(kept), 'student')} {have} before the one for everybody: {named(kept)}"
 
 
 def merged(own: Adjustments, theirs: Adjustments, keep: str | None) -> tuple[Adjustment, ...]:

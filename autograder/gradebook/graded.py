@@ -246,12 +246,12 @@ def read_graded(
     return Graded(course, policy, _chosen(marks, students), (*notes, *_left_out(policy, marks)), run)
 
 
-def decided_again(graded: Graded, course: Course, roster: Roster, out: Path) -> Graded:
+def decided_again(graded: Graded, course: Course, roster: Roster, out: Path, more: Sequence[Adjustment] = ()) -> Graded:
     """Return a class that was read from a folder by the decisions and the roster of now; no report is read again.
 
-    Raises `UsageError` if the decisions cannot be read.
+    `more` are decisions to count beside those of the course. Raises `UsageError` if these cannot be read.
     """
-    policy = policy_of(graded.course, roster, read_adjustments(course, roster))
+    policy = policy_of(graded.course, roster, Adjustments((*read_adjustments(course, roster).rows, *more)))
     reports = {mark.student: mark.judged for mark in graded.marks if mark.judged is not None}
     marks = _marks(policy, out, reports, {mark.student: mark.before for mark in graded.marks})
     others = tuple(note for note in graded.notes if not note.startswith(f"{FILE} "))

@@ -519,6 +519,43 @@ def _points(hundredths: int) -> str:
     return f"{hundredths / 100:.2f}"
 
 
+# The pseudonyms of the class page.
+
+PSEUDONYMS = "pseudonyms.csv"
+"""The only file that maps pseudonyms to students; it stays in the folder of the reports."""
+
+# No vowels, so that no pseudonym is a word; no 0 and 1, which look like letters.
+LETTERS, DIGITS = "BCDFGHJKLMNPQRSTVWXZ", "23456789"
+_FORM = re.compile(f"[{LETTERS}][{DIGITS}]([{LETTERS}][{DIGITS}])+")
+
+
+def read_pseudonyms(file: Path) -> dict[str, str]:
+    """Return the pseudonym of each student in the file; none if the file is missing or empty.
+
+    Raises `UsageError` if the file is damaged.
+    """
+    known: dict[str, str] = {}
+    try:
+        text = file.read_text("utf-8-sig")
+        table = csv.DictReader(io.StringIO(text, newline=""))
+        if text.strip() and not {"pseudonym", "student"} <= set(table.fieldnames or ()):
+            raise ValueError("its first line")
+        for row in table:
+            name, student = row["pseudonym"] or "", row["student"] or ""
+            if not _FORM.fullmatch(name) or not student or name in known.values():
+                raise ValueError(f"line {table.line_num}")
+            known[plain(student)] = name
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, csv.Error) as error:
+        where = "its letters" if isinstance(error, UnicodeDecodeError) else error
+        raise UsageError(
+            f"{printable(file)} is damaged ({where}), expected pseudonyms as an earlier page wrote them; "
+            "restore the file, or move it away to get new pseudonyms"
+        ) from None
+    return known
+
+
 # The marks that differ from those of the table before: what a regrade, a decision or a new hand-in changed.
 
 MOST_LISTED = 20

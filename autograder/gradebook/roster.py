@@ -23,7 +23,7 @@ from autograder.course import (
     suggestion,
     write_atomically,
 )
-from autograder.report import listed
+from autograder.report import listed, plural
 from autograder.submission import (
     Clue,
     Entry,
@@ -67,9 +67,7 @@ def csv_rows(
     """
     text = csv_text(file, error, expected=f"a CSV file with a column {columns[0]}", fix="save it as CSV UTF-8")
     text = text.removeprefix("\ufeff")
-    first = text.partition("\n")[0]  # spreadsheets in some languages separate by semicolons or tabs
-    separator = max(",;\t", key=first.count)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_separator(text), strict=True)
     try:
         header = [name.strip().lower() for name in next(reader, [])]
         _check_columns(file, header, columns, error, what, all_needed=all_needed)
@@ -83,6 +81,11 @@ def csv_rows(
             f"{at_line(file, reader.line_num)} this is not valid CSV ({problem}); save it as CSV UTF-8"
         ) from None
     return rows
+
+
+def _separator(text: str) -> str:
+    """Return what separates the cells: spreadsheets in some languages use semicolons or tabs."""
+    return max(",;\t", key=text.partition("\n")[0].count)
 
 
 def all_mistakes(mistakes: Sequence[str]) -> str:
@@ -163,9 +166,13 @@ class Student:
 
 @dataclass(frozen=True, eq=False)
 class Roster:
-    """The students of a class in roster order; looked up by id, login, number, e-mail address or name."""
+    """The students of a class in roster order; looked up by id, login, number, e-mail address or name.
+
+    `notes` say what in its files fits nobody.
+    """
 
     students: tuple[Student, ...] = ()
+    notes: tuple[str, ...] = ()
     _known: Mapping[tuple[str, str], tuple[str, ...]] = field(init=False, repr=False)
     _rows: Mapping[str, Student] = field(init=False, repr=False)
 
@@ -248,13 +255,26 @@ class Roster:
 def read_roster(course: Course, file: Path | None) -> Roster:
     """Return the roster in a file, or in roster.csv beside the course, or an empty one if there is neither.
 
+    A file with the groups of a platform gives the roster beside the course with these groups.
+
     Raises `RosterError` with all mistakes. Times without an offset are in the time zone of the course.
     """
-    path = file or course.root / ROSTER_FILE
+    beside = course.root / ROSTER_FILE
+    path = file or beside
     if file is None and not path.is_file():
         return Roster()
     zone = course.grading.zone if course.grading else UTC
-    return _roster(path, csv_rows(path, COLUMNS, RosterError, what="a roster"), zone)
+    columns = _group_columns(path)
+    if columns is None:
+        return _roster(path, csv_rows(path, COLUMNS, RosterError, what="a roster"), zone)
+    rows = csv_rows(path, columns, RosterError, what="a file of groups")
+    if beside.is_file() and beside.resolve() != path.resolve():
+        roster = _roster(beside, csv_rows(beside, COLUMNS, RosterError, what="a roster"), zone)
+        return _with_groups(roster, path, rows)
+    if columns != CANVAS_GROUPS:
+        fix = f"write a {ROSTER_FILE} there with their ids and logins"
+        raise RosterError(f"{printable(path)} has groups, and {beside} is not there to say who the students are; {fix}")
+    return _roster(path, [(line, _roster_row(row)) for line, row in rows], zone)
 
 
 CHOSEN = "roster"
@@ -299,6 +319,8 @@ def find_roster(course: Course, named: Path | None) -> Roster:
         with contextlib.suppress(OSError):  # a course that cannot be written to has no memory
             write_atomically(state_folder(course.root) / CHOSEN, f"{named.resolve()}\n")
             note(f"later commands use the roster {named.resolve()} too; to take that back, delete {place}")
+    for sentence in roster.notes:
+        note(sentence)
     return roster
 
 
@@ -323,6 +345,75 @@ def named(students: Iterable[str]) -> str:
     names = [printable(student) for student in students]
     more = [f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
     return listed([*names[:MOST_NAMED], *more])
+
+
+# Files of groups, as platforms export them. Their first line says that they are no roster.
+
+CANVAS_GROUPS = ("canvas_user_id", "group_name", "login_id", "user_id", "name", "sections")
+MOODLE_GROUPS = ("grouping", "group", "first name", "last name", "username", "email address", "id number")
+GROUP_IDS = ("canvas_user_id", "login_id", "user_id", "username", "email address", "id number")
+"""The columns in which a file of groups has the number or a login of a student."""
+
+NO_GROUP = ("Not in a group", "No group")
+"""What Moodle writes as grouping and group of a student without a group."""
+
+
+def _group_columns(file: Path) -> tuple[str, ...] | None:
+    """Return the columns of a file of groups; None for any other file."""
+    expected = f"a CSV file with a column {COLUMNS[0]}"
+    text = csv_text(file, RosterError, expected=expected, fix="save it as CSV UTF-8").removeprefix("\ufeff")
+    names = [cell.strip(' "\r').lower() for cell in text.partition("\n")[0].split(_separator(text))]
+    found = (columns for columns in (CANVAS_GROUPS, MOODLE_GROUPS) if set(columns[:2]) <= set(names))
+    return next(found, None) if "student" not in names else None
+
+
+def _roster_row(row: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the row of a roster for a student of Canvas, whose id is the one in its downloads."""
+    known = {"student": row["canvas_user_id"], "lms_id": row["canvas_user_id"], "login": row["login_id"]}
+    about = {"name": row["name"], "section": row["sections"], "group": row["group_name"]}
+    return {**dict.fromkeys(COLUMNS, ""), **known, **about}
+
+
+def _with_groups(roster: Roster, file: Path, rows: Sequence[tuple[int, Mapping[str, str]]]) -> Roster:
+    """Return a roster with the groups of a file in place of its own, and notes on what fits nobody.
+
+    Raises `RosterError` for a student in two groups.
+    """
+    groups: dict[str, str] = {}
+    strangers: list[str] = []
+    several: list[str] = []
+    problems = []
+    for line, row in rows:
+        name = row.get("name") or " ".join(filter(None, (row.get("first name"), row.get("last name"))))
+        ids = [row[column] for column in GROUP_IDS if row.get(column)]
+        if not name and not ids:
+            continue  # a group of Moodle without members
+        group = row.get("group_name") or row.get("group", "")
+        found = _students_with(roster, ids, row.get("canvas_user_id", "")) or roster.find(Clue("", name=name))
+        if len(found) != 1:
+            (several if found else strangers).append(name or ids[0])
+        elif group and (row.get("grouping"), group) != NO_GROUP and groups.setdefault(found[0], group) != group:
+            both = f"{printable(found[0])} is in {printable(groups[found[0]])} and in {printable(group)}"
+            problems.append(f"{at_line(file, line)} {both}, expected one group; export one grouping alone")
+    if problems:
+        raise RosterError(all_mistakes(problems))
+    students = tuple(replace(row, group=groups.get(row.student, "")) for row in roster.students)
+    others = [row.student for row in students if not row.group]
+    where = printable(file.name)
+    notes = []
+    if strangers:
+        notes.append(f"{plural(len(strangers), 'student')} of {where} not on the roster: {named(strangers)}")
+    if several:
+        notes.append(f"{plural(len(several), 'student')} of {where} may be several of the roster: {named(several)}")
+    if others:
+        notes.append(f"{plural(len(others), 'student')} of the roster in no group of {where}: {named(others)}")
+    return Roster(students, tuple(notes))
+
+
+def _students_with(roster: Roster, ids: Sequence[str], lms_id: str) -> tuple[str, ...]:
+    """Return the students who have one of the logins or the number."""
+    clues = (*(Clue("", login=login) for login in ids), Clue("", lms_id=lms_id))
+    return tuple(dict.fromkeys(student for clue in clues for student in roster.find(clue)))
 
 
 # Groups: one hand-in counts for all members.

@@ -1,30 +1,32 @@
 """Make the page of a graded class, with its tables as CSV files."""
 
-import csv
 import hashlib
-import io
 import re
 import secrets
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
 from autograder.course import Course, Exercise, UsageError, load_suite, write_atomically
 from autograder.gradebook import (
+    DIGITS,
     EVERYBODY,
+    LETTERS,
+    PSEUDONYMS,
     Graded,
     Student,
     as_csv,
     find_roster,
     harmless,
-    plain,
     read_graded,
+    read_pseudonyms,
     read_submissions,
 )
 from autograder.report import ended, facts_of, one_line, plural, summary_of
 from autograder.runner import EnvironmentProblem
-from autograder.submission import Submission, handout_of, printable
+from autograder.submission import Submission, handout_of
 
 from .page import FOLDER, SIMILAR, Findings, page, tables
 from .statistics import (
@@ -74,13 +76,6 @@ def _pattern(row: Student) -> re.Pattern[str] | None:
 
 # Random names for the students on the class page, the same every time.
 
-FILE = "pseudonyms.csv"
-"""The only file that maps pseudonyms to students; it stays in the folder of the reports."""
-
-# No vowels, so that no pseudonym is a word; no 0 and 1, which look like letters.
-_LETTERS, _DIGITS = "BCDFGHJKLMNPQRSTVWXZ", "23456789"
-_FORM = re.compile(f"[{_LETTERS}][{_DIGITS}]([{_LETTERS}][{_DIGITS}])+")
-
 
 def pseudonyms(file: Path, students: Iterable[str]) -> Mapping[str, str]:
     """Return a pseudonym for each student: the one in the file, or a new one that is added to the file.
@@ -88,7 +83,7 @@ def pseudonyms(file: Path, students: Iterable[str]) -> Mapping[str, str]:
     Raises `UsageError` if the file is damaged, and OSError if it cannot be written.
     """
     wanted = list(students)
-    known = _read(file)
+    known = read_pseudonyms(file)
     taken = set(known.values())
     for student in wanted:
         if student not in known:
@@ -105,40 +100,18 @@ def own_names(graded: Graded) -> Mapping[str, str]:
     return {student: f"{name} ({one_line(student)})" if name else one_line(student) for student, name in rows.items()}
 
 
-def _read(file: Path) -> dict[str, str]:
-    """Return the pseudonym of each student in the file; none if the file is missing or empty."""
-    known: dict[str, str] = {}
-    try:
-        text = file.read_text("utf-8-sig")
-        table = csv.DictReader(io.StringIO(text, newline=""))
-        if text.strip() and not {"pseudonym", "student"} <= set(table.fieldnames or ()):
-            raise ValueError("its first line")
-        for row in table:
-            name, student = row["pseudonym"] or "", row["student"] or ""
-            if not _FORM.fullmatch(name) or not student or name in known.values():
-                raise ValueError(f"line {table.line_num}")
-            known[plain(student)] = name
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError, csv.Error) as error:
-        where = "its letters" if isinstance(error, UnicodeDecodeError) else error
-        raise UsageError(
-            f"{printable(file)} is damaged ({where}), expected pseudonyms as an earlier page wrote them; "
-            "restore the file, or move it away to get new pseudonyms"
-        ) from None
-    return known
-
-
 def _new(taken: set[str]) -> str:
     """Return a pseudonym that nobody has."""
     pairs = 2 if len(taken) < 5000 else 3  # there are 25,600 with two pairs: above a fifth of them, retries get many
     while True:
-        name = "".join(secrets.choice(_LETTERS) + secrets.choice(_DIGITS) for _ in range(pairs))
+        name = "".join(secrets.choice(LETTERS) + secrets.choice(DIGITS) for _ in range(pairs))
         if name not in taken:
             return name
 
 
-PAGE = "class.html"
+def page_name(section: str | None) -> str:
+    """Return the name of the page of a class or of a section of it, and of the folder with its tables."""
+    return FOLDER if section is None else f"{FOLDER}-{quote(section, safe='')}"
 
 
 @dataclass(frozen=True)
@@ -152,25 +125,33 @@ class ClassPage:
 
 
 def make_class_page(
-    course: Course, graded: Graded, out: Path, *, names: bool, submissions: Mapping[str, Submission] | None
+    course: Course,
+    graded: Graded,
+    out: Path,
+    *,
+    names: bool,
+    submissions: Mapping[str, Submission] | None,
+    section: str | None = None,
 ) -> ClassPage:
-    """Write the page of the class in a folder of `course grade`. Raises OSError.
+    """Write the page of the class in a folder of `course grade`, or of the section that `graded` has. Raises OSError.
 
     With `names` it has the students' names, else pseudonyms. Similar submissions are found among `submissions`.
     """
+    name = page_name(section)
     students = [mark.student for mark in graded.marks]
-    labels = own_names(graded) if names else pseudonyms(out / FILE, students)
-    room = cohort_of(graded, labels)
+    labels = own_names(graded) if names else pseudonyms(out / PSEUDONYMS, students)
+    room = cohort_of(graded, labels, section)
     hide = keep_names if names else hider(graded, labels)
     groups = {mark.student: mark.row.group for mark in graded.marks if mark.row.group}
     pairs, problem = _pairs(course, submissions, hide, groups) if submissions is not None else (None, "")
     not_compared = f"Only equal files are found: {problem[:1].lower()}{problem[1:]}." if problem else ""
     if submissions is None:
         not_compared = "Not looked for: course dashboard OUT DIR compares the submissions in DIR."
-    hint = [] if names else [f"Names are pseudonyms; {FILE} beside this page says who is who."]
+    hint = [] if names else [f"Names are pseudonyms; {PSEUDONYMS} beside this page says who is who."]
     decisions = {mark.student: mark.score for mark in graded.marks if mark.is_decided}
     summary = summary_of([facts_of(report) for report in room.reports], graded.policy.maximum, decisions)
     findings = Findings(
+        folder=name,
         room=room,
         stuck=stuck_students(room),
         why=misconceptions_of(room, course, hide),
@@ -182,13 +163,14 @@ def make_class_page(
         looks=[(room.names[student], hide(student, why)) for student, why in summary.need_a_look],
         notes=[*hint, *_other(graded)],
     )
-    (out / FOLDER).mkdir(exist_ok=True)
-    (out / FOLDER / SIMILAR).unlink(missing_ok=True)  # that of an earlier page may have names
+    folder, file = out / name, out / f"{name}.html"
+    folder.mkdir(exist_ok=True)
+    (folder / SIMILAR).unlink(missing_ok=True)  # that of an earlier page may have names
     made = tables(findings)
-    for name, table in made.items():
-        write_atomically(out / FOLDER / name, table)
-    write_atomically(out / PAGE, page(findings))
-    return ClassPage(out / PAGE, out / FOLDER, len(made), problem)
+    for table, text in made.items():
+        write_atomically(folder / table, text)
+    write_atomically(file, page(findings))
+    return ClassPage(file, folder, len(made), problem)
 
 
 def _other(graded: Graded) -> list[str]:

@@ -293,7 +293,7 @@ class ClassRun:
         if not options.scheduler:
             return grader.grade, jobs + JUDGED_BESIDE
         grader.wait_for_keys(self.progress.on_keys, plan.exercises)
-        cluster = stack.enter_context(_cluster(options.scheduler, conditions, suite))
+        cluster = stack.enter_context(_cluster(options.scheduler, conditions, suite, options.chosen))
         _stop_with(bulk, cluster, stack)
         stack.enter_context(ending.leaving(cluster.leave))
         if not cluster.slots:
@@ -337,7 +337,7 @@ def _cancel_after(stop: threading.Event, cancel: Callable[[], object]) -> None:
     cancel()
 
 
-def _cluster(address: str, conditions: Conditions, suite: Suite) -> "Cluster":
+def _cluster(address: str, conditions: Conditions, suite: Suite, chosen: Mapping[str, object]) -> "Cluster":
     """Send the course to a cluster, with the answer keys that are there. Raises `EnvironmentProblem`."""
     try:
         from .cluster import Cluster  # Dask, which a class on one machine does not need
@@ -345,7 +345,8 @@ def _cluster(address: str, conditions: Conditions, suite: Suite) -> "Cluster":
         found = f"--scheduler needs the package {error.name}, which is not installed"
         raise EnvironmentProblem(f"{found}; install it in the kit's folder: pip install -e '.[cluster]'") from None
     keys = Keys(suite, seed=conditions.seed, device=conditions.device)
-    return Cluster(address, conditions, [file for exercise in suite.exercises for file in keys.kept(exercise)])
+    files = [file for exercise in suite.exercises for file in keys.kept(exercise)]
+    return Cluster(address, conditions, files, chosen)
 
 
 def _reason(error: OSError | CourseChanged) -> str:
@@ -384,8 +385,6 @@ def grade(options: argparse.Namespace) -> int:
         warn(f"grading by the course in {root}")
     whole = read_course(root)
     course = course_of(whole, options.take or (), options.assignment)
-    if course is not whole and options.scheduler:
-        raise UsageError("--scheduler grades whole courses only; leave --take and --assignment out, or use --shard")
     if options.prove and options.scheduler:
         raise UsageError("--prove searches on this machine; leave --scheduler out, and run it when the class is graded")
     device = normalize_device(options.device)

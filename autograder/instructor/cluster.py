@@ -22,6 +22,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 from distributed import Client, Future, WorkerPlugin
 
 from autograder.course import FOLDER, Course, Exercise, load_suite, read_course, suite_files, trust_here
+from autograder.gradebook import course_of_run
 from autograder.judge import Grader
 from autograder.results import Report, from_json
 from autograder.runner import Cancelled, EnvironmentProblem
@@ -43,17 +44,20 @@ RETRIES = 2
 class Cluster:
     """A cluster that has received a course. `grade` blocks, and may be called from many threads.
 
-    Raises `EnvironmentProblem` if no scheduler answers.
+    `chosen` is what run.json notes about which exercises are graded. Raises `EnvironmentProblem` if no scheduler
+    answers.
     """
 
-    def __init__(self, address: str, conditions: Conditions, keys: Sequence[Path]) -> None:
+    def __init__(
+        self, address: str, conditions: Conditions, keys: Sequence[Path], chosen: Mapping[str, object]
+    ) -> None:
         self.address = address
         self.conditions = conditions
         self._futures: set[Future] = set()
         self._lock = threading.Lock()
         self._cancelled = False
         self._name = f"course-{uuid4().hex}"
-        plugin = CoursePlugin(self._name, pack(conditions.course, keys), conditions)
+        plugin = CoursePlugin(self._name, pack(conditions.course, keys), conditions, chosen)
         # A lost scheduler is reported by our own sentence, not by tracebacks of the library.
         for name in ("distributed", "distributed.client", "distributed.core", "distributed.comm"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
@@ -142,9 +146,10 @@ class Cluster:
 class CoursePlugin(WorkerPlugin):
     """Sends a course to a Dask worker, and removes it at the end."""
 
-    def __init__(self, name: str, bundle: bytes, conditions: Conditions) -> None:
+    def __init__(self, name: str, bundle: bytes, conditions: Conditions, chosen: Mapping[str, object]) -> None:
         self.name = name
         self.bundle = bundle
+        self.chosen = chosen
         self.seed = conditions.seed
         self.device = conditions.device
         self.isolation = conditions.isolation
@@ -179,8 +184,8 @@ class SharedGrader:
                 root = Path(self._folder.name)
                 unpack(self._plugin.bundle, root)
                 trust_here(root)
-                suite = load_suite(read_course(root))
                 at_once, asked = self._threads, self._plugin
+                suite = load_suite(course_of_run(read_course(root), asked.chosen))
                 self._isolation = open_grading_isolation(asked.isolation, suite, device=asked.device, jobs=at_once)
                 self._made = Grader(
                     suite, seed=asked.seed, device=asked.device, finders=at_once, isolation=self._isolation
@@ -210,7 +215,8 @@ def grade_on_worker(name: str, submission: Submission, exercises: Sequence[str])
         time.sleep(0.05)  # a worker that has just joined may be given work before the course has arrived
     grading = COURSES[name]
     grader = grading.grader()
-    report = grader.grade(submission, [grader.suite.course.exercise(exercise) for exercise in exercises])
+    graded = {exercise.id: exercise for exercise in grader.suite.course.exercises}  # with the points they have here
+    report = grader.grade(submission, [graded[exercise] for exercise in exercises])
     answer = {"report": report.to_json(), "runtime": runtime(grader.suite.course.libraries), "worker": grading.address}
     return json.dumps(answer).encode()
 

@@ -36,6 +36,7 @@ from autograder.gradebook import (
     effect_of,
     find_roster,
     is_term,
+    kept_beside,
     merged,
     misconceptions_in,
     named,
@@ -100,7 +101,7 @@ def run(options: argparse.Namespace) -> int:
         say(line)
     for line in effect:
         say(line)
-    warn(_kept(known, rows))
+    warn(kept_beside(known, rows))
     if options.is_trial:
         say("Nothing is written")
         return PASS
@@ -255,17 +256,6 @@ def _decided(rows: Sequence[Adjustment]) -> Iterator[str]:
 def _sentence(row: Adjustment) -> str:
     """Return what a row decides, with the student unless it is for everybody."""
     return row.sentence if row.is_for_everybody and row.kind != "withdraw" else f"{row.who}: {row.sentence}"
-
-
-def _kept(known: Adjustments, rows: Sequence[Adjustment]) -> str:
-    """Return a warning if students have a decision of their own that counts before one for everybody; else ""."""
-    everybody = [row for row in rows if row.is_for_everybody and row.kind != "withdraw"]
-    both = Adjustments((*known.rows, *everybody))
-    kept = list(dict.fromkeys(student for row in everybody for student in both.without(row)))
-    if not kept:
-        return ""
-    have = "has a decision of their own, which counts" if len(kept) == 1 else "have decisions of their own, which count"
-    return f"{plural(len(kept), 'student')} {have} before the one for everybody: {named(kept)}"
 
 
 def _list(known: Adjustments, student: str | None) -> int:

@@ -1,6 +1,6 @@
 """Make a page about a class: common mistakes, similar submissions.
 
-The page is OUT/class.html. Its tables are CSV files beside it.
+The page is OUT/class.html, and that of a section B is OUT/class-B.html. Its tables are CSV files beside it.
 """
 
 import argparse
@@ -19,6 +19,7 @@ def add_options(parser: CommandParser) -> None:
     """Add the options of the command."""
     parser.add_argument("out", type=Path, metavar="OUT", help=GRADES)
     parser.add_argument("--names", action="store_true", help="show names (default: pseudonyms)")
+    parser.add_argument("--section", metavar="NAME", help="only the students of this section of the roster")
     add_submissions(parser, "the submissions, to look for similar ones too", required=False)
 
 
@@ -28,14 +29,18 @@ def run(options: argparse.Namespace) -> int:
     if options.out.is_file():
         raise UsageError(f"{options.out} is one file, expected the folder that course grade wrote")
     roster = find_roster(course, options.roster)
-    graded = read_graded(course, roster, options.out)
+    section = options.section
+    students = roster.in_section(section) if section is not None else ()
+    graded = read_graded(course, roster, options.out, students)
     submissions = None
     if options.folder is not None:
         read = read_submissions(options.folder, options.layout, graded)
         submissions = read.by_student
         for warning in read.warnings:
             warn(warning)
-    made = make_class_page(graded.course, graded, options.out, names=options.names, submissions=submissions)
+    made = make_class_page(
+        graded.course, graded, options.out, names=options.names, submissions=submissions, section=section
+    )
     warn(made.problem)
     for note in graded.notes:
         warn(note)

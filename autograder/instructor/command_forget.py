@@ -10,7 +10,7 @@ import io
 import json
 import re
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +31,8 @@ from autograder.ending import ENVIRONMENT, PASS
 from autograder.gradebook import (
     ACCEPTED,
     FOLDER,
+    GROUP_IDS,
+    PSEUDONYMS,
     ROSTER_FILE,
     Busy,
     Out,
@@ -42,11 +44,9 @@ from autograder.gradebook import (
 )
 from autograder.gradebook import FILE as ADJUSTMENTS
 from autograder.report import plural
-from autograder.submission import SubmissionError, checked_id, printable
+from autograder.submission import SubmissionError, casefolded, checked_id, printable
 
-from .class_page import FILE as PSEUDONYMS
-from .class_page import PAGE
-from .page import FOLDER as TABLES
+from .page import FOLDER as CLASS
 
 LOG = "log.csv"
 INDEX = "index.sqlite"
@@ -108,7 +108,8 @@ def run(options: argparse.Namespace) -> int:
             return ENVIRONMENT
         found = [one for out in options.outs if out not in outs for one in _exports(out, outs, names)]
         found += [one for out in outs for one in _in_grades(out, names)]
-        found += _in_course(course, file, options.student)
+        ids = {casefolded(one) for one in (options.student, row.email, row.login, row.lms_id) if one}
+        found += _in_course(course, file, options.student, ids)
         if not found:
             hint = suggestion(options.student, [one.student for one in roster.students], "look at the id")
             where = " or ".join(str(place) for place in (course.root, *options.outs))
@@ -142,12 +143,14 @@ def _in_grades(out: Path, names: Sequence[str]) -> Iterator[Removal]:
     student = names[0]
     tables = [out / name for name in ("scores.csv", PSEUDONYMS)]
     known = any(_without(file, student) for file in tables)
-    for path, what in ((out / PAGE, "the class page"), (out / TABLES, "the tables of the class page")):
-        if path.exists() and known:
+    pages = sorted({*out.glob(f"{CLASS}.html"), *out.glob(f"{CLASS}-*.html")})  # of the class, and of sections
+    folders = [path for path in sorted({*out.glob(CLASS), *out.glob(f"{CLASS}-*")}) if path.is_dir()]
+    for what, paths in (("the class page", pages), ("the tables of the class page", folders)):
+        for path in paths if known else ():
             yield Removal(path, f"{what}, whole; course dashboard makes it again")
     if (out / INDEX).is_file() and _has((out / INDEX).read_bytes(), names):
         yield Removal(out / INDEX, "the index, whole; the next run makes it again")
-    yield from _exports(out, [*tables, *(out / name for name in ("reports", "before", TABLES))], names)
+    yield from _exports(out, [*tables, *folders, *(out / name for name in ("reports", "before"))], names)
     for file in (out / "before" / f"{student}.json", out / "reports" / f"{student}.json"):
         if file.is_file():
             yield Removal(file, "the report" if file.parent.name == "reports" else "the earlier report")
@@ -174,8 +177,11 @@ def _exports(folder: Path, others: Sequence[Path], names: Sequence[str]) -> Iter
             yield Removal(file, "the rows of this student", rest)
 
 
-def _in_course(course: Course, roster: Path, student: str) -> Iterator[Removal]:
-    """Yield what the course has of a student: the row of the roster last, as it has the names for a second run."""
+def _in_course(course: Course, roster: Path, student: str, ids: Collection[str]) -> Iterator[Removal]:
+    """Yield what the course has of a student: the row of the roster last, as it has the names for a second run.
+
+    `ids` are those that a file of groups may have, which can be chosen as the roster.
+    """
     for file, what in (
         (course.root / ADJUSTMENTS, "the decisions"),
         (course.root / FOLDER / LOG, "what was accepted, and why"),
@@ -184,8 +190,11 @@ def _in_course(course: Course, roster: Path, student: str) -> Iterator[Removal]:
             yield Removal(file, what, rest)
     if (folder := course.root / FOLDER / student).is_dir():
         yield Removal(folder, "the accepted files")
-    if rest := _without(roster, student):
-        yield Removal(roster, "the row of the roster", rest)
+    if rest := _without_ids(roster, ids):
+        yield Removal(roster, "the row of the groups", rest)
+    for file in dict.fromkeys((roster, course.root / ROSTER_FILE)):
+        if rest := _without(file, student):
+            yield Removal(file, "the row of the roster", rest)
 
 
 def _without(file: Path, student: str) -> str | None:
@@ -196,6 +205,16 @@ def _without(file: Path, student: str) -> str | None:
 def _without_names(file: Path, names: Sequence[str]) -> str | None:
     """Return a table without the rows that have a name of the student as a cell; None if there are none."""
     return _table_without(file, lambda _, cells: any(plain(cell.strip()) in names for cell in cells))
+
+
+def _without_ids(file: Path, ids: Collection[str]) -> str | None:
+    """Return a file of groups without the rows of a student; None if it has none, or is another file."""
+
+    def is_theirs(head: Sequence[str], cells: Sequence[str]) -> bool:
+        row = dict(zip(head, cells, strict=False))
+        return "student" not in row and any(casefolded(row.get(name, "").strip()) in ids for name in GROUP_IDS)
+
+    return _table_without(file, is_theirs)
 
 
 def _cell(head: Sequence[str], cells: Sequence[str]) -> str:
@@ -229,7 +248,8 @@ def _table_without(file: Path, is_theirs: Callable[[Sequence[str], Sequence[str]
 
 def _mentions(course: Course, roster: Path, outs: Sequence[Path], names: Sequence[str]) -> Iterator[Path]:
     """Yield the files that still have a name of the student."""
-    files = [roster, course.root / ADJUSTMENTS, *sorted((course.root / FOLDER).rglob("*"))]
+    own = dict.fromkeys((roster, course.root / ROSTER_FILE, course.root / ADJUSTMENTS))
+    files = [*own, *sorted((course.root / FOLDER).rglob("*"))]
     for file in (*files, *(file for out in outs for file in sorted(out.rglob("*")))):
         if file.is_file() and not file.is_symlink() and _has(file.read_bytes(), names):
             yield file

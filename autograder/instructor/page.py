@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from statistics import median
+from urllib.parse import quote
 
 from autograder.gradebook import as_csv, harmless
 from autograder.report import listed, number, one_line, plural, points, render, spoken, text, why_held
@@ -320,7 +321,7 @@ def looks_table(looks: Sequence[tuple[str, str]]) -> Table:
 
 
 def marks_table(summaries: Sequence[MarkSummary]) -> Table:
-    """Return the table of the final marks, of everybody and of each section."""
+    """Return the table of the final marks, of everybody and of some of them."""
     quartiles = "A share of the students has at most this mark, between two marks in a straight line"
     heads = (
         Column("students", words=True),
@@ -531,7 +532,7 @@ def _quintiles(shares: Sequence[float]) -> Cell:
 # The page, and its tables as CSV.
 
 FOLDER = "class"
-"""The folder with the tables, beside the page."""
+"""The folder with the tables, beside the page; those of the page of a section begin like this."""
 
 SIMILAR = "similar.csv"
 """The only table that is not always made."""
@@ -542,7 +543,7 @@ class Findings:
     """The content of the page. `pairs` is None if submissions were not compared; `notes` are shown at the top.
 
     `looks` are the names of students, with why a person should look at the submission. `marks` are the final marks of
-    everybody and of each section.
+    everybody and of each section. `folder` is the name of the one with its tables.
     """
 
     room: Cohort
@@ -555,6 +556,7 @@ class Findings:
     notes: Sequence[str]
     looks: Sequence[tuple[str, str]] = ()
     marks: Sequence[MarkSummary] = ()
+    folder: str = FOLDER
 
     @property
     def tables(self) -> Mapping[str, Table]:
@@ -587,7 +589,7 @@ def page(content: Findings) -> str:
         tiles=_tiles(content),
         notes=[*content.notes, *filter(None, [small_class_note(content.room)]), *_without_score(content.room)],
         tables=content.tables,
-        folder=FOLDER,
+        folder=quote(content.folder),
         matrix=matrix(content.room),
         meanings=MEANINGS,
         students=[content.room.name(report) for report in content.room.reports],

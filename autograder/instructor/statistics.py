@@ -121,13 +121,14 @@ def checks_of(report: Report) -> Iterator[tuple[ExerciseResult, CheckResult]]:
             yield exercise, check
 
 
-def cohort_of(graded: Graded, names: Mapping[str, str]) -> Cohort:
-    """Return the results of a graded class; `names` has the name of each student on the page."""
+def cohort_of(graded: Graded, names: Mapping[str, str], section: str | None = None) -> Cohort:
+    """Return the results of a graded class, or of one section; `names` has the name of each student on the page."""
     reports: Sequence[Report] = [mark.report for mark in graded.marks if mark.report is not None]
     ordered = sorted(reports, key=lambda report: (-report.score, names[student_of(report)]))
     missing = [names[mark.student] for mark in graded.marks if mark.report is None and not mark.is_decided]
     title, assignment = graded.course.title, graded.course.assignment
     title = f"{title}, {assignment.title}" if assignment else title
+    title = f"{title}, section {one_line(section)}" if section is not None else title
     decided = frozenset(mark.student for mark in graded.marks if mark.is_decided)
     return Cohort(title, tuple(ordered), names, graded.policy.maximum, tuple(sorted(missing)), decided)
 
@@ -168,7 +169,7 @@ def _stuck(cohort: Cohort, report: Report) -> StuckStudent | None:
     return StuckStudent(name, report.score, passed, len(report.exercises), first.id, state, why, len(failing))
 
 
-# The final marks of a class: how they are spread, for everybody and for each section of the roster.
+# The final marks of a class: how they are spread, for everybody, by section of the roster, and by who decided.
 
 BINS = 10
 """The columns of the distribution: tenths of the maximum."""
@@ -176,7 +177,7 @@ BINS = 10
 
 @dataclass(frozen=True)
 class MarkSummary:
-    """The final marks of everybody or of one section, in hundredths and in order, and the number of its students."""
+    """The final marks of everybody or of some of them, in hundredths and in order, and the number of these students."""
 
     label: str
     students: int
@@ -200,7 +201,10 @@ class MarkSummary:
 
 
 def mark_summaries(graded: Graded) -> tuple[MarkSummary, ...]:
-    """Return the final marks of everybody, then those of each section of the roster, in the order of the alphabet."""
+    """Return the final marks of everybody, of each section if there are several, and by who decided about a student.
+
+    A decision for everybody does not count, and a student about whom two people decided counts for both.
+    """
     sections: dict[str, list[int | None]] = defaultdict(list)
     for mark in graded.marks:
         sections[mark.row.section].append(mark.score)
@@ -208,9 +212,15 @@ def mark_summaries(graded: Graded) -> tuple[MarkSummary, ...]:
     named = [(section, scores) for section, scores in sorted(sections.items()) if section]
     if named and (others := sections.get("")):
         named.append(("in no section", others))
+    people: dict[str, list[int | None]] = defaultdict(list)
+    for mark in graded.marks:
+        own = mark.final.adjustments if mark.final is not None else ()
+        for by in {row.by for row in own if not row.is_for_everybody}:
+            people[by].append(mark.score)
+    decided = [(f"decided by {one_line(by)}", scores) for by, scores in sorted(people.items())]
     return tuple(
         MarkSummary(label, len(scores), tuple(sorted(one for one in scores if one is not None)), graded.policy.maximum)
-        for label, scores in [("everybody", everybody), *named]
+        for label, scores in [("everybody", everybody), *(named if len(named) > 1 else ()), *decided]
     )
 
 

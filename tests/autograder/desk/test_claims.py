@@ -79,6 +79,35 @@ def test_what_cannot_be_matched_is_listed_with_the_reason(tmp_path: Path, text: 
     assert all(row.claims == () for row in worklist.rows)
 
 
+def test_a_claim_by_a_pseudonym_of_the_class_page_is_joined_to_its_student(tmp_path: Path) -> None:
+    worklist = read(tmp_path, ASKED.replace("bob", "b2c3"), "student: D4F5\nexercise: 1\ncheck: values")
+    assert [why.partition(";")[0] for _, why in worklist.unmatched] == [
+        "there is no student b2c3",
+        "there is no student D4F5",
+    ]
+    file = tmp_path / "out" / "pseudonyms.csv"
+    file.write_text("pseudonym,student\nB2C3,bob\nD4F5,gone\n", "utf-8")
+    worklist.refresh()
+    [claim] = worklist.find("", "bob").claims
+    assert (claim.student, claim.notes) == ("bob", ("It has the pseudonym b2c3.",))
+    [(source, why)] = worklist.unmatched
+    assert (source, why) == ("2.txt", f"there is no report of gone with {tiny.FIRST}")
+    file.write_text("pseudonym\n", "utf-8")
+    worklist.refresh()
+    assert "pseudonyms.csv is damaged (its first line)" in worklist.unmatched[0][1]
+
+
+def test_a_pseudonym_of_two_students_in_a_term_is_not_guessed(tmp_path: Path) -> None:
+    worklist = read(tmp_path, ASKED.replace("bob", "B2C3"))
+    (tmp_path / "other").mkdir()
+    worklist._folders["other"] = tmp_path / "other"
+    for folder, student in (("out", "bob"), ("other", "ada")):
+        (tmp_path / folder / "pseudonyms.csv").write_text(f"pseudonym,student\nB2C3,{student}\n", "utf-8")
+    worklist.refresh()
+    [(_, why)] = worklist.unmatched
+    assert why == "B2C3 is the pseudonym of ada and bob in different assignments; write the id"
+
+
 def test_a_folder_lists_files_that_cannot_be_read_and_follows_no_link(tmp_path: Path) -> None:
     (tmp_path / "large.txt").write_bytes(b"x" * (MOST_BYTES + 1))
     (tmp_path / "link.txt").symlink_to("/etc/passwd")

@@ -1,5 +1,6 @@
 """The pages of a desk: who reaches them, that no text of a student is markup, and that a decision is saved once."""
 
+import argparse
 import errno
 import os
 import re
@@ -11,7 +12,7 @@ from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from threading import Thread
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
 
 import pytest
@@ -24,11 +25,15 @@ from starlette.testclient import TestClient
 
 from autograder.cli import CONFINED, MOST_FORM
 from autograder.course import UsageError, read_course
+from autograder.desk import command_desk
 from autograder.desk.app import MOST_ROWS, Desk, application
 from autograder.desk.worklist import Worklist
-from autograder.gradebook import adjustment, append, now, read_adjustments, read_graded, read_roster
+from autograder.gradebook import adjustment, append, effect_of, now, read_adjustments, read_graded, read_roster
 from tests.support import export_examples as classes
 from tests.support import tiny
+
+if TYPE_CHECKING:
+    from autograder.cli import CommandParser
 
 HOST = "127.0.0.1:8000"
 ORIGIN = f"http://{HOST}"
@@ -285,6 +290,9 @@ def test_a_term_has_a_row_for_each_assignment(tmp_path: Path) -> None:
     page = words(client.get("/student/week2/bob"))
     assert "5 of 60 points" in page
     assert "Also of this student: week1" in page
+    page = words(client.get(f"/student/week1/bob/void/{tiny.FIRST}/values"))
+    assert "week1: 1 of 1 mark changes, by +17.14" in page
+    assert "week2:" not in page
     assert client.http.get("/student/week3/bob").status_code == 404
 
 
@@ -480,6 +488,118 @@ def test_what_a_new_grading_changed_is_shown(client: Client) -> None:
     assert "6 marks" not in page
     (client.course.parent / "out" / "scores.csv").unlink()
     assert "is not a finished run" in client.http.get("/").text
+
+
+def test_the_command_uses_the_roster_that_was_chosen_before(graded: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = graded.parent / "groups.csv"
+    other.write_text("canvas_user_id,group_name\n123,Group 1\n124,\n", "utf-8")
+    (graded / ".course").mkdir(exist_ok=True)
+    (graded / ".course" / "roster").write_text(f"{other}\n", "utf-8")
+    seen: list[Worklist] = []
+    monkeypatch.setattr("autograder.desk.app.serve", lambda worklist, *_, **__: seen.append(worklist))
+    monkeypatch.chdir(graded)
+    parser = argparse.ArgumentParser(exit_on_error=False)
+    command_desk.add_options(cast("CommandParser", parser))
+    assert command_desk.run(parser.parse_args(["../out", "--by", "Grace"])) == 0
+    [worklist] = seen
+    assert worklist.roster["ada"].group == "Group 1"
+    other.write_text("canvas_user_id,group_name\n123,Group 2\n124,\n", "utf-8")
+    worklist.refresh()
+    assert worklist.roster["ada"].group == "Group 2"
+    tiny.replaced(graded / "roster.csv", "Bob Ünal", "Bob Uenal")
+    worklist.refresh()
+    assert worklist.roster["bob"].name == "Bob Uenal"
+
+
+# A check that is void for everybody.
+
+
+def void_form(client: Client, check: str = "values") -> dict[str, str]:
+    """Return the hidden fields of the form of a check, as the page of bob leads to it."""
+    page = client.get(f"/student/-/bob/void/{tiny.FIRST}/{check}")
+    return {name: re.search(rf'name="{name}" value="([^"]*)"', page)[1] for name in ("key", "seen")}  # type: ignore[index]
+
+
+def void(client: Client, fields: Mapping[str, str], text: str = "the text was wrong", check: str = "values") -> Any:
+    address = f"/student/-/bob/void/{tiny.FIRST}/{check}"
+    return client.http.post(address, data={"text": text, **fields}, headers={"Origin": ORIGIN})
+
+
+def test_a_check_is_made_void_for_everybody_and_the_marks_that_change_stand_before_the_form(client: Client) -> None:
+    assert f'href="/student/-/bob/void/{tiny.FIRST}/values"' in client.get("/student/-/bob")
+    page = words(client.get(f"/student/-/bob/void/{tiny.FIRST}/values"))
+    read = read_course(client.course)
+    roster = read_roster(read, None)
+    cells = {"student": "*", "exercise": tiny.FIRST, "kind": "void", "value": "values", "text": "x", "by": "x"}
+    row = adjustment(read, roster, {**cells, "when": now(read)})
+    effect = list(
+        effect_of(read_graded(read, roster, client.desk.worklist.out), client.desk.worklist._decided([row])[""])
+    )
+    assert effect[0].startswith("2 of 6 marks change, by +")
+    assert all(" ".join(line.split())[1:] in page for line in effect)
+    assert client.rows == []
+    saved = void(client, void_form(client))
+    assert saved.status_code == 303
+    [row_of_file] = client.rows
+    assert row_of_file.startswith(f"*,{tiny.FIRST},void,values,the text was wrong,Grace Hopper,")
+    page = words(client.get(saved.headers["location"]))
+    assert "Saved: check values of exercise 01 is void" in page
+    assert effect[0] in page
+    assert "void for everybody" in page
+    assert client.desk.worklist.find("", "bob").mark.score > classes.SCORES["bob"]
+    page = client.get(f"/student/-/bob/void/{tiny.FIRST}/values")
+    assert f"course adjust '*' {tiny.FIRST} withdraw void" in unescape(page)
+    assert "<form method" not in page.partition("<main>")[2].partition("</main>")[0]
+
+
+def test_a_void_check_needs_a_reason_and_is_saved_once(client: Client) -> None:
+    form = void_form(client)
+    refused = void(client, form, text=" ")
+    assert refused.status_code == 400
+    assert "text is empty, expected the reason" in words(refused.text)
+    assert [void(client, form).status_code for _ in range(2)] == [303, 303]
+    assert len(client.rows) == 1
+
+
+def test_what_somebody_decided_about_everybody_meanwhile_is_shown_first(client: Client) -> None:
+    form = void_form(client)
+    assert void(client, void_form(client, "axes"), check="axes").status_code == 303
+    late = void(client, form, text="too late")
+    assert late.status_code == 409
+    assert "check axes of exercise 01 is void" in words(late.text)
+    assert "too late" in late.text
+    assert len(client.rows) == 1
+    assert void(client, void_form(client)).status_code == 303
+
+
+def test_a_student_with_a_decision_of_their_own_is_named_before_a_check_is_void(client: Client) -> None:
+    columns = "student,exercise,kind,value,text,by,when\n"
+    (client.course / "adjustments.csv").write_text(
+        f"{columns}fay,{tiny.FIRST},void,values,hers,Grace,2026-03-05 10:00\n", "utf-8"
+    )
+    page = words(client.get(f"/student/-/bob/void/{tiny.FIRST}/values"))
+    assert "1 student has a decision of their own, which counts before the one for everybody: fay." in page
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        f"bob/void/{tiny.FIRST}/nothing",
+        "bob/void/ex99/values",
+        f"nobody/void/{tiny.FIRST}/values",
+        f"zoe/void/{tiny.FIRST}/values",
+    ],
+)
+def test_a_check_that_is_not_in_the_report_cannot_be_made_void(client: Client, path: str) -> None:
+    assert client.http.get(f"/student/-/{path}").status_code == 404
+    assert client.http.post(f"/student/-/{path}", data={"text": "x"}, headers={"Origin": ORIGIN}).status_code == 404
+
+
+def test_a_void_check_needs_a_form_of_this_desk(client: Client) -> None:
+    assert void(client, {"key": "forged.key"}).status_code == 403
+    address = f"/student/-/bob/void/{tiny.FIRST}/values"
+    assert client.http.post(address, data={"text": "x"}, headers={"Origin": "http://evil.example"}).status_code == 403
+    assert client.rows == []
 
 
 def test_what_is_no_folder_of_grades_is_refused(graded: Path, tmp_path: Path) -> None:

@@ -143,7 +143,8 @@ def test_everybody_can_read_and_reach_all_of_it(
     chromium: Browser, desk: Desk, axe: str, width: int, dark: bool
 ) -> None:
     base = enter(chromium, desk)
-    for page in ("/", "/student/-/bob", "/student/-/zoe", "/questions", "/student/-/nobody"):
+    void = f"/student/-/bob/void/{tiny.FIRST}/values"
+    for page in ("/", "/student/-/bob", void, "/student/-/zoe", "/questions", "/student/-/nobody"):
         chromium.open(f"{base}{page}", width=width, dark=dark)
         assert chromium.value("document.documentElement.scrollWidth") == width, page
         chromium.call("Page.setBypassCSP", enabled=True)
@@ -151,6 +152,34 @@ def test_everybody_can_read_and_reach_all_of_it(
         chromium.call("Page.setBypassCSP", enabled=False)
         ground = chromium.value("getComputedStyle(document.body).backgroundColor")
         assert ground == ("rgb(23, 25, 31)" if dark else "rgb(255, 255, 255)")
+
+
+def test_a_check_is_made_void_from_the_points_of_a_student(chromium: Browser, desk: Desk) -> None:
+    base = enter(chromium, desk)
+    chromium.open(f"{base}/student/-/bob?exercise={tiny.FIRST}", width=LAPTOP)
+    chromium.value("document.querySelectorAll('.other').forEach(part => { part.open = true; })")
+    chromium.value("document.querySelector('a[href*=\"void/\"]').click()")
+    chromium.wait("document.getElementById('effect')")
+    assert "2 of 6 marks change" in chromium.value("document.getElementById('effect').textContent")
+    chromium.press("e")
+    assert chromium.value(f"{FOCUS}.name") == "text"
+    chromium.call("Input.insertText", text="the text was wrong")
+    chromium.value("document.querySelector('[name=text]').form.requestSubmit(); 0")
+    chromium.wait("document.getElementById('saved')")
+    assert "2 of 6 marks change" in chromium.value("document.getElementById('saved').textContent")
+    assert chromium.value("location.search").startswith(f"?exercise={tiny.FIRST}&")
+
+
+def test_a_printed_page_has_whole_files_and_no_forms(chromium: Browser, desk: Desk) -> None:
+    base = enter(chromium, desk)
+    chromium.open(f"{base}/student/-/bob", width=LAPTOP, media="print", dark=True)
+    assert chromium.value("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    shown = "[...document.querySelectorAll('form, nav, .act')].filter(part => part.checkVisibility()).length"
+    assert chromium.value(shown) == 0
+    assert chromium.value("document.querySelector('.other table').getBoundingClientRect().height") > 0
+    code = "(() => { const code = document.querySelector('.file pre');"
+    assert chromium.value(f"{code} return code.scrollHeight <= code.clientHeight + 1 }})()")
+    assert chromium.value(f"{code} return code.scrollWidth <= code.clientWidth }})()")
 
 
 def test_without_its_script_the_desk_filters_and_saves(chromium: Browser, desk: Desk) -> None:

@@ -20,6 +20,7 @@ from autograder.gradebook import (
     Policy,
     Roster,
     Student,
+    adjustment,
     append,
     deadline,
     final_of,
@@ -200,6 +201,13 @@ def test_a_mistake_is_a_sentence_with_its_line(tmp_path: Path, line: str, found:
     with pytest.raises(AdjustmentError) as error:
         read_adjustments(tiny.COURSE, Roster((Student("ada"),)), file)
     assert found in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["text", "by"])
+def test_a_cell_of_spaces_is_empty_before_it_is_written_too(name: str) -> None:
+    cells = dict(zip(COLUMNS, ("ada", "01", "points", "3", "why", "Grace", WHEN), strict=True))
+    with pytest.raises(AdjustmentError, match=f"{name} is empty"):
+        adjustment(tiny.COURSE, Roster(), {**cells, name: " \n"})
 
 
 def test_what_is_added_is_read_again_whatever_its_text(tmp_path: Path) -> None:

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from autograder.comparison import fingerprint
 from autograder.course import Assignment, Grading, UsageError
-from autograder.gradebook import Graded, Mark, Policy, Student
+from autograder.gradebook import PSEUDONYMS, Adjustment, Graded, Mark, Policy, Student
 from autograder.gradebook.policy import Final, Lateness
-from autograder.instructor.class_page import FILE, hider, pseudonyms
+from autograder.instructor.class_page import hider, pseudonyms
 from autograder.instructor.page import Findings, marks_table, page, tables
 from autograder.instructor.statistics import (
     FEWEST,
@@ -75,6 +75,25 @@ def test_final_marks_are_summed_up_for_everybody_and_for_each_section() -> None:
     table = rows(marks_table((everybody, others)).csv())
     assert table[0]["median"] == "40.0"
     assert {value for name, value in table[1].items() if name not in ("students", "count", "marks")} == {""}
+
+
+def test_final_marks_are_summed_up_by_who_decided_about_a_student() -> None:
+    def decided(student: str, by: str) -> Adjustment:
+        return Adjustment(student, "*", "add", "1", "why", by, "2026-03-05 10:00", 100)
+
+    own = {"ada": [decided("ada", "Grace"), decided("ada", "Alan")], "bob": [decided("bob", "Grace")] * 2, "cem": []}
+    marks = tuple(
+        Mark(
+            Student(name), None, Final(1000 * at, None, Lateness(0, 0), (), adjustments=(decided("*", "Edsger"), *rows))
+        )
+        for at, (name, rows) in enumerate(own.items(), 1)
+    )
+    found = mark_summaries(Graded(tiny.COURSE, Policy(), marks))
+    assert [(one.label, one.marks) for one in found] == [
+        ("everybody", (1000, 2000, 3000)),
+        ("decided by Alan", (1000,)),
+        ("decided by Grace", (1000, 2000)),
+    ]
 
 
 def rows(table: str) -> list[dict[str, str]]:
@@ -281,7 +300,7 @@ def test_results_that_differ_have_fingerprints_that_differ() -> None:
 
 
 def test_pseudonyms_stay_are_for_one_alone_and_lie_in_a_file_of_their_own(tmp_path: Path) -> None:
-    file = tmp_path / FILE
+    file = tmp_path / PSEUDONYMS
     first = pseudonyms(file, ["ada", "=cmd", "bob"])
     again = pseudonyms(file, ["bob", "zoe", "=cmd"])
     assert again["bob"] == first["bob"]
@@ -304,7 +323,7 @@ def test_pseudonyms_stay_are_for_one_alone_and_lie_in_a_file_of_their_own(tmp_pa
     ],
 )
 def test_pseudonyms_that_cannot_be_read_are_not_replaced(text: str, where: str, tmp_path: Path) -> None:
-    file = tmp_path / FILE
+    file = tmp_path / PSEUDONYMS
     file.write_text(text, "latin-1")
     with pytest.raises(UsageError, match=rf"is damaged \({where}\), expected pseudonyms .*; restore the file"):
         pseudonyms(file, ["ada"])
@@ -315,9 +334,9 @@ def test_what_is_kept_from_others_is_never_open_to_them(tmp_path: Path, monkeypa
     modes = []
     for name in ("chmod", "fchmod"):
         monkeypatch.setattr(os, name, lambda _, mode, **how: modes.append(mode))
-    pseudonyms(tmp_path / FILE, ["ada"])
+    pseudonyms(tmp_path / PSEUDONYMS, ["ada"])
     assert modes == [0o600]
-    assert stat.S_IMODE((tmp_path / FILE).stat().st_mode) == 0o600, "it is made so, and not only changed"
+    assert stat.S_IMODE((tmp_path / PSEUDONYMS).stat().st_mode) == 0o600, "it is made so, and not only changed"
 
 
 def test_hostile_names_and_findings_are_text_on_the_page() -> None:
@@ -552,7 +571,7 @@ def test_the_command_writes_page_and_tables_without_a_name(tmp_path: Path) -> No
             assert f">{part}<" not in all_of_it
             assert f"\n{part}," not in all_of_it
     assert "Lovelace" not in all_of_it
-    assert "zoe" in (tmp_path / "out" / FILE).read_text("utf-8")
+    assert "zoe" in (tmp_path / "out" / PSEUDONYMS).read_text("utf-8")
     with_names = tiny.run_course(course, "dashboard", str(tmp_path / "out"), "--names")
     assert with_names.returncode == 0
     assert "Bob Ünal (bob)" in (tmp_path / "out" / "class.html").read_text("utf-8")

@@ -187,3 +187,25 @@ def test_a_damaged_archive_is_found_file_by_file(course: Path) -> None:
                 less.writestr(name, whole.read(name))
     said = run(course, "archive", "--check", "less.zip", expected=4)
     assert "course/roster.csv is not in the archive" in said
+
+
+@pytest.mark.worker
+def test_the_page_of_a_section_is_of_its_students_alone_and_is_forgotten_too(tmp_path: Path) -> None:
+    course, out = examples.graded_class(tmp_path), tmp_path / "out"
+    rows = [line.split(",")[0] for line in examples.ROSTER.splitlines()[1:]]
+    sections = dict(zip(rows, ["A", "B / 2", "B / 2", "A"], strict=True))
+    (course / "roster.csv").write_text("student,section\n" + "".join(f"{who},{of}\n" for who, of in sections.items()))
+    assert "class.html" in run(course, "dashboard", str(out), "--names")
+    whole = (out / "class.html").read_bytes()
+    assert "class-B%20%2F%202.html" in run(course, "dashboard", str(out), "--names", "--section", "B / 2")
+    assert (out / "class.html").read_bytes() == whole
+    page = (out / "class-B%20%2F%202.html").read_text("utf-8")
+    assert "section B / 2" in page
+    assert 'href="class-B%2520%252F%25202/marks.csv"' in page
+    with (out / "class-B%20%2F%202" / "marks.csv").open(newline="") as table:
+        assert [row["count"] for row in csv.DictReader(table)] == ["2"]
+    assert "bob" in page
+    assert "cmd" not in page
+    assert "did you mean A?" in run(course, "dashboard", str(out), "--section", "a", expected=2)
+    run(course, "forget", "bob", str(out), "--yes")
+    assert not [file for file in out.iterdir() if file.name.startswith("class")]

@@ -7,12 +7,15 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
+from datetime import timedelta
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
-from autograder.course import suite_digest
+from autograder.course import read_course, suite_digest
+from autograder.gradebook import claim_digest, read_graded, read_roster
+from tests.autograder.gradebook import test_term as term
 from tests.support import tiny
 
 pytestmark = [
@@ -84,8 +87,8 @@ def local(tmp_path_factory: pytest.TempPathFactory, key_cache: Path) -> Path:
     return folder
 
 
-def start(folder: Path, out: Path, *arguments: str) -> "subprocess.Popen[str]":
-    command = ["grade", "../hand_in", "--out", str(out), "--seed", SEED, *tiny.TRUSTED, *arguments]
+def start(folder: Path, out: Path, *arguments: str, hand_ins: Path | None = None) -> "subprocess.Popen[str]":
+    command = ["grade", str(hand_ins or "../hand_in"), "--out", str(out), "--seed", SEED, *tiny.TRUSTED, *arguments]
     return subprocess.Popen(
         [sys.executable, "-m", "autograder", *command],
         cwd=folder / "course",
@@ -126,6 +129,43 @@ def test_a_cluster_that_loses_a_worker_gives_the_results_of_one_machine(
     assert f"{STUDENTS} graded, 0 kept from before, 0 the grader failed on" in ended(process)
     same(tmp_path / "out", local / "out")
     assert f"0 graded, {STUDENTS} kept" in ended(start(local, tmp_path / "out", "--scheduler", "tcp://127.0.0.1:9"))
+
+
+@pytest.mark.worker
+@pytest.mark.parametrize("choice", [("--assignment", "week3"), ("--take", term.SPREAD)], ids=" ".join)
+def test_an_assignment_with_accepted_files_gives_on_a_cluster_what_it_gives_here(
+    dask: Dask, tmp_path: Path, choice: tuple[str, str]
+) -> None:
+    """The third week builds on reference parts in one run, and on the students' own work in the other."""
+    course = term.course_at(tmp_path / "course")
+    right = term.SOLUTION.replace("    ### BEGIN SOLUTION\n", "").replace("    ### END SOLUTION\n", "")
+    for student, sort in (("ada", right_sort()), ("ben", term.WRONG_SORT), ("cem", right_sort())):
+        first = {term.FILES["week1"]: sort, term.FILES["week2"]: "def binary_search(values, wanted):\n    return 0\n"}
+        spread = term.WRONG_SPREAD if student == "cem" else right
+        term.hand_in(tmp_path / "hand_in", "week3", student, spread, timedelta(), first)
+    (course / "roster.csv").write_text("student\nada\nben\ncem\ndee\n")
+    if choice[0] == "--assignment":
+        (tmp_path / f"{term.SPREAD}.py").write_text(right)
+        for student in ("cem", "dee"):
+            accepted = ("accept", student, str(tmp_path / f"{term.SPREAD}.py"), "--assignment", "week3")
+            term.run(course, *accepted, "--reason", "mail", "--by", "Grace")
+    for _ in range(2):
+        dask.add_worker()
+    for builds_on in ("reference", "own") if choice[0] == "--assignment" else ("reference",):
+        tiny.replaced(course / "course.toml", 'builds_on = "reference"', f'builds_on = "{builds_on}"')
+        outs = tmp_path / f"here-{builds_on}", tmp_path / f"there-{builds_on}"
+        for out, elsewhere in zip(outs, ((), ("--scheduler", dask.address)), strict=True):
+            process = start(tmp_path, out, *choice, *elsewhere, hand_ins=tmp_path / "hand_in" / "week3")
+            assert "0 kept from before, 0 the grader failed on" in ended(process)
+        same(*outs)
+        read = read_course(course)
+        here, there = (read_graded(read, read_roster(read, None), out).marks for out in outs)
+        assert [claim_digest(mark) for mark in here] == [claim_digest(mark) for mark in there]
+
+
+def right_sort() -> str:
+    """Return a sort that is right, and counts no moves."""
+    return "def insertion_sort(values):\n    return sorted(values)\n\n\ndef moves(values):\n    return 0\n"
 
 
 def test_a_cluster_whose_scheduler_is_lost_is_gone_on_without(local: Path, dask: Dask, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Groups of the roster: one hand-in counts for all members, and what is decided about one stays theirs."""
 
 import csv
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 
 from autograder.course import read_course
 from autograder.exports.feedback import feedback
-from autograder.gradebook import GroupHandIns, Roster, Student, for_groups, read_graded, read_roster
+from autograder.gradebook import GroupHandIns, Roster, RosterError, Student, for_groups, read_graded, read_roster
 from autograder.submission import Entry
 from tests.support import tiny
 
@@ -69,10 +70,111 @@ def test_without_groups_nothing_changes() -> None:
     assert set(for_groups(entries, plain, {}).entries) == set(entries)
 
 
+CANVAS = """\
+name,canvas_user_id,user_id,login_id,sections,group_name,canvas_group_id,group_id
+"Lovelace, Ada",101,s1,al815,Monday,Group 1,55,
+"Okri, Ben",102,s2,BOkri@example.org,Monday,Group 1,55,
+"Kaya, Cem",103,s3,ck1,Monday and Friday,,,
+"Ng, Dee",109,s4,dn7,Monday,Group 2,56,
+"Zhu, Eva",110,s9,ez1,Monday,Group 2,56,
+"""
+MOODLE = """\
+\ufeffGrouping,Group,"First name","Last name","Email address"
+Projects,"Group 1",Ada,Lovelace,ada@example.org
+Projects,"Group 1",Ben,Okri,bokri@example.org
+Projects,"Group 2",Dee,Ng,dee@elsewhere.org
+Projects,"Group 3",,,
+"Not in a group","No group",Cem,Kaya,cem@example.org
+"""
+PEOPLE = """\
+student,name,email,login,lms_id,group
+ada,Ada Lovelace,ada@example.org,al815,101,old
+ben,Ben Okri,bokri@example.org,,102,
+cem,Cem Kaya,cem@example.org,ck1,103,old
+dee,Dee Ng,,,,
+"""
+
+
+@pytest.fixture
+def joined(tmp_path: Path) -> Callable[..., Roster]:
+    """Return a function that reads the roster of a course from a file of groups."""
+
+    def read(groups: str, people: str | None = PEOPLE) -> Roster:
+        if people is not None:
+            (tmp_path / "roster.csv").write_text(people)
+        (tmp_path / "groups.csv").write_text(groups)
+        return read_roster(replace(tiny.COURSE, root=tmp_path), tmp_path / "groups.csv")
+
+    return read
+
+
+def groups_of(roster: Roster) -> dict[str, str]:
+    return {row.student: row.group for row in roster.students}
+
+
+def test_the_groups_of_canvas_are_joined_to_the_roster_by_number_and_login(joined: Callable[..., Roster]) -> None:
+    roster = joined(CANVAS)
+    assert groups_of(roster) == {"ada": "Group 1", "ben": "Group 1", "cem": "", "dee": "Group 2"}
+    assert roster.notes == (
+        "1 student of groups.csv not on the roster: Zhu, Eva",
+        "1 student of the roster in no group of groups.csv: cem",
+    )
+    plain = CANVAS.replace("canvas_user_id,user_id,", "canvas_user_id,").replace(",canvas_group_id,group_id", "")
+    assert groups_of(joined(plain.replace(",s1,", ",")))["ada"] == "Group 1", "without the columns of SIS ids"
+
+
+def test_a_student_who_may_be_two_of_the_roster_is_named(joined: Callable[..., Roster]) -> None:
+    """An id counts before a name: with the SIS id `cem`, Dee Ng is cem."""
+    assert groups_of(joined(CANVAS.replace("109,s4", "109,cem")))["cem"] == "Group 2"
+    for groups, people in (
+        (CANVAS.replace("109,s4", "101,cem"), PEOPLE),
+        (CANVAS, PEOPLE + "dora,Dee Ng,,,,\n"),
+    ):
+        roster = joined(groups, people)
+        assert "1 student of groups.csv may be several of the roster: Ng, Dee" in roster.notes
+        assert roster["dee"].group == ""
+
+
+def test_the_groups_of_moodle_are_joined_by_address_and_else_by_name(joined: Callable[..., Roster]) -> None:
+    roster = joined(MOODLE)
+    assert groups_of(roster) == {"ada": "Group 1", "ben": "Group 1", "cem": "", "dee": "Group 2"}
+    assert roster.notes == ("1 student of the roster in no group of groups.csv: cem",)
+
+
+def test_a_student_in_two_groups_is_refused(joined: Callable[..., Roster]) -> None:
+    with pytest.raises(RosterError, match=r"groups\.csv:7: ada is in Group 1 and in Pairs 4, expected one group"):
+        joined(MOODLE + 'Pairs,"Pairs 4",Ada,Lovelace,ada@example.org\n')
+
+
+def test_without_a_roster_the_file_of_canvas_is_one(joined: Callable[..., Roster]) -> None:
+    roster = joined(CANVAS, people=None)
+    assert [row.student for row in roster.students] == ["101", "102", "103", "109", "110"]
+    assert roster["101"] == Student("101", "Lovelace, Ada", "", "al815", "101", section="Monday", group="Group 1")
+    with pytest.raises(RosterError, match=r"has groups, and .*roster\.csv is not there to say who the students are"):
+        joined(MOODLE, people=None)
+
+
 def run(school: Path, *arguments: str, expected: int = 0) -> str:
     done = tiny.run_course(school / "course", *arguments)
     assert done.returncode == expected, done.stdout + done.stderr
     return done.stdout + done.stderr
+
+
+@pytest.mark.worker
+def test_commands_use_a_file_of_groups_and_forget_a_student_in_it(tmp_path: Path, key_cache: Path) -> None:
+    course = tiny.copied(tmp_path / "course", key_cache)
+    (course / "roster.csv").write_text(PEOPLE)
+    (tmp_path / "groups.csv").write_text(CANVAS)
+    tiny.handed_in(tmp_path / "hand_in" / "ada")
+    grade = ("grade", str(tmp_path / "hand_in"), "--out", str(tmp_path / "out"), "--seed", "5", *tiny.TRUSTED)
+    said = run(tmp_path, *grade, "--roster", str(tmp_path / "groups.csv"))
+    assert "group Group 1: the hand-in of ada counts for all" in said
+    assert "1 student of groups.csv not on the roster: Zhu, Eva" in said
+    assert "0 graded, 2 kept from before" in run(tmp_path, *grade)
+    said = run(tmp_path, "forget", "ben", str(tmp_path / "out"), "--yes")
+    assert "groups.csv: the row of the groups" in said
+    assert (tmp_path / "groups.csv").read_text() == CANVAS.replace(CANVAS.splitlines(keepends=True)[2], "")
+    assert "ben" not in (course / "roster.csv").read_text()
 
 
 @pytest.mark.worker
