@@ -186,6 +186,7 @@ def test_leading_axes(impl, given):
     one = attend(impl, *(tensor[:1] for tensor in four))
     token = attend(impl, *(tensor[:1, :1, :1] for tensor in four))
     return {
+        **dict(zip(ONE_SENTENCE, ([part, all_[:1]] for part, all_ in zip(one, whole, strict=True)), strict=True)),
         "input of five axes, compared with four": two_ways(
             given, attend(impl, *five), [tensor.unflatten(0, (2, B)) for tensor in whole]
         ),
@@ -198,7 +199,6 @@ def test_leading_axes(impl, given):
         "input of three axes under an open mask, compared with four and no mask": two_ways(
             given, attend(impl, *three, given.torch.ones_like(mask[:, 0])), [tensor[:, 0] for tensor in whole]
         ),
-        **dict(zip(ONE_SENTENCE, ([part, all_[:1]] for part, all_ in zip(one, whole, strict=True)), strict=True)),
         "output of a single token with every number set to 0": given.torch.zeros_like(token[0]),
         "weights of a single token with every number set to 0": given.torch.zeros_like(token[1]),
     }
