@@ -115,11 +115,22 @@ def test_buffer(impl, given):
     return {**forms, **given.trainable(module)}
 
 
-@check("a sequence may be as long as the table", points=1, of="PositionalEncoding", judge=Like(), requires_any=COMPUTED)
+ONE_TOKEN = "output of one token, compared with the whole batch"
+
+
+@check(
+    "a sequence may be as long as the table, or a single token",
+    points=1,
+    of="PositionalEncoding",
+    judge=Like(free=(ONE_TOKEN,)),
+    requires_any=COMPUTED,
+)
 def test_longest(impl, given):
     B, N, D = given.sizes("B N D")
     x = given.normal(B, N, even(D))
-    return {"output": encoding(impl, given, even(D), N, x)(x)[..., :8]}
+    module = encoding(impl, given, even(D), N, x)
+    output = module(x.clone())[..., :8]
+    return {"output": output, ONE_TOKEN: [module(x[:1, :1].clone())[..., :8], output[:1, :1]]}
 
 
 @check(

@@ -2,7 +2,8 @@
 
 from autograder.checks import Like, Same, check, picture, standard_checks
 
-ALIKE = Like(spread=2.4)  # uneven inputs vary more than the output, so returning the input fails
+ONE_VECTOR = "input of axes of size 1, compared with all"
+ALIKE = Like(spread=2.4, free=(ONE_VECTOR,))  # uneven inputs vary more than the output, so returning the input fails
 COMPUTED = ("normalized", "affine", "device")  # one of them passes unless nothing is computed
 AS_ON_CPU = Like(tolerance=1e-4, spread=2.4, free=("slope along the parameters",))
 ROUGHLY = Same(tolerance=0.04)  # a variance over D - 1 passes, because another check judges it
@@ -77,16 +78,17 @@ def test_constant(impl, given):
     return {"output": fresh(impl, given, x)(x)}
 
 
-@check("the input may have any number of axes before the last", points=1, of="LayerNormalization", judge=ALIKE)
+@check("the input may have any axes before the last, also of size 1", points=1, of="LayerNormalization", judge=ALIKE)
 def test_any_axes(impl, given):
     B, H, T, D = given.sizes("B H T D")
     x = uneven(given, B, H, T, D)
     module = fresh(impl, given, x)
-    three = module(x.flatten(0, 1)).reshape(x.shape)
+    whole, three = module(x), module(x.flatten(0, 1)).reshape(x.shape)
     return {
-        "input of four axes, compared with three": [module(x)[..., :8], three[..., :8]],
+        "input of four axes, compared with three": [whole[..., :8], three[..., :8]],
         "input of two axes, compared with three": [module(x[0, 0])[..., :8], three[0, 0, ..., :8]],
         "input of one axis, compared with three": [module(x[0, 0, 0]), three[0, 0, 0]],
+        ONE_VECTOR: [module(x[:1, :1, :1]), whole[:1, :1, :1]],
     }
 
 

@@ -30,6 +30,11 @@ def content(mask):
     return mask.squeeze() != 0 if hasattr(mask, "squeeze") else mask
 
 
+def form_of(mask):
+    """Observe the form of a mask alone: with every element set to False."""
+    return mask.new_zeros(mask.shape) if hasattr(mask, "new_zeros") else mask
+
+
 FORM = Like(likeness=0.2)  # other checks judge the values: they may be wrong, but not made up
 
 
@@ -50,9 +55,13 @@ def test_padding_tokens(impl, given):
     return {f"True at, batch {i}": content(impl.create_padding_mask(ids)) for i, ids in enumerate(batches, 1)}
 
 
-@check("the padding mask is Bool (B, 1, 1, S)", points=2, of=PADDING, judge=Like())
+@check("the padding mask is Bool (B, 1, 1, S), also for one token", points=2, of=PADDING, judge=Like())
 def test_padding_form(impl, given):
-    return {"mask": impl.create_padding_mask(anywhere(given, any_length(given)))}
+    ids = anywhere(given, any_length(given))
+    return {
+        "mask": impl.create_padding_mask(ids),
+        "mask of one token with every element set to False": form_of(impl.create_padding_mask(ids[:1, :1])),
+    }
 
 
 @check("the padding mask works with any padding id", points=2, of=PADDING)
@@ -77,11 +86,9 @@ def test_look_ahead(impl, given):
 
 @check("the look-ahead mask is Bool (size, size)", points=2, of=LOOK_AHEAD, judge=FORM)
 def test_look_ahead_form(impl, given):
-    one, size = impl.create_look_ahead_mask(1), any_length(given)
+    size = any_length(given)
     return {
-        "mask of size 1 with every element set to False": one.new_zeros(one.shape)
-        if hasattr(one, "new_zeros")
-        else one,
+        "mask of size 1 with every element set to False": form_of(impl.create_look_ahead_mask(1)),
         f"mask of size {size}": impl.create_look_ahead_mask(size),
     }
 
@@ -99,9 +106,13 @@ def test_target(impl, given):
     return {f"True at, batch {i}": content(impl.create_target_mask(ids)) for i, ids in enumerate(batches, 1)}
 
 
-@check("the target mask is Bool (B, 1, T, T)", points=2, of=TARGET, judge=FORM)
+@check("the target mask is Bool (B, 1, T, T), also for one token", points=2, of=TARGET, judge=FORM)
 def test_target_form(impl, given):
-    return {"mask": impl.create_target_mask(anywhere(given, any_length(given)))}
+    ids = anywhere(given, any_length(given))
+    return {
+        "mask": impl.create_target_mask(ids),
+        "mask of one token with every element set to False": form_of(impl.create_target_mask(ids[:1, :1])),
+    }
 
 
 @check("the target mask works with any padding id", points=2, of=TARGET)

@@ -77,7 +77,7 @@ BY_HAND_FREE = Like(free=("output on another device, compared with the CPU", "ou
 
 
 @check(
-    "by hand: the inputs are not modified, and the output has their dtype and device",
+    "by hand: the inputs are not modified, and the steps have their dtype, device and axes",
     points=1,
     of=BY_HAND,
     trials=1,
@@ -92,6 +92,11 @@ def test_by_hand_kept(impl, given):
     seen = {
         f"{name} after the call, compared with before": list(both)
         for name, *both in zip(names, inputs, before, strict=True)
+    }
+    one_token = impl.self_attention_by_hand(inputs[0][:1], *inputs[1:])
+    seen["steps of one token with every number set to 0"] = {
+        name: given.torch.zeros_like(getattr(one_token, name))
+        for name in ("queries", "keys", "values", "scores", "weights", "output")
     }
     for dtype in ("float64", "bfloat16", "float16"):
         narrow = inputs_by_hand(given, dtype)
@@ -158,7 +163,15 @@ def test_mask_axes(impl, given):
     return seen
 
 
-@check("the inputs may have any number of axes before the last two", points=2, of=FUNCTION, judge=AGREEING)
+ONE_SENTENCE = ("output of one sentence, compared with all", "weights of one sentence, compared with all")
+
+
+@check(
+    "the inputs may have any axes before the last two, also of size 1",
+    points=2,
+    of=FUNCTION,
+    judge=Like(tolerance=1e-4, free=ONE_SENTENCE),
+)
 def test_leading_axes(impl, given):
     B, S, H = given.sizes("B S H")
     five = attention_inputs(given, 2, B, H)
@@ -170,7 +183,10 @@ def test_leading_axes(impl, given):
     # Use several matrices: a few numbers could resemble others by chance.
     single = [attend(impl, *(tensor[row, head] for tensor in four)) for row in range(2 * B) for head in range(2)]
     two = [given.torch.stack(tensors) for tensors in zip(*single, strict=True)]
+    one = attend(impl, *(tensor[:1] for tensor in four))
+    token = attend(impl, *(tensor[:1, :1, :1] for tensor in four))
     return {
+        **dict(zip(ONE_SENTENCE, ([part, all_[:1]] for part, all_ in zip(one, whole, strict=True)), strict=True)),
         "input of five axes, compared with four": two_ways(
             given, attend(impl, *five), [tensor.unflatten(0, (2, B)) for tensor in whole]
         ),
@@ -183,6 +199,8 @@ def test_leading_axes(impl, given):
         "input of three axes under an open mask, compared with four and no mask": two_ways(
             given, attend(impl, *three, given.torch.ones_like(mask[:, 0])), [tensor[:, 0] for tensor in whole]
         ),
+        "output of a single token with every number set to 0": given.torch.zeros_like(token[0]),
+        "weights of a single token with every number set to 0": given.torch.zeros_like(token[1]),
     }
 
 

@@ -5,7 +5,8 @@ from autograder.checks import Dropout, Like, check, picture, standard_checks
 
 CLASS = "FeedForwardNetwork"
 COMPUTED = ("output", "dtypes", "device")  # one of them passes unless nothing is computed
-ALIKE = Like(likeness=0.2)  # of all tokens: other numbers, but made by the two layers
+ONE_TOKEN = "output of one token, compared with the whole batch"
+ALIKE = Like(likeness=0.2, free=(ONE_TOKEN,))  # of all tokens: other numbers, but made by the two layers
 AS_ON_CPU = Like(tolerance=1e-4, likeness=0.2, free=("slope along the parameters",))
 SLOPES = "gradient of the input, compared with small steps"
 
@@ -90,7 +91,24 @@ def test_trained(impl, given):
 
 
 test_input_kept = NETWORK.inputs_kept(id="input_kept", title="the input is not modified", requires_any=COMPUTED)
-test_dtypes = NETWORK.dtypes(judge=ALIKE, features=6)
+
+
+@check(
+    "float64, bfloat16 and float16 inputs keep their dtype, and one token its axes",
+    points=1,
+    of=CLASS,
+    judge=ALIKE,
+)
+def test_dtypes(impl, given):
+    seen = {}
+    for dtype in ("float64", "bfloat16", "float16"):
+        module, inputs = network_and_input(impl, given, dtype)
+        seen[dtype] = module(inputs["input"].clone())[..., :6]
+    module, inputs = network_and_input(impl, given, "float32")
+    output = module(inputs["input"].clone())
+    return {**seen, ONE_TOKEN: [module(inputs["input"][:1, :1].clone()), output[:1, :1]]}
+
+
 test_device = NETWORK.device(judge=AS_ON_CPU, features=6)
 
 

@@ -238,7 +238,7 @@ def test_gradients(impl, given):
     }
 
 
-@check("a call does not modify its inputs or affect the next call", points=2, of=CLASS)
+@check("a call does not modify its inputs or affect the next call, which may have one token", points=2, of=CLASS)
 def test_calls_apart(impl, given):
     B, S, T = given.sizes("B S T")
     model = transformer(impl, given)
@@ -254,6 +254,9 @@ def test_calls_apart(impl, given):
         "the model is in train mode after the call": model.training,
         "logits of the next call": model.eval()(src, tgt),
         "logits of a shorter next call": model(src[1:, :-1], tgt[1:, :-2]),
+        "logits of one token with every number set to 0": model(src[:1, :1], tgt[:1, :1]) * 0,
+        "probabilities of one token with every number set to 0": model.forward_with_softmax(src[:1, :1], tgt[:1, :1])
+        * 0,
     }
 
 

@@ -258,11 +258,12 @@ def test_gradients(impl, given):
 CALLS = (
     "logits of the next call, compared with the first",
     "logits of a shorter next call, compared with the first",
+    "logits of one sentence, compared with the first",
 )
 
 
 @check(
-    "a call does not modify its inputs or affect the next call",
+    "a call does not modify its inputs or affect the next call, which may have one sentence",
     points=2,
     of=CLASS,
     judge=Like(tolerance=1e-4, free=CALLS),
@@ -280,6 +281,7 @@ def test_calls_apart(impl, given):
         "places of the mask that changed": int((mask != kept[1]).sum()),
         CALLS[0]: [model(ids), first],
         CALLS[1]: [model(ids[1:, :-1]), shorter],
+        CALLS[2]: [model(ids[:1]), first[:1]],
     }
 
 

@@ -134,6 +134,7 @@ def test_padded(impl, given):
     return {
         "batch": impl.pad_batch(sequences(given)),
         "batch of one sequence": impl.pad_batch([[SOS, 5, 6, EOS]]),
+        "batch of sequences of one id": impl.pad_batch([[5], [6]]),
         "batch with an empty sequence": impl.pad_batch([[], [SOS, EOS]]),
         "dtype of a batch of empty sequences": impl.pad_batch([[], []]).dtype,
     }
@@ -165,7 +166,7 @@ PADDING = 99  # an id that no word has
 ON_THE_DEVICE = Like(likeness=0.99, free=("decoder input", "labels"))  # another check judges the shift
 
 
-@check("the batch is on the given device, and stays there after the shift", points=1, judge=ON_THE_DEVICE)
+@check("the batch is on the given device, and the shift keeps device and axes", points=1, judge=ON_THE_DEVICE)
 def test_device(impl, given):
     batch, tgt = sequences(given), given.integers(0, given.size("V"), *given.sizes("B T"))
 
@@ -180,8 +181,13 @@ def test_device(impl, given):
         }
 
     here = run("cpu")  # a tensor kept from this call must not be used on the other device
+    shifted = impl.teacher_forcing(tgt[:1, :2])
+    seen = {
+        f"{name} of one sentence of two tokens, set to 0": given.torch.zeros_like(tensor)
+        for name, tensor in zip(("decoder input", "labels"), shifted, strict=True)
+    }
     with given.another_device() as device:
-        return {name: [there, here[name]] for name, there in run(device).items()}
+        return {**seen, **{name: [there, here[name]] for name, there in run(device).items()}}
 
 
 @check("the inputs are not modified", points=1, requires_any=("words", "encoded"), judge=SameInputs())

@@ -144,10 +144,14 @@ def test_dtypes(impl, given):
     return {name: impl.sequence_loss(logits.to(dtype), labels).float() for name, dtype in dtypes.items()}
 
 
-@check("logits and labels may be slices of longer tensors", points=1, of="sequence_loss")
+@check("logits and labels may be slices of longer tensors, down to one token", points=1, of="sequence_loss")
 def test_slices(impl, given):
     logits, labels = labelled(given)
-    return {"loss": impl.sequence_loss(logits[:, :-1], labels[:, 1:])}
+    return {
+        "loss": impl.sequence_loss(logits[:, :-1], labels[:, 1:]),
+        "loss of one sentence": impl.sequence_loss(logits[:1], labels[:1]),
+        "loss of one token": impl.sequence_loss(logits[:1, :1], labels[:1, :1]),
+    }
 
 
 @check(

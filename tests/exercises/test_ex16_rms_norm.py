@@ -7,9 +7,10 @@ COMPUTED = ("normalized", "direction")  # one of them passes unless nothing is c
 TWO_WAYS = "output, compared with a second way to it"
 FEWER = "output for fewer axes, compared with a second way to it"
 ALONE = "output for one vector, compared with a second way to it"
+ONES = "output for axes of size 1, compared with a second way to it"
 SMALL = "output for small numbers, compared with a second way to it"
 DTYPES = ("float64", "bfloat16", "float16")
-PAIRS = Like(tolerance=1e-3, free=(TWO_WAYS, FEWER, ALONE, SMALL, *DTYPES, "output"))
+PAIRS = Like(tolerance=1e-3, free=(TWO_WAYS, FEWER, ALONE, ONES, SMALL, *DTYPES, "output"))
 """A layer is compared with itself: whether its numbers are right is the claim of other checks."""
 
 AS_ON_CPU = Like(tolerance=1e-4, free=("output", "slope along the parameters"))
@@ -99,7 +100,13 @@ def test_zeros(impl, given):
     return {"output of the zeros": output[:, 1:3], "finite numbers in their gradient": finite}
 
 
-@check("the input may have any number of axes before the last", points=1, of=CLASS, judge=PAIRS, requires_any=COMPUTED)
+@check(
+    "the input may have any axes before the last, also of size 1",
+    points=1,
+    of=CLASS,
+    judge=PAIRS,
+    requires_any=COMPUTED,
+)
 def test_any_axes(impl, given):
     B, H, T, D = given.sizes("B H T D")
     x = uneven(given, B, H, T, D)
@@ -109,6 +116,7 @@ def test_any_axes(impl, given):
         TWO_WAYS: [module(x.clone()), three],
         FEWER: [module(x[0, 0].clone()), three[0, 0]],
         ALONE: [module(x[0, 0, 0].clone()), three[0, 0, 0]],
+        ONES: [module(x[:1, :1, :1].clone()), three[:1, :1, :1]],
     }
 
 

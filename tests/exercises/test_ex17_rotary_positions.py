@@ -7,12 +7,13 @@ COMPUTED = ("rotated", "theta")  # one of them passes unless nothing is computed
 OUTPUT = "output, compared with a second way to it"
 LATER = "output without heads, compared with a second way to it"
 SHARED = "output for positions (1, T), compared with a second way to it"
+ONES = "output for axes of size 1, compared with a second way to it"
 DTYPES = ("float64", "bfloat16", "float16")
 
 
 def agreeing(tolerance=1e-4):
     """Return the judge of two ways to the same numbers, which other checks judge."""
-    return Like(tolerance=tolerance, free=(OUTPUT, LATER, SHARED, *DTYPES))
+    return Like(tolerance=tolerance, free=(OUTPUT, LATER, SHARED, ONES, *DTYPES))
 
 
 PAIRS = agreeing()
@@ -108,7 +109,7 @@ def test_batch_positions(impl, given):
 
 
 @check(
-    "the input may have any number of axes before the last two",
+    "the input may have any axes before the last two, and axes of size 1",
     points=1,
     of=CLASS,
     judge=PAIRS,
@@ -122,6 +123,7 @@ def test_any_axes(impl, given):
         OUTPUT: [module(x.clone()), three],
         LATER: [module(x[0, 0].clone()), three[0, 0]],
         SHARED: [module(x[:1, None].clone()), three[:1, None]],
+        ONES: [module(x[:1, :1, :1].clone()), three[:1, :1, :1]],
     }
 
 

@@ -103,11 +103,13 @@ def test_training(impl, given):
     return {MODES: [module.train()(inputs["input"].clone()), module.eval()(inputs["input"].clone())]}
 
 
-AXES = tuple(f"input of {number}, compared with three" for number in ("four axes", "two axes", "one axis"))
+AXES = tuple(
+    f"input of {number}, compared with three" for number in ("four axes", "two axes", "one axis", "axes of size 1")
+)
 
 
 @check(
-    "the input may have any number of axes before the last",
+    "the input may have any axes before the last, also of size 1",
     points=1,
     of=CLASS,
     judge=Like(tolerance=1e-4, free=AXES),
@@ -121,6 +123,7 @@ def test_any_axes(impl, given):
         [module(x.clone()), three],
         [module(x[0, 0].clone()), three[0, 0]],
         [module(x[0, 0, 0].clone()), three[0, 0, 0]],
+        [module(x[:1, :1, :1].clone()), three[:1, :1, :1]],
     ]
     return dict(zip(AXES, pairs, strict=True))
 

@@ -115,13 +115,14 @@ def logarithms(weights):
     return scores / scores.std()
 
 
-@check("each head is repeated in a row", points=2, of="repeat_kv")
+@check("each head is repeated in a row, also a single one", points=2, of="repeat_kv")
 def test_repeat_kv(impl, given):
     B, G, S, K, M = given.sizes("B G S K M")
     x = given.normal(B, G, S, K)
     return {
         "heads": impl.repeat_kv(x, groups=M)[..., :FEW],
         "groups = 1": impl.repeat_kv(x, groups=1)[..., :1],
+        "groups = 1 of one head with one token": impl.repeat_kv(x[:1, :1, :1], groups=1)[..., :FEW],
         "x after the call": x[..., :1],
     }
 

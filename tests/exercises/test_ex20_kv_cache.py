@@ -77,7 +77,7 @@ def test_counted(impl, given):
     return counts
 
 
-@check("an update may have no token, or as many as fit", points=1, of=CACHE)
+@check("an update may have no token, as many as fit, or one of one head", points=1, of=CACHE)
 def test_sizes(impl, given):
     T = given.size("T")
     cache, filled = impl.KVCache(max_len=T + 1), impl.KVCache(max_len=T)
@@ -89,6 +89,7 @@ def test_sizes(impl, given):
         "then some": few(cache.update(key, value=value)),
         "then none": few(cache.update(none, value=no_value)),
         "as many as fit": few(filled.update(key, value=value)),
+        "one token of one head": few(impl.KVCache(max_len=2).update(key[:1, :1, :1], value=value[:1, :1, :1])),
     }
 
 

@@ -255,18 +255,29 @@ def test_logsumexp_gradient(impl, given):
     return {f"gradient of the {name}": gradient for name, gradient in zip(("query", "key"), found, strict=True)}
 
 
-@check("there may be any number of axes before the last two", points=2, of=FUNCTION, judge=AGREEING)
+ONE_QUERY = "output of one query, and of all"
+
+
+@check(
+    "there may be any axes before the last two, also of size 1",
+    points=2,
+    of=FUNCTION,
+    judge=Like(tolerance=1e-4, free=(ONE_QUERY,)),
+)
 def test_leading_axes(impl, given):
     five = inputs(given, 2, 2, 2, lengths=(5, 6), scale=MILD)
     four = [tensor.flatten(0, 1) for tensor in five]
     whole = output_of(impl, four, 3)
     rows = [output_of(impl, [tensor[row, 0] for tensor in four], 3) for row in range(4)]
     three = output_of(impl, [tensor[:, 0] for tensor in four], 3)
+    one = flash(impl, [tensor[:1, :1, :size] for tensor, size in zip(four, (1, 6, 6), strict=True)], 3)
     return {
         "output of five axes, and of four": [output_of(impl, five, 3), whole.unflatten(0, (2, 2))],
         "output of three axes, and of four": [three, whole[:, 0]],
         "output of two axes, and of four": [given.torch.stack(rows), whole[:, 0]],
         "shape of the logsumexp of five axes": list(flash(impl, five, 3)[1].shape),
+        ONE_QUERY: [one[0], whole[:1, :1, :1]],
+        "shape of the logsumexp of one query": list(one[1].shape),
     }
 
 

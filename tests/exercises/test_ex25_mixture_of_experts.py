@@ -8,8 +8,9 @@ GRADIENT = Same(tolerance=1e-4)
 TWO_WAYS = "output, compared with a second way to it"
 FEWER = "output for fewer axes, compared with a second way to it"
 ALONE = "output for one token, compared with a second way to it"
+ONES = "output for axes of size 1, compared with a second way to it"
 FINITE = ("output", "balance loss")
-PAIRS = Like(tolerance=1e-3, free=(TWO_WAYS, FEWER, ALONE, *FINITE))
+PAIRS = Like(tolerance=1e-3, free=(TWO_WAYS, FEWER, ALONE, ONES, *FINITE))
 """A layer is compared with itself: whether its numbers are right is the claim of other checks."""
 
 
@@ -152,7 +153,13 @@ def test_no_tokens(impl, given):
     return {"output without tokens": output, "balance loss without tokens": loss}
 
 
-@check("the input may have any number of axes before the last", points=1, of=CLASS, judge=PAIRS, requires_any=COMPUTED)
+@check(
+    "the input may have any axes before the last, also of size 1",
+    points=1,
+    of=CLASS,
+    judge=PAIRS,
+    requires_any=COMPUTED,
+)
 def test_any_axes(impl, given):
     B, T, D, F, E, k = sizes(given)
     layer, x = mixture(impl, given, D, F, E, k), given.normal(2, B, T, D)
@@ -161,6 +168,7 @@ def test_any_axes(impl, given):
         TWO_WAYS: [layer(x.clone())[0], three],
         FEWER: [layer(x[0, 0].clone())[0], three[0, 0]],
         ALONE: [layer(x[0, 0, 0].clone())[0], three[0, 0, 0]],
+        ONES: [layer(x[:1, :1, :1].clone())[0], three[:1, :1, :1]],
     }
 
 

@@ -230,7 +230,11 @@ def test_model(impl, given):
     return {"with new factors": before, "with other factors, compared with a layer of this rank and alpha": both}
 
 
-@check("inputs keep their values and may have any leading axes", points=1, of=CLASS, judge=Like(tolerance=1e-4))
+ONE_TOKEN = "output for one token of one sentence, and for all"
+PAIRS = Like(tolerance=1e-4, free=(ONE_TOKEN,))
+
+
+@check("inputs keep their values and may have any leading axes, also of size 1", points=1, of=CLASS, judge=PAIRS)
 def test_inputs(impl, given):
     B, T, D = given.sizes("B T D")
     layer, x = lora(impl, given), given.normal(B, T, D)
@@ -238,6 +242,7 @@ def test_inputs(impl, given):
     return {
         "output for an input of one axis, and of three": [layer(x[0, 0]), three[0, 0]],
         "output for an input of four axes, and of three": [layer(x[None, :, :2]), three[None, :, :2]],
+        ONE_TOKEN: [layer(x[:1, :1]), three[:1, :1]],
         "input after the calls, and before": [x, given_x],
     }
 

@@ -5,7 +5,8 @@ from autograder.checks import Like, SameInputs, check, picture
 LINEAR, ENTROPY, SOFTMAX = "linear_backward", "cross_entropy_backward", "softmax_backward"
 ATTENTION, NORM = "attention_backward", "layer_norm_backward"
 COMPUTED = ("softmax", "entropy", "linear_input", "attention_value", "norm_bias")
-AGREEING = Like(tolerance=1e-4)
+ONE_TOKEN = tuple(f"gradient of the {name}, of one token" for name in ("input", "query", "key", "value"))
+AGREEING = Like(tolerance=1e-4, free=ONE_TOKEN)
 
 
 def linear(given, *leading, dtype="float32"):
@@ -34,7 +35,7 @@ def test_linear_bias(impl, given):
 
 
 @check(
-    "a linear layer may get more axes: all of them but the last are summed over",
+    "a linear layer may get more axes, also of size 1: all but the last are summed over",
     points=2,
     of=LINEAR,
     judge=AGREEING,
@@ -50,7 +51,7 @@ def test_linear_axes(impl, given):
         for name, a, b in zip(names, whole, rows, strict=True)
     }
     found["gradient of the x, of three axes and of two"][1] = rows[0].unflatten(0, x.shape[:2])
-    return found
+    return {**found, ONE_TOKEN[0]: [impl.linear_backward(x[:1, :1], weight, grad[:1, :1])[0], whole[0][:1, :1]]}
 
 
 def logits_of(given, *leading, dtype="float32"):
@@ -65,7 +66,7 @@ def test_entropy(impl, given):
 
 
 @check(
-    "the mean is over all tokens of all sentences",
+    "the mean is over all tokens of all sentences, or of one",
     points=1,
     of=ENTROPY,
     judge=AGREEING,
@@ -76,7 +77,11 @@ def test_entropy_axes(impl, given):
     logits, targets = logits_of(given, B, T)
     whole = impl.cross_entropy_backward(logits, targets)
     rows = impl.cross_entropy_backward(logits.flatten(0, 1), targets.flatten(0, 1))
-    return {"gradient of three axes, and of two": [whole, rows.unflatten(0, (B, T))]}
+    one, token = (
+        impl.cross_entropy_backward(both[0], both[1])
+        for both in ((logits[:1, :1], targets[:1, :1]), (logits[0, :1], targets[0, :1]))
+    )
+    return {"gradient of three axes, and of two": [whole, rows.unflatten(0, (B, T))], ONE_TOKEN[0]: [one, token[None]]}
 
 
 def some_ignored(given, index):
@@ -134,7 +139,7 @@ def test_softmax(impl, given):
 
 
 @check(
-    "there may be any number of axes before the last one",
+    "there may be any axes before the last one, also of size 1",
     points=1,
     of=SOFTMAX,
     judge=AGREEING,
@@ -145,7 +150,12 @@ def test_softmax_axes(impl, given):
     whole = impl.softmax_backward(weights, grad)
     rows = impl.softmax_backward(weights.flatten(0, 2), grad.flatten(0, 2))
     one = impl.softmax_backward(weights[0, 0, 0], grad[0, 0, 0])
-    return {"gradient of four axes, and of two": [whole.flatten(0, 2), rows], "of one axis": [one, rows[0]]}
+    row = impl.softmax_backward(weights[:1, :1, :1], grad[:1, :1, :1])
+    return {
+        "gradient of four axes, and of two": [whole.flatten(0, 2), rows],
+        "of one axis": [one, rows[0]],
+        ONE_TOKEN[0]: [row, whole[:1, :1, :1]],
+    }
 
 
 def attention(given, *leading, dtype="float32"):
@@ -194,7 +204,7 @@ def test_attention_mask(impl, given):
 
 
 @check(
-    "attention of several heads is that of each head",
+    "attention of several heads is that of each head, also for one query",
     points=1,
     of=ATTENTION,
     judge=AGREEING,
@@ -205,7 +215,11 @@ def test_attention_axes(impl, given):
     whole = impl.attention_backward(*tensors)
     alone = impl.attention_backward(*(tensor[1, 0] for tensor in tensors))
     names = ("query", "key", "value")
-    return {
+    query, key, value, grad = (tensor[:1, :1] for tensor in tensors)
+    four = impl.attention_backward(query[..., :1, :], key, value, grad[..., :1, :])
+    two = impl.attention_backward(query[0, 0, :1], key[0, 0], value[0, 0], grad[0, 0, :1])
+    found = {name: [a, b[None, None]] for name, a, b in zip(ONE_TOKEN[1:], four, two, strict=True)}
+    return found | {
         f"gradient of the {name}, of four axes and of two": [a[1, 0], b]
         for name, a, b in zip(names, whole, alone, strict=True)
     }
@@ -241,7 +255,7 @@ def test_norm_eps(impl, given):
 
 
 @check(
-    "layer normalization may get more axes: all of them but the last are summed over",
+    "layer normalization may get more axes, also of size 1: all but the last are summed over",
     points=1,
     of=NORM,
     judge=AGREEING,
@@ -255,6 +269,7 @@ def test_norm_axes(impl, given):
         "gradient of x, of three axes and of two": [whole[0], rows[0].unflatten(0, x.shape[:2])],
         "gradient of the weight, of three axes and of two": [whole[1], rows[1]],
         "gradient of the bias, of three axes and of two": [whole[2], rows[2]],
+        ONE_TOKEN[0]: [impl.layer_norm_backward(x[:1, :1], weight, grad[:1, :1])[0], whole[0][:1, :1]],
     }
 
 

@@ -83,11 +83,14 @@ def test_answer_large(impl, given):
     return {"moved by 1024, and not": [moved, impl.answer_log_probs(logits, ids, mask)]}
 
 
+ONE_ANSWER = "log-probability of one answer, and of all"
+
+
 @check(
-    "bfloat16 logits give a float32 sum",
+    "bfloat16 logits give a float32 sum, and there may be one answer",
     points=1,
     of=ANSWER,
-    judge=Like(tolerance=1e-4),
+    judge=Like(tolerance=1e-4, free=(ONE_ANSWER,)),
     trials=1,
     requires_any=("answers",),
 )
@@ -95,7 +98,12 @@ def test_answer_half(impl, given):
     logits, ids = answers(given, dtype="bfloat16")
     mask = all_but_first(given, ids)
     half, wide = impl.answer_log_probs(logits, ids, mask), impl.answer_log_probs(logits.float(), ids, mask)
-    return {"dtype": str(half.dtype), "in bfloat16, and in float32": [half.float(), wide]}
+    one = impl.answer_log_probs(logits[:1].float(), ids[:1], mask[:1])
+    return {
+        "dtype": str(half.dtype),
+        "in bfloat16, and in float32": [half.float(), wide],
+        ONE_ANSWER: [one, wide[:1]],
+    }
 
 
 def pairs(given, *, scale=3.0, dtype="float32"):
@@ -160,13 +168,19 @@ def test_group_divided(impl, given):
     }
 
 
-@check("a group of equal rewards has the advantages 0", points=1, of=GROUP, requires_any=("group", "group_divided"))
+@check(
+    "a group of equal rewards has the advantages 0, and may be the only one",
+    points=1,
+    of=GROUP,
+    requires_any=("group", "group_divided"),
+)
 def test_group_equal(impl, given):
     equal = given.tensor([float(given.number(1, 9))] * given.size("T"))
     both = given.torch.stack((equal, rewards(given)[0]))
     return {
         "advantages of equal rewards": impl.group_advantages(both)[0],
         "of others": impl.group_advantages(both)[1] != 0,
+        "advantages of one group, set to 0": given.torch.zeros_like(impl.group_advantages(both[:1])),
     }
 
 
@@ -272,11 +286,21 @@ def test_distance(impl, given):
     return {"estimate": impl.kl_estimate(*both(given))}
 
 
-@check("no gradient reaches the reference", points=1, of=DISTANCE, judge=Like(), requires_any=("distance",))
+@check(
+    "no gradient reaches the reference, and one token keeps its axes",
+    points=1,
+    of=DISTANCE,
+    judge=Like(),
+    requires_any=("distance",),
+)
 def test_distance_gradient(impl, given):
     policy, reference = (tensor.requires_grad_() for tensor in both(given))
     found = gradients(given, impl.kl_estimate(policy, reference), policy, reference)
-    return {"policy": found[0], "reference, and no gradient": [found[1], given.torch.zeros_like(found[1])]}
+    return {
+        "policy": found[0],
+        "reference, and no gradient": [found[1], given.torch.zeros_like(found[1])],
+        "estimate for one token, set to 0": given.torch.zeros_like(impl.kl_estimate(policy[:1, :1], reference[:1, :1])),
+    }
 
 
 def everything(given, dtype="float32"):

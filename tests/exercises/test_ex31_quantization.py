@@ -119,12 +119,20 @@ def test_int4_one_sign(impl, given):
     return seen
 
 
-@check("no code is above 15, also if lowest and highest weight are equal in size", points=1, of=INT4)
+@check("no code is above 15 if lowest and highest weight are equal in size, also in one group", points=1, of=INT4)
 def test_int4_balanced(impl, given):
     steps = given.integers(-7, 8, given.size("B"), 16) + 0.2
     steps[:, [0, 9]], steps[:, [3, 14]] = -7.5, 7.5
-    codes, _, zero = impl.quantize_int4(steps / 2 ** given.number(2, 8), 8)
-    return {"codes": codes, "zero point": zero}
+    weight = steps / 2 ** given.number(2, 8)
+    codes, _, zero = impl.quantize_int4(weight, 8)
+    one_codes, one_scale, one_zero = impl.quantize_int4(weight[:1, :8], 8)
+    return {
+        "codes": codes,
+        "zero point": zero,
+        "codes of one group": one_codes,
+        "zero point of one group": one_zero,
+        "scale of one group, set to 0": given.torch.zeros_like(one_scale),
+    }
 
 
 @check(
@@ -242,12 +250,21 @@ def test_unpack_odd(impl, given):
     return {"codes": impl.unpack_int4(packed, 2 * F - 1)}
 
 
-@check("each row is packed and unpacked alone, with any number of axes", points=1, requires_any=("pack", "unpack"))
+@check(
+    "each row is packed and unpacked alone, with any axes, also of size 1",
+    points=1,
+    requires_any=("pack", "unpack"),
+)
 def test_packed_axes(impl, given):
     B, G = given.sizes("B G")
     codes = given.integers(0, 16, B, G, 5).to(given.torch.uint8)
     packed = given.integers(0, 256, B, G, 3).to(given.torch.uint8) & 15
-    return {"packed": impl.pack_int4(codes), "unpacked": impl.unpack_int4(packed, 5)}
+    return {
+        "packed": impl.pack_int4(codes),
+        "unpacked": impl.unpack_int4(packed, 5),
+        "two codes of one row, packed": impl.pack_int4(codes[:1, :1, :2]),
+        "one code of one row, unpacked": impl.unpack_int4(packed[:1, :1, :1], 1),
+    }
 
 
 def packed_weight(given, rows, groups, size):
@@ -287,11 +304,14 @@ def test_product_odd(impl, given):
     return {"product": impl.int4_matmul(normal(given, 2, groups * size), *packed_weight(given, F, groups, size))}
 
 
+ONE_TOKEN = "product of one token, and of all"
+
+
 @check(
-    "x may have any number of axes",
+    "x may have any axes, also of size 1",
     points=1,
     of=PRODUCT,
-    judge=AGREEING,
+    judge=Like(tolerance=1e-4, free=(ONE_TOKEN,)),
     requires_any=("product", "product_odd"),
 )
 def test_product_axes(impl, given):
@@ -301,6 +321,7 @@ def test_product_axes(impl, given):
     return {
         "product of three axes, and of two": [whole.flatten(0, 1), rows],
         "product of one axis, and of two": [impl.int4_matmul(x[0, 0], *weight), rows[0]],
+        ONE_TOKEN: [impl.int4_matmul(x[:1, :1], *weight), whole[:1, :1]],
     }
 
 

@@ -126,13 +126,16 @@ def test_column(impl, given):
     ranks, _ = ranks_of(given)
     B, T, D, F = given.sizes("B T D F")
     weights = [given.normal(F, D) for _ in range(ranks)]
-    biases = [given.normal(F) for _ in range(ranks)]
-    return by_rank("output", impl.column_parallel(copies(given.normal(B, T, D), ranks), weights, biases))
+    biases, x = [given.normal(F) for _ in range(ranks)], given.normal(B, T, D)
+    return {
+        **by_rank("output", impl.column_parallel(copies(x, ranks), weights, biases)),
+        **by_rank("output for one token", impl.column_parallel(copies(x[:1, :1], ranks), weights, biases)),
+    }
 
 
-def back(given, ranks, dtype="float32"):
+def back(given, ranks, dtype="float32", leading=None):
     """Return gradients (..., F) of the outputs and weights (F, D), for each rank."""
-    B, T, D, F = given.sizes("B T D F")
+    (B, T), (D, F) = leading or given.sizes("B T"), given.sizes("D F")
     grads = [given.normal(B, T, F, dtype=dtype) for _ in range(ranks)]
     return grads, [given.normal(F, D, dtype=dtype) for _ in range(ranks)]
 
@@ -165,9 +168,9 @@ def stacked(given, *results):
     return [given.torch.stack(list(result)) for result in results]
 
 
-def row(given, ranks, dtype="float32"):
+def row(given, ranks, dtype="float32", leading=None):
     """Return inputs (..., K) and weights (F, K) for each rank, and the bias (F,)."""
-    B, T, K, F = given.sizes("B T K F")
+    (B, T), (K, F) = leading or given.sizes("B T"), given.sizes("K F")
     xs = [given.normal(B, T, K, dtype=dtype) for _ in range(ranks)]
     weights = [given.normal(F, K, dtype=dtype) for _ in range(ranks)]
     return xs, weights, given.normal(F, dtype=dtype, scale=3.0)
@@ -547,7 +550,7 @@ def results(impl, given, arguments):
 
 
 @check(
-    "float64 and bfloat16 tensors keep their dtype",
+    "float64 and bfloat16 tensors keep their dtype, and a single token its axes",
     points=1,
     judge=Like(tolerance=0.1),
     trials=1,
@@ -562,6 +565,13 @@ def test_dtypes(impl, given):
         for function in arguments:
             seen[f"{function}: {dtype}"] = str(narrow[function].dtype)
             seen[f"{function}: {dtype}, compared with float64"] = [narrow[function].double(), full[function]]
+    one_token = {
+        BACK: back(given, 3, leading=(1, 1)),
+        ROW: row(given, 3, leading=(1, 1)),
+        ENTROPY: vocabulary(given, 3, 1, 1),
+    }
+    for function, result in results(impl, given, one_token).items():
+        seen[f"{function}: one token, set to 0"] = given.torch.zeros_like(result)
     return seen
 
 

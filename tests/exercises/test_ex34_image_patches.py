@@ -42,10 +42,18 @@ def test_patch_order(impl, given):
     return {"patches, each of one number": impl.patchify(images, P)}
 
 
-@check("there may be any number of channels, and any size of patch", points=1, of=CUT, requires_any=PATCHES)
+@check(
+    "there may be any number of channels, and any size of patch, also one image of one patch",
+    points=1,
+    of=CUT,
+    requires_any=PATCHES,
+)
 def test_channels(impl, given):
     G = given.size("G")
-    return {"patches of 2 channels and side 3": impl.patchify(given.normal(2, 2, 3 * G, 3 * G + 3), 3)}
+    return {
+        "patches of 2 channels and side 3": impl.patchify(given.normal(2, 2, 3 * G, 3 * G + 3), 3),
+        "one patch of 1 channel and side 3": impl.patchify(given.normal(1, 1, 3, 3), 3),
+    }
 
 
 @check("the numbers of a patch come by channel, then row, then column", points=2, of=CUT)
@@ -92,12 +100,20 @@ def patches_of(given, rows, columns):
     return given.normal(given.size("B"), rows * columns, C * P * P), P
 
 
-@check("unpatchify puts patches row by row into an image", points=2, of=BACK, requires_any=("inverse", "pixels_back"))
+@check(
+    "unpatchify puts patches row by row into an image, also a single one",
+    points=2,
+    of=BACK,
+    requires_any=("inverse", "pixels_back"),
+)
 def test_back_order(impl, given):
     C, P, rows, columns = sides(given)
     flat = given.normal(given.size("B"), rows * columns, 1)
     patches = flat.expand(-1, -1, C * P * P).contiguous()
-    return {"images, from patches of one number": impl.unpatchify(patches, P, (rows, columns))}
+    return {
+        "images, from patches of one number": impl.unpatchify(patches, P, (rows, columns)),
+        "image of one channel, from one patch": impl.unpatchify(patches[:1, :1, : P * P], P, (1, 1)),
+    }
 
 
 @check("unpatchify puts the patches of an image together again", points=2, of=BACK)
@@ -287,10 +303,20 @@ def test_another_size(impl, given):
     return resized(impl, given, (rows, columns), (rows - 1, columns + 2))
 
 
-@check("image_size need not be square", points=1, of=CLASS, judge=AGREEING, requires_any=EMBEDDED)
+@check(
+    "image_size need not be square, and there may be one image",
+    points=1,
+    of=CLASS,
+    judge=AGREEING,
+    requires_any=EMBEDDED,
+)
 def test_rectangle(impl, given):
     _, _, *grid = sides(given)
-    return resized(impl, given, tuple(grid), tuple(grid))
+    layer, images = layer_of(impl, given, grid=grid), blocks(given, 2, *grid)
+    return {
+        **resized(impl, given, tuple(grid), tuple(grid)),
+        "tokens of one image, and of two": [layer(images[:1]), layer(images)[:1]],
+    }
 
 
 @check(

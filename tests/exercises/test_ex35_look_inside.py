@@ -5,7 +5,9 @@ from autograder.checks import Like, Raises, SameInputs, check, picture
 LENS, HEADS, PATCH = "logit_lens", "without_heads", "patched"
 BACK, INDUCTION = "recovered", "induction_scores"
 COMPUTED = ("lens", "heads", "patch", "recovered", "induction")
-AGREEING = Like(tolerance=1e-4)
+ONE_TOKEN = "output for one token, and for all"
+ONE_HEAD = "score of one head, and of all"
+AGREEING = Like(tolerance=1e-4, free=(ONE_TOKEN, ONE_HEAD))
 
 
 def doubled_norm(x):
@@ -25,11 +27,14 @@ def test_lens(impl, given):
     return {"logits": impl.logit_lens(hidden, doubled_norm, matrix)[:, :2]}
 
 
-@check("each layer is read alone", points=1, of=LENS, judge=AGREEING, requires_any=("lens",))
+@check("each layer is read alone, and so is one token", points=1, of=LENS, judge=AGREEING, requires_any=("lens",))
 def test_lens_layers(impl, given):
     hidden, matrix = states(given)
-    whole = impl.logit_lens(hidden, doubled_norm, matrix)[1]
-    return {"second layer, among others and alone": [whole, impl.logit_lens(hidden[1:2], doubled_norm, matrix)[0]]}
+    whole = impl.logit_lens(hidden, doubled_norm, matrix)
+    return {
+        "second layer, among others and alone": [whole[1], impl.logit_lens(hidden[1:2], doubled_norm, matrix)[0]],
+        ONE_TOKEN: [impl.logit_lens(hidden[:, :1, :1], doubled_norm, matrix), whole[:, :1, :1]],
+    }
 
 
 def side_by_side(given, heads):
@@ -62,11 +67,20 @@ def test_heads_mean(impl, given):
     return {"new features of the chosen heads": given.torch.stack([found[..., h * K : (h + 1) * K] for h in chosen])}
 
 
-@check("without a head to replace, nothing changes", points=1, of=HEADS, judge=AGREEING, requires_any=("heads",))
+@check(
+    "without a head to replace, nothing changes, for one token too",
+    points=1,
+    of=HEADS,
+    judge=AGREEING,
+    requires_any=("heads",),
+)
 def test_heads_none(impl, given):
     heads = given.size("G") + 2
     output = side_by_side(given, heads)
-    return {"none replaced, and the input": [impl.without_heads(output.clone(), [], heads), output]}
+    return {
+        "none replaced, and the input": [impl.without_heads(output.clone(), [], heads), output],
+        ONE_TOKEN: [impl.without_heads(output[:1, :1].clone(), [], heads), output[:1, :1]],
+    }
 
 
 def refused(impl, given, head, heads):
@@ -150,11 +164,12 @@ def test_patch_exception(impl, given):
     return {"the exception came through": raised, "output, afterwards and before": [model(corrupted).detach(), before]}
 
 
-@check("no gradient is computed", points=1, of=PATCH, requires_any=("patch",))
+@check("no gradient is computed, also for one text", points=1, of=PATCH, requires_any=("patch",))
 def test_patch_gradient(impl, given):
     (model, inner), (clean, corrupted) = small_model(given), texts(given)
     found = impl.patched(model, inner, clean, corrupted, 2)
-    return {"needs a gradient": found.requires_grad, "output": found[:1]}
+    one = impl.patched(model, inner, clean[:1], corrupted[:1], 2)
+    return {"needs a gradient": found.requires_grad, "output": found[:1], "output for one text": one}
 
 
 def three(given):
@@ -168,11 +183,16 @@ def test_recovered(impl, given):
     return {"share": impl.recovered(*three(given))}
 
 
-@check("where both runs agree, nothing is brought back", points=1, of=BACK, requires_any=("recovered",))
+@check(
+    "where both runs agree, nothing is brought back, of one number too", points=1, of=BACK, requires_any=("recovered",)
+)
 def test_recovered_nothing(impl, given):
     patched, clean, corrupted = three(given)
     corrupted[:, ::3] = clean[:, ::3]
-    return {"share, a third of the numbers being equal": impl.recovered(patched, clean, corrupted)}
+    return {
+        "share, a third of the numbers being equal": impl.recovered(patched, clean, corrupted),
+        "share of one number": impl.recovered(*(run[:1, :1] for run in (patched, clean, corrupted))),
+    }
 
 
 def attention(given):
@@ -188,7 +208,7 @@ def test_induction(impl, given):
 
 
 @check(
-    "only positions that have an earlier occurrence count",
+    "only positions that have an earlier occurrence count, also in one head",
     points=1,
     of=INDUCTION,
     judge=AGREEING,
@@ -200,7 +220,11 @@ def test_induction_later(impl, given):
     other[:, :, :period] = other[:, :, :period].flip(-1)
     first = impl.induction_scores(weights, period).repeat(3)
     return {
-        "scores, and with other weights of the first period": [impl.induction_scores(other, period).repeat(3), first]
+        "scores, and with other weights of the first period": [impl.induction_scores(other, period).repeat(3), first],
+        ONE_HEAD: [
+            impl.induction_scores(weights[:1, :1], period),
+            impl.induction_scores(weights[:1], period)[:1],
+        ],
     }
 
 
