@@ -211,7 +211,11 @@ def grade_on_worker(name: str, submission: Submission, exercises: Sequence[str])
     grading = COURSES[name]
     grader = grading.grader()
     report = grader.grade(submission, [grader.suite.course.exercise(exercise) for exercise in exercises])
-    answer = {"report": report.to_json(), "runtime": runtime(grader.suite.course.libraries), "worker": grading.address}
+    answer = {
+        "report": report.to_json(),
+        "runtime": runtime(grader.suite.course.every_library),
+        "worker": grading.address,
+    }
     return json.dumps(answer).encode()
 
 
