@@ -2,17 +2,30 @@
 
 import json
 import shutil
+import sys
+import tomllib
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
-from autograder.course import Course, UsageError, left_out, read_course, resolve_exercise, resolve_take, taking
+from autograder.authoring.engine import engine_files
+from autograder.course import (
+    Course,
+    CourseError,
+    UsageError,
+    left_out,
+    read_course,
+    resolve_exercise,
+    resolve_take,
+    taking,
+)
 from autograder.runner import Runner
 from tests.support import plain, tiny
 
 ABSENT = "no_such_library"
 SENTENCE = f"{plain.SEARCH} is left out and does not count: it needs {ABSENT}, which is not installed; install it: pip"
-PASS, FAIL, USAGE = 0, 1, 2
+PASS, USAGE = 0, 2
 
 
 def needing(folder: Path, library: str = ABSENT, *, before: str = 'title = "binary search"') -> Path:
@@ -53,7 +66,7 @@ def test_the_worker_loads_no_library_of_one_exercise(tmp_path: Path) -> None:
 
 
 def test_a_linux_library_is_named_as_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "triton", None)
+    monkeypatch.setitem(sys.modules, "triton", None)
     course = read_course(needing(tmp_path, "triton"))
     assert left_out(course).endswith("which is not installed; on Linux, install it: pip install triton")
 
@@ -75,6 +88,36 @@ def test_a_class_that_does_not_take_it_reads_nothing_about_it(tmp_path: Path) ->
     root = needing(tmp_path)
     tiny.replaced(root / "course.toml", "seed = 7", f'seed = 7\ntake = ["{plain.SORT}"]')
     assert left_out(read_course(root)) == ""
+
+
+def test_a_library_that_the_course_has_already_is_a_mistake(tmp_path: Path) -> None:
+    root = needing(tmp_path, "numpy")
+    tiny.replaced(root / "course.toml", "seed = 7", 'seed = 7\nlibraries = ["numpy"]')
+    with pytest.raises(CourseError, match="libraries lists numpy, which the whole course has already; remove it here"):
+        read_course(root)
+
+
+def test_a_marker_of_an_extra_stays_when_a_kit_asks_for_it(tmp_path: Path) -> None:
+    extras = tomllib.loads(engine_files(read_course(needing(tmp_path, "triton")))["pyproject.toml"].decode())
+    has_it = find_spec("triton") is not None
+    assert ("triton" in extras["project"]["optional-dependencies"]) is has_it
+
+
+def test_without_triton_this_course_has_every_exercise_but_the_one_that_needs_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "triton", None)
+    course = read_course(tiny.REPOSITORY)
+    assert [exercise.id for exercise in course.others] == ["ex36_kernel"]
+    assert left_out(course).startswith("ex36_kernel is left out and does not count: it needs triton")
+    assert course.grading is not None
+    monkeypatch.undo()
+    if find_spec("triton") is not None:
+        whole = read_course(tiny.REPOSITORY)
+        assert whole.others == ()
+        points = {exercise.id: exercise.points for exercise in whole.exercises}
+        assert all(points[exercise.id] == exercise.points for exercise in course.exercises)
+        assert "ex36_kernel" in whole.grading.bonus
 
 
 @pytest.mark.worker
