@@ -68,7 +68,7 @@
 # may pass 65504 on the way. The interpreter of Triton 3.9 multiplies bfloat16 and float64 wrongly in
 # `tl.dot`, so the products here are of float32 and float16. On a GPU, `tl.dot` rounds float32 to TF32
 # unless you add `input_precision="ieee"`. And `torch.empty` holds any numbers: what no program
-# writes stays so.
+# writes stays so. The checks fill it with NaN.
 #
 # The tutorials of Triton explain both kernels further ("Fused Softmax", "Matrix Multiplication").
 

@@ -1,7 +1,7 @@
 # As Triton's tutorials write it: one axis of programs, and pointers that move along K.
 import os
 
-os.environ["TRITON_INTERPRET"] = "1"
+os.environ.setdefault("TRITON_INTERPRET", "1")
 
 import torch
 import triton

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import subprocess
 import sys
 import tomllib
 from importlib.util import find_spec
@@ -162,3 +163,34 @@ def test_a_kit_that_was_made_without_it_does_not_take_it(tmp_path: Path) -> None
     assert not [*(tmp_path / "kit").rglob(f"*{plain.SEARCH}*")]
     tiny.replaced(tmp_path / "kit" / "course.toml", ABSENT, "numpy")  # as if somebody installed it
     assert ids(read_course(tmp_path / "kit")) == [plain.SORT]
+
+
+COMPILED = """
+import os
+os.environ["TRITON_INTERPRET"] = "0"
+os.environ["TRITON_CACHE_DIR"] = {cache!r}
+import sys, warnings
+warnings.simplefilter("ignore")
+sys.path.insert(0, {solutions!r})
+import ex36_kernel, triton
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+
+def compiled(kernel, pointers, constants, dtype):
+    names = kernel.arg_names
+    types = {{name: dtype if name in pointers else "constexpr" if name in constants else "i32" for name in names}}
+    source = ASTSource(fn=kernel, signature=types, constexprs=constants)
+    print(len(triton.compile(source, target=GPUTarget("cuda", 80, 32)).asm["cubin"]) > 0)
+
+compiled(ex36_kernel.softmax_kernel, "xy", {{"BLOCK": 32}}, "*bf16")
+compiled(ex36_kernel.matmul_kernel, "cab", {{"BLOCK": 16, "FUSED": False, "bias": None}}, "*fp16")
+compiled(ex36_kernel.matmul_kernel, ["c", "a", "b", "bias"], {{"BLOCK": 16, "FUSED": True}}, "*fp32")
+"""
+
+
+@pytest.mark.worker
+@pytest.mark.skipif(find_spec("triton") is None, reason="Triton is not installed")
+def test_the_kernels_of_the_solution_compile_for_a_gpu(tmp_path: Path) -> None:
+    program = COMPILED.format(cache=str(tmp_path / "cache"), solutions=str(tiny.REPOSITORY / "solutions"))
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.split()) == (0, ["True"] * 3), done.stderr
