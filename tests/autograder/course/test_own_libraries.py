@@ -1,6 +1,7 @@
 """An exercise with a library of its own: where it is not installed, the exercise is left out, and commands say so."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -163,6 +164,16 @@ def test_a_kit_that_was_made_without_it_does_not_take_it(tmp_path: Path) -> None
     assert not [*(tmp_path / "kit").rglob(f"*{plain.SEARCH}*")]
     tiny.replaced(tmp_path / "kit" / "course.toml", ABSENT, "numpy")  # as if somebody installed it
     assert ids(read_course(tmp_path / "kit")) == [plain.SORT]
+
+
+@pytest.mark.worker
+def test_pytest_skips_its_checks(tmp_path: Path) -> None:
+    root = needing(tmp_path)
+    shutil.copy(root / "solutions" / f"{plain.SORT}.py", root / "exercises")
+    done = tiny.run_course(root, "tests/exercises", "-q", "-rs", program=("-m", "pytest"))
+    assert done.returncode == PASS, done.stdout
+    assert SENTENCE in " ".join(done.stdout.split())
+    assert re.search(r"\d+ passed, \d+ skipped", done.stdout)
 
 
 COMPILED = """
