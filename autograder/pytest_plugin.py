@@ -9,7 +9,17 @@ from pathlib import Path
 import pytest
 
 from autograder.checks import Check
-from autograder.course import COURSE_FILE, Course, CourseError, Untrusted, find_course, load_suite, read_course, require
+from autograder.course import (
+    COURSE_FILE,
+    Course,
+    CourseError,
+    Untrusted,
+    find_course,
+    left_out,
+    load_suite,
+    read_course,
+    require,
+)
 from autograder.judge import Grader
 from autograder.report import print_text
 from autograder.results import CheckResult, ExerciseResult, Report
@@ -73,7 +83,7 @@ def pytest_pycollect_makeitem(collector: pytest.Collector, name: str, obj: objec
 
 
 class CheckItem(pytest.Item):
-    """One check. Everything but a pass is a failure: a check that could not run is never skipped."""
+    """One check. Everything but a pass is a failure. It is skipped only if its exercise is left out."""
 
     def __init__(self, *, check: Check, **kwargs: object) -> None:
         super().__init__(**kwargs)  # type: ignore[arg-type]
@@ -155,6 +165,8 @@ class CourseSession:
         course = self._course = self._course or read_course(find_course(item.path.parent))
         exercises = [exercise for exercise in course.exercises if exercise.id == item.exercise_id]
         if not exercises:
+            if any(one.missing for one in course.others if one.id == item.exercise_id):
+                pytest.skip(left_out(course))
             pytest.fail(no_exercise(course, item), pytrace=False)
         path = _submission_path(self.config.getoption("--submission"))
         submission = self._submission = self._submission or read_own(course, folder=path)

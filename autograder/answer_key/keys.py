@@ -361,9 +361,10 @@ class Keys:
 
     def _digest(self, exercise: Exercise, sources: Mapping[str, bytes]) -> str:
         catalogue = self.suite.course.solutions_dir / "misconceptions" / f"{exercise.id}.toml"
+        libraries = (*self.suite.course.libraries, *exercise.libraries)
         parts: list[bytes] = [
             engine_digest(*MAKES_KEYS),
-            repr((self.seed, self.device, *versions_of(self.suite.course.libraries).values())).encode(),
+            repr((self.seed, self.device, *versions_of(libraries).values())).encode(),
             repr(self.suite.course.sizes_of(exercise)).encode(),
             repr(self.suite.plan([exercise])[exercise.id]).encode(),
             self.suite.sources[f"test_{exercise.id}.py"],

@@ -17,6 +17,7 @@ from autograder.course import (
     StubError,
     UsageError,
     find_course,
+    left_out,
     load_suite,
     read_course,
     read_text,
@@ -106,6 +107,7 @@ def run(options: argparse.Namespace) -> int:
     """Run the command. Only `--force` replaces a stub or a notebook that exists; missing ones are always written."""
     course = read_course(find_course())
     refuse_kit(course, "build")
+    warn(left_out(course))
     named = [resolve_exercise(course, word) for word in options.exercises]
     exercises = [exercise for exercise in course.exercises if not named or exercise in named]
     require_texts(course, exercises)

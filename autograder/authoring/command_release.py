@@ -13,6 +13,7 @@ from autograder.course import (
     UsageError,
     find_assignment,
     find_course,
+    left_out,
     read_course,
     refuse_kit,
     require_texts,
@@ -50,6 +51,7 @@ def run(options: argparse.Namespace) -> int:
     """Run the command. A kit with a leak is not written."""
     course = read_course(find_course())
     refuse_kit(course, "release")
+    warn(left_out(course))
     require_texts(course, course.every)
     if options.take and options.assignment:
         raise UsageError("--take and --assignment both choose exercises; leave one of them out")

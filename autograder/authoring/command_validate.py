@@ -29,6 +29,7 @@ from autograder.course import (
     UsageError,
     entries_of,
     find_course,
+    left_out,
     load_suite,
     nearest,
     read_course,
@@ -129,6 +130,7 @@ def _suite(options: argparse.Namespace) -> Suite:
     refuse_kit(course, "validate")
     if options.sizes is not None:
         course = with_sizes(course, options.sizes)
+    warn(left_out(course))
     named = {resolve_exercise(course, word).id for word in options.exercises}
     wanted = [exercise for exercise in course.exercises if not named or exercise.id in named]
     require_texts(course, wanted)

@@ -88,7 +88,8 @@ def engine_files(course: Course) -> dict[str, bytes]:
     libraries = course.libraries
     python, licence, declared = _declared()
     needed = [*_wanted(declared), *chain(*(_library(declared, library) for library in libraries))]
-    extras = {name: list(_wanted(declared, name)) for name in (*OF_STUDENTS, *sorted(EXTRAS.intersection(libraries)))}
+    chosen = (*OF_STUDENTS, *sorted(EXTRAS.intersection(course.every_library)))
+    extras = {name: list(_wanted(declared, name)) for name in chosen}
     return {
         **{f"{ENGINE.name}/{file.relative_to(ENGINE).as_posix()}": file.read_bytes() for file in _sources()},
         "pyproject.toml": _pyproject(course, python, needed, extras).encode(),
@@ -127,7 +128,9 @@ def _declared() -> tuple[str, str, list[str]]:
         licence = installed.read_text("licenses/LICENSE") or ""
         return installed.metadata["Requires-Python"], licence, list(installed.requires or ())
     extras = table["optional-dependencies"].items()
-    optional = [f'{text}; extra == "{extra}"' for extra, texts in extras for text in texts]
+    optional = [
+        f'{text}{" and" if ";" in text else ";"} extra == "{extra}"' for extra, texts in extras for text in texts
+    ]
     file = next(file for name in (ENGINE_LICENSE, "LICENSE") if (file := ENGINE.parent / name).is_file())
     licence = file.read_text("utf-8")
     return table["requires-python"], licence, [*table["dependencies"], *optional]

@@ -99,7 +99,7 @@ def _digest(suite: Suite, exercise: Exercise, seed: int) -> str:
     """Return the digest of everything that decides whether a mutant is caught, beside the mutant."""
     course = suite.course
     needed = [course.solutions_dir / need.file for need in course.with_all_needs(exercise)]
-    versions = versions_of(course.libraries)
+    versions = versions_of((*course.libraries, *exercise.libraries))
     parts = [
         engine_digest(),
         repr((seed, course.sizes_of(exercise), exercise.forbidden, platform.python_version(), versions)).encode(),

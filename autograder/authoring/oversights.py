@@ -151,7 +151,7 @@ def unlisted_imports(course: Course, exercise: Exercise) -> Iterator[str]:
     """
     of_checks = (course.checks_file(exercise), course.steps_file(exercise))
     own = {other.id for other in course.every} | {file.stem for file in course.checks_dir.glob("*.py")}
-    known = {*sys.stdlib_module_names, *course.libraries, *own, "autograder"}
+    known = {*sys.stdlib_module_names, *course.libraries, *exercise.libraries, *own, "autograder"}
     for file in (course.solutions_dir / exercise.file, course.part_sources_dir / exercise.file, *of_checks):
         allowed = known | ({"numpy", "pytest"} if file in of_checks else set())
         for line, module in _imports(file):

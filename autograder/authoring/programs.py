@@ -419,7 +419,7 @@ class RememberingRunner(Runner):
         own_files = {course.checks_file(other).name for other in course.every}
         beside = [file for file in sorted(course.checks_dir.glob("*.py")) if file.name not in own_files]
         helpers = [file.read_bytes() for file in beside if not file.stem.startswith(STEPS_PREFIX)]
-        shared = _digest(repr((course.sizes_of(own), own.forbidden, course.libraries)), *helpers)
+        shared = _digest(repr((course.sizes_of(own), own.forbidden, course.libraries, own.libraries)), *helpers)
         files = (f"test_{exercise}.py", f"{STEPS_PREFIX}{exercise}.py")
         texts = [self.suite.sources.get(name, b"") for name in files]
         whole = _digest(shared, *texts)

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache, partial
@@ -725,23 +725,24 @@ _HEAVY = frozenset({"torch"})
 
 def unknown_forbidden(course: Course, exercise: Exercise) -> Iterator[str]:
     """Yield a sentence for each forbidden name that its module does not have, in this version of it."""
+    libraries = (*course.libraries, *exercise.libraries)
     heavy = tuple(dict.fromkeys(name for one in course.every for name in one.forbidden if _owner(name) in _HEAVY))
     for entry in exercise.forbidden:
         owner = _owner(entry)
-        if "." in entry and not _may_be_used(owner, course):
+        if "." in entry and not _may_be_used(owner, libraries):
             package = f"forbid it as {PACKAGE}{owner}, or add {owner} to libraries"
             yield f"forbidden lists {entry}, and libraries of {COURSE_FILE} does not have {owner}; {package}"
             continue
-        known = owner in sys.stdlib_module_names - _ACTS_AT_IMPORT or owner in course.libraries
+        known = owner in sys.stdlib_module_names - _ACTS_AT_IMPORT or owner in libraries
         if not known or "." not in entry or "*" in entry:
             continue
         if problem := _elsewhere(heavy).get(entry) if owner in _HEAVY else _missing(entry):
             yield f"forbidden lists {entry}, and {problem}"
 
 
-def _may_be_used(owner: str, course: Course) -> bool:
-    """Whether programs of a course can import a module, or have it as a builtin."""
-    return owner in sys.stdlib_module_names or owner in vars(builtins) or owner in course.libraries
+def _may_be_used(owner: str, libraries: Collection[str]) -> bool:
+    """Whether programs with these libraries can import a module, or have it as a builtin."""
+    return owner in sys.stdlib_module_names or owner in vars(builtins) or owner in libraries
 
 
 def _owner(name: str) -> str:

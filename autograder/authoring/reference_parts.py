@@ -376,7 +376,8 @@ def stale_parts(course: Course, wanted: Sequence[Exercise] | None = None) -> dic
 def compile_part(course: Course, exercise: Exercise) -> str:
     """Return the table of a part. Raises `PartError` with the line, and OSError."""
     importable = {needed.id for needed in course.with_all_needs(exercise)} - {exercise.id}
-    forbidden = {name for exercise in course.every for name in exercise.forbidden}
+    users = [one for one in course.every if exercise in course.with_all_needs(one)]  # a part runs in no other exercise
+    forbidden = {name for one in users for name in one.forbidden}
 
     def read(name: str) -> tuple[str, str]:
         file = course.part_sources_dir / f"{name}.py"

@@ -38,6 +38,7 @@ from autograder.course import (
     is_kit,
     key_file,
     kit_hunts,
+    left_out,
     load_suite,
     nothing_to_hunt,
     write_atomically,
@@ -322,8 +323,10 @@ def _public_toml(course: Course) -> bytes:
     bonus = [exercise.id for exercise in course.exercises if course.grading and exercise.id in course.grading.bonus]
     taken = {exercise.id for exercise in course.exercises}
     dated = [one for one in course.assignments if taken.issuperset(one.exercises)]
+    # A kit has no files of an exercise whose library is missing here: it must not be taken there either.
+    take = [exercise.id for exercise in course.exercises] if left_out(course) else course.take
     try:
-        text = with_take(without_tables(file.read_text("utf-8"), ["grading", "assignments"]), course.take)
+        text = with_take(without_tables(file.read_text("utf-8"), ["grading", "assignments"]), take)
     except TableError as error:
         raise ReleaseError(f"{file}: {error}") from error
     zone = [f'time_zone = "{course.grading.zone}"'] if course.grading and dated else []

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         UsageError,
         Value,
         is_number,
+        left_out,
         names_of,
         numbers_of,
         resolve_exercise,

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from decimal import Decimal
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
@@ -19,6 +20,9 @@ Columns = tuple[Mapping[str, int], ...]
 
 TENSORS = "torch"
 """The library that makes tensors."""
+
+LINUX_ONLY = frozenset({"triton"})
+"""Libraries that pip installs on Linux alone."""
 
 HINTS = "tests/exercises/hints"
 """The folder with a file for each exercise: three hints for each check, and how to begin each TODO."""
@@ -46,7 +50,7 @@ class Exercise:
     the exercise, as dotted names. `words` name what its axes count, where the course's own words do not fit. `built`
     describes in one line what a learner who passes has built. `start` has one to three texts for the TODOs of the stub,
     by name: how to begin. `minutes` is the author's estimate of the time that the exercise takes. `also` are other
-    names by which a learner may call it.
+    names by which a learner may call it. `libraries` are those that it needs beside the course's.
     """
 
     id: str
@@ -60,6 +64,12 @@ class Exercise:
     start: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     minutes: int | None = None
     also: tuple[str, ...] = ()
+    libraries: tuple[str, ...] = ()
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The libraries of its own that are not installed here. With any, it is not available."""
+        return tuple(name for name in self.libraries if find_spec(name) is None)
 
     @property
     def number(self) -> str:
@@ -157,7 +167,8 @@ class Course:
     """A course and the paths of its files. `sizes` has a column of axis sizes per trial, `words` names the axes.
 
     `libraries` are the modules that its programs may use, and that a worker loads before them. `exercises` are those
-    that the class takes: all, or what `take` names; then `everything` has those that it does not take too.
+    that the class takes: all, or what `take` names, without those whose own libraries are not installed here. If these
+    are not all, `everything` has the others too.
     `assignment` is the one of `assignments` that this is about, if it is about one. `usual` is what its programs use.
     `license` is an SPDX expression, and "" if the course claims none. `authors` are the names of those who wrote it.
     """
@@ -216,6 +227,11 @@ class Course:
     def computes_with_tensors(self) -> bool:
         """Whether the programs of the course use torch: only then are there tensors, devices and modules."""
         return TENSORS in self.libraries
+
+    @property
+    def every_library(self) -> tuple[str, ...]:
+        """The libraries of the course, and those that single exercises need which are taken."""
+        return tuple(dict.fromkeys([*self.libraries, *(name for one in self.exercises for name in one.libraries)]))
 
     @property
     def every(self) -> tuple[Exercise, ...]:
@@ -343,7 +359,23 @@ def resolve_exercise(course: Course, word: str) -> Exercise:
         return matches[0]
     if matches:
         raise UsageError(f"{word!r} could be {_listed(matches)}; write more of the name")
+    for exercise in course.others:
+        if exercise.missing and typed in {*_names(exercise), *exercise.also}:
+            raise UsageError(_unavailable(exercise))
     raise UsageError(_unknown_exercise(course, word, typed))
+
+
+def left_out(course: Course) -> str:
+    """Return a sentence for each exercise that the class takes and that lacks a library here; "" if there is none."""
+    taken = {id_ for part in course.parts if part.id in course.take for id_ in part.exercises} | {*course.take}
+    lacking = [exercise for exercise in course.others if exercise.missing]
+    return "\n".join(_unavailable(exercise) for exercise in lacking if not course.take or exercise.id in taken)
+
+
+def _unavailable(exercise: Exercise) -> str:
+    where = "on Linux, install it" if LINUX_ONLY.intersection(exercise.missing) else "install it"
+    needs = f"it needs {' and '.join(exercise.missing)}, which is not installed"
+    return f"{exercise.id} is left out and does not count: {needs}; {where}: pip install {' '.join(exercise.missing)}"
 
 
 def is_number(word: str) -> bool:

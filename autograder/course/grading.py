@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from decimal import Decimal
 from itertools import pairwise
 
-from .course import Assignment, Course, Grading, UsageError, resolve_exercise
+from .course import Assignment, Course, Grading, UsageError, left_out, resolve_exercise
 from .toml import Section, as_integer, as_line, as_number, as_tables, as_text, as_texts, quoted, suggestion
 
 GRADING_KEYS = (
@@ -186,7 +186,8 @@ def read_take(top: Section, course: Course) -> tuple[str, ...]:
     otherwise = "expected the id of a part or of an exercise"
     top.expect_names("take", take, known, "no part and no exercise", otherwise)
     if take and set(take) <= set(known) and not taking(course, take).exercises:
-        top.note("take", "take lists only parts without exercises, expected at least one exercise")
+        empty = "take lists only parts without exercises, expected at least one exercise"
+        top.note("take", left_out(taking(course, take)) or empty)
     return take
 
 
@@ -200,16 +201,21 @@ def resolve_take(course: Course, words: Sequence[str]) -> tuple[str, ...]:
         more = f" A part is also possible: {', '.join(parts)}." if parts else ""
         raise UsageError(f"{error}{more}") from None
     if not taking(course, take).exercises:
-        raise UsageError("a part without exercises cannot be released; name another one")
+        raise UsageError(left_out(course) or "a part without exercises cannot be released; name another one")
     return take
 
 
 def taking(course: Course, take: Sequence[str]) -> Course:
-    """Return the course with only these parts and exercises, and the activities that need no others; all for none."""
-    if not take:
-        return course
+    """Return the course with only these parts and exercises, and the activities that need no others; all for none.
+
+    An exercise whose own libraries are not installed here is never taken.
+    """
     ids = {id_ for part in course.parts if part.id in take for id_ in part.exercises} | set(take)
-    exercises = tuple(exercise for exercise in course.every if exercise.id in ids)
+    wanted = [exercise for exercise in course.every if exercise.id in ids] if take else course.exercises
+    exercises = tuple(exercise for exercise in wanted if not exercise.missing)
+    if not take and exercises == course.exercises:
+        return course
+    ids = {exercise.id for exercise in exercises}
     play = tuple(activity for activity in course.play if ids.issuperset(activity.needs))
     return replace(course, exercises=exercises, everything=course.every, play=play, take=tuple(take))
 

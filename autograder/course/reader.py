@@ -420,7 +420,9 @@ def _as_total(value: object) -> Decimal | None:
 
 # Read the [[exercises]] of course.toml: their ids, points, needs and forbidden names; the hints beside their checks.
 
-EXERCISE_KEYS = ("id", "part", "title", "points", "needs", "forbidden", "words", "built", "minutes", "also")
+EXERCISE_KEYS = (
+    *("id", "part", "title", "points", "needs", "forbidden", "words", "built", "minutes", "also", "libraries"),
+)
 """The keys of an exercise in course.toml."""
 
 HINT_KEYS = ("start", "hints")
@@ -472,7 +474,8 @@ def read_exercises(
             ids,
             index,
             points[index],
-            read_forbidden(section, groups, libraries),
+            own := _own_libraries(section, libraries),
+            read_forbidden(section, groups, (*libraries, *own)),
         )
         for index, section in enumerate(sections)
     ]
@@ -503,6 +506,7 @@ def _exercise(
     ids: Sequence[str],
     index: int,
     points: int,
+    libraries: tuple[str, ...],
     forbidden: tuple[str, ...],
 ) -> Exercise:
     """Return an exercise; `sized` is the table with the sizes that its words may name."""
@@ -519,7 +523,16 @@ def _exercise(
         start=start,
         minutes=section.value("minutes", "a whole number of minutes above 0", as_positive, required=False),
         also=section.value("also", "a list of names in lower case, like rope", _as_aliases, required=False) or (),
+        libraries=libraries,
     )
+
+
+def _own_libraries(section: Section, of_course: Sequence[str]) -> tuple[str, ...]:
+    """Return the libraries that an exercise needs beside the course's."""
+    libraries = read_libraries(section)
+    for name in [name for name in libraries if name in of_course]:
+        section.note("libraries", f"libraries lists {name}, which the whole course has already; remove it here")
+    return libraries
 
 
 def _as_aliases(value: object) -> tuple[str, ...] | None:
@@ -636,13 +649,14 @@ def _built(section: Section) -> str | None:
     return built
 
 
-# Read the `libraries` of course.toml: the modules that the programs of a course may use beside Python's own.
+# Read the `libraries` of course.toml: the modules that the programs of a course, or of one exercise, may use beside
+# Python's own.
 
 MODULE = re.compile(r"[^\W\d]\w*")
 
 
 def read_libraries(top: Section) -> tuple[str, ...]:
-    """Return the libraries of a course; none if it needs only Python."""
+    """Return the libraries of a course, or of an exercise; none if it needs only Python."""
     expected = 'a list of modules, like ["torch"] or ["numpy"]'
     libraries = top.value("libraries", expected, as_texts, required=False) or ()
     for name in libraries:
@@ -673,7 +687,7 @@ def _version(name: str) -> str:
         return metadata.version(distributions[0]) if distributions else "none"
 
 
-EXTRAS = frozenset({"torch"})
+EXTRAS = frozenset({"torch", "triton"})
 """The libraries that the engine's distribution installs as an extra of that name, in a version that it supports."""
 
 

@@ -18,6 +18,7 @@ from autograder.course import (
     Course,
     UsageError,
     find_course,
+    left_out,
     read_course,
     refuse_kit,
     require_texts,
@@ -66,6 +67,7 @@ def run(options: argparse.Namespace) -> int:
     wanted = ExportOptions(**{field.name: getattr(options, field.name) for field in fields(ExportOptions)})
     check_options(wanted)
     course = read_course(find_course())
+    warn(left_out(course))
     _refuse_inputs(wanted, course, options.out)
     form = find_formats()[wanted.format]
     if form.of_course is not None:

@@ -148,7 +148,8 @@ def write_gradescope_autograder(course: Course, to: Path, roster: Path | None) -
     files = dict(sorted({**_course(course), **_engine()}.items()))
     if roster is not None:
         files["roster.csv"] = roster.read_bytes()
-    files |= {"requirements.txt": _requirements(course.libraries).encode(), "unfinished.json": unfinished().encode()}
+    requirements = _requirements(course.every_library)
+    files |= {"requirements.txt": requirements.encode(), "unfinished.json": unfinished().encode()}
     scripts = {"setup.sh": script("gradescope_setup.sh"), "run_autograder": script("gradescope_run.sh")}
     with ending.temporary(lambda: to.with_name(f".{to.name}.part")) as temporary:
         with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -205,7 +205,7 @@ def conditions_of(course: Course, *, seed: int, device: str, isolation: str) -> 
         seed=seed,
         device=device,
         isolation=isolation,
-        runtime=runtime(course.libraries),
+        runtime=runtime(course.every_library),
         exercises=_exercises(course, checks),
         checks=checks,
         intake=_intake(course),

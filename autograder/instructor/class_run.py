@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Protocol
 from autograder import ending
 from autograder.answer_key import Keys
 from autograder.cli import make_console, say, show_count, warn
-from autograder.course import Course, Exercise, Suite, UsageError, load_suite, read_course
+from autograder.course import Course, Exercise, Suite, UsageError, left_out, load_suite, read_course
 from autograder.ending import ENVIRONMENT, GRADER, PASS
 from autograder.gradebook import (
     Busy,
@@ -385,6 +385,7 @@ def grade(options: argparse.Namespace) -> int:
         warn(f"grading by the course in {root}")
     whole = read_course(root)
     course = course_of(whole, options.take or (), options.assignment)
+    warn(left_out(course))
     if options.prove and options.scheduler:
         raise UsageError("--prove searches on this machine; leave --scheduler out, and run it when the class is graded")
     device = normalize_device(options.device)

@@ -217,7 +217,11 @@ def grade_on_worker(name: str, submission: Submission, exercises: Sequence[str])
     grader = grading.grader()
     graded = {exercise.id: exercise for exercise in grader.suite.course.exercises}  # with the points they have here
     report = grader.grade(submission, [graded[exercise] for exercise in exercises])
-    answer = {"report": report.to_json(), "runtime": runtime(grader.suite.course.libraries), "worker": grading.address}
+    answer = {
+        "report": report.to_json(),
+        "runtime": runtime(grader.suite.course.every_library),
+        "worker": grading.address,
+    }
     return json.dumps(answer).encode()
 
 

@@ -412,7 +412,7 @@ class Verdicts:
         if is_out_of_memory(fault):
             exceeded = MemoryExceeded(fault.type, self.suite.course.limits.memory_mib)
             return "memory", Diagnosis("exception", exceeded, place=place)
-        libraries = self.suite.course.libraries
+        libraries = (*self.suite.course.libraries, *self.exercise.libraries)
         diagnosis = of_fault(fault, self.exercise.file, trials.source, trials.survey, libraries)
         return ("fail" if diagnosis.kind in ("structure", "device") else "error"), diagnosis
 

@@ -33,7 +33,7 @@ from autograder.cli import (
     typed,
     warn,
 )
-from autograder.course import Course, Exercise, UsageError, find_course, read_course
+from autograder.course import Course, Exercise, UsageError, find_course, left_out, read_course
 from autograder.progress import (
     ALL_AT_ONCE,
     Command,
@@ -165,6 +165,7 @@ def run(options: argparse.Namespace) -> int:
         _say_where(options, moved_on(course, progress))
     options.brief, warning = keep_brief(course, options.brief)
     warn(warning)
+    warn(left_out(course) if options.all else "")
     device = normalize_device(options.device)
     seed = course.seed if options.seed is None else options.seed
     submission = read_own(course, folder=options.submission)

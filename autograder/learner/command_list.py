@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from autograder.cli import CommandParser, Screen, add_json
-from autograder.course import Course, Exercise, due_sentences, find_course, read_course, require_texts
+from autograder.course import Course, Exercise, due_sentences, find_course, left_out, read_course, require_texts
 from autograder.ending import PASS
 from autograder.progress import (
     Command,
@@ -53,6 +53,9 @@ def run(options: argparse.Namespace) -> int:
         screen.line("  There is no such exercise.")
     _show_table(screen, rows, progress.current(course), texts_above(course, progress, every, rows))
     screen.gap()
+    for sentence in left_out(course).splitlines():
+        screen.text(sentence)
+        screen.gap()
     screen.next([command])
     return PASS
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from autograder import ending
 from autograder.cli import COURSE_SEED, CommandParser, add_brief, add_exercise, add_run, make_console, parse, warn
-from autograder.course import Course, CourseError, UsageError, find_course, load_suite, read_course
+from autograder.course import Course, CourseError, UsageError, find_course, left_out, load_suite, read_course
 from autograder.ending import PASS
 from autograder.judge import SELF_CHECK, Grader
 from autograder.progress import (
@@ -47,6 +47,7 @@ def add_options(parser: CommandParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the command, until `q` or Ctrl-C."""
     course = read_course(find_course())
+    warn(left_out(course))
     progress = read_progress(course)
     exercise = exercise_meant(course, progress, options.exercise)
     seed = course.seed if options.seed is None else options.seed

@@ -27,6 +27,8 @@ def worker_environment(folder: str) -> dict[str, str]:
         "LANG": "C.UTF-8",
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONHASHSEED": "0",
+        "TRITON_INTERPRET": "1",  # kernels of Triton run as Python, on the CPU
+        "TRITON_FRONT_END_DEBUGGING": "1",  # and their exceptions keep their type and their line
     }
 
 

@@ -68,7 +68,7 @@ class Ban:
         elif isinstance(value, type):
             own = [part for part in vars(value).values() if isinstance(part, FunctionType)]
             self._codes.update({part.__code__: name for part in own})
-        elif callable(value):
+        elif callable(value) and not hasattr(type(value).__call__, "__code__"):  # which no event of a call names
             self._callables[id(value)] = name
             self._kept.append(value)  # else Python could give its id to another object
             if isinstance(owner := getattr(value, "__objclass__", None), type):

@@ -391,6 +391,10 @@ class Job:
         probes = self._probes(exercise)
         names = self.job["forbidden"].get(exercise, [])
         file = f"{exercise}.py"
+        self.emit({"event": "load", "exercise": exercise})
+        if self.log is not None:
+            self.log.begin(exercise)
+        self.limits.start(importing=True)  # what it forbids may be in a library of its own, which is loaded then
         with self.sources.engine_hidden(), loaded().forbid(names, (file,)) as ban:
             self.sources.replace_builtins(file, ban.builtins())
             if (implementation := self._load(exercise)) is not None:
@@ -401,10 +405,6 @@ class Job:
                     self._trial(where, seed, given, probes[check].probe, implementation, ban)
 
     def _load(self, exercise: str) -> object | None:
-        self.emit({"event": "load", "exercise": exercise})
-        if self.log is not None:
-            self.log.begin(exercise)
-        self.limits.start(importing=True)
         _reset_process(0, self.job["device"])
         try:
             return Implementation(importlib.import_module(exercise))

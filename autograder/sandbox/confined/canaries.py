@@ -27,7 +27,10 @@ from autograder.sandbox.confined.layers import (
 from autograder.sandbox.confined.layers import capabilities as linux_capabilities
 from autograder.worker import FILE_BYTES
 
-HARMLESS = ("HOME", "TMPDIR", "LANG", "PYTHONDONTWRITEBYTECODE", "PYTHONHASHSEED", "LD_LIBRARY_PATH", "PWD", "LC_CTYPE")
+HARMLESS = (
+    *("HOME", "TMPDIR", "LANG", "PYTHONDONTWRITEBYTECODE", "PYTHONHASHSEED", "LD_LIBRARY_PATH", "PWD", "LC_CTYPE"),
+    *("TRITON_INTERPRET", "TRITON_FRONT_END_DEBUGGING"),
+)
 
 
 def run_canaries(answers: int, bait: Mapping[str, Any]) -> None:

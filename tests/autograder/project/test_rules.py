@@ -81,7 +81,7 @@ def test_a_sentence_of_a_lesson_is_not_cut_at_a_colon_and_a_source_is_none() -> 
 
 def test_every_lesson_has_a_box_with_linked_calls() -> None:
     for lesson in rules.lessons():
-        _, *after = re.split(r"# \*\*(?:PyTorch|NumPy|Python) you need\.\*\*", lesson.read_text("utf-8"))
+        _, *after = re.split(r"# \*\*(?:PyTorch|NumPy|Python|Triton) you need\.\*\*", lesson.read_text("utf-8"))
         number = lesson.stem.partition("_")[0]
         assert after, f'{number}: the lesson has no box "**PyTorch you need.**", see docs/authoring.md, "The solution"'
         box = after[0].split("\n# |---|---|\n")[1]
@@ -90,7 +90,8 @@ def test_every_lesson_has_a_box_with_linked_calls() -> None:
         cells = " ".join(row.split(" | ")[1] for row in rows.splitlines())
         calls = re.findall(r"\[(`[^`]+`)\](?:\[(\w+)\])?", cells)
         named = {key or call for call, key in calls}
-        linked = dict(re.findall(r"^# \[(.+)\]: (https://(?:docs\.pytorch|docs\.python|numpy)\.org/\S+)$", links, re.M))
+        pages = r"https://(?:docs\.pytorch|docs\.python|numpy|triton-lang)\.org/\S+"
+        linked = dict(re.findall(rf"^# \[(.+)\]: ({pages})$", links, re.M))
         assert named == set(linked), lesson.name
 
 

@@ -32,8 +32,8 @@ NAMES = (
     *("torch.linalg.matrix_power", "torch.nn.functional.gumbel_softmax", "torch.nn.Bilinear", "torch.nn.modules.fold"),
 )
 COURSE = read_course(tiny.REPOSITORY)
-WHOLE_SUBJECTS = ("ex29_backward_by_hand", "ex33_shards")
-"""They forbid autograd and `torch.distributed`, which right programs of other exercises use."""
+WHOLE_SUBJECTS = ("ex29_backward_by_hand", "ex33_shards", "ex36_kernel")
+"""They forbid autograd, `torch.distributed` and all products, which right programs of other exercises use."""
 COURSE_NAMES = sorted(
     {
         name

@@ -1,5 +1,7 @@
 """`exercises.exNN_name` is the module `exNN_name`, also with reference parts, and nothing else is in the package."""
 
+import importlib
+import inspect
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,6 +10,7 @@ import pytest
 from autograder.judge import Grader
 from autograder.runner import Runner
 from autograder.worker import PACKAGE
+from autograder.worker.sources import Sources
 from tests.support import tiny
 
 IMPORT = f"from {tiny.FIRST} import running_mean"
@@ -95,3 +98,15 @@ def test_an_error_in_the_imported_file_is_reported_alike(grader: Grader, runner:
 
 def test_the_package_has_the_name_of_the_folder() -> None:
     assert tiny.COURSE.exercises_dir.name == PACKAGE
+
+
+def test_a_library_can_read_the_source_of_a_function() -> None:
+    text = "def double(x):\r\n    return 2 * x  # √4\n"
+    sources = Sources({"ex90_source.py": text.encode()}, {})
+    sources.install()
+    try:
+        found = inspect.getsource(importlib.import_module("ex90_source").double)
+    finally:
+        sources.uninstall()
+    assert found == text.replace("\r\n", "\n")
+    assert sources.get_source("ex91_absent") is None
