@@ -63,12 +63,12 @@
 #
 # And `triton.next_power_of_2(n)` is the smallest power of two that is not below `n`.
 #
-# **Traps.** A mask of the rows alone lets the columns run out. `tl.exp` refuses float16, so convert
-# with `.to(tl.float32)` after the load. A sum of float16 products needs a float32 accumulator: it
-# may pass 65504 on the way. The interpreter of Triton 3.9 multiplies bfloat16 and float64 wrongly in
-# `tl.dot`, so the products here are of float32 and float16. On a GPU, `tl.dot` rounds float32 to TF32
-# unless you add `input_precision="ieee"`. And `torch.empty` holds any numbers: what no program
-# writes stays so. The checks fill it with NaN.
+# **Traps.** A mask of the rows alone lets the columns run out. `tl.exp` refuses float16, so
+# convert with `.to(tl.float32)` after the load. A sum of float16 products needs a float32
+# accumulator: it may pass 65504 on the way. The interpreter of Triton 3.9 multiplies bfloat16 and
+# float64 wrongly in `tl.dot`. So the products here are of float32 and float16. On a GPU, `tl.dot`
+# rounds float32 to TF32 unless you add `input_precision="ieee"`. And `torch.empty` holds any
+# numbers: what no program writes stays so. The checks fill it with NaN.
 #
 # The tutorials of Triton explain both kernels further ("Fused Softmax", "Matrix Multiplication").
 
@@ -172,7 +172,7 @@ def linear_gelu(x: Tensor, weight: Tensor, bias: Tensor, block: int = 16) -> Ten
 # %% [markdown]
 # ## Try
 #
-# Two matrices (1024, 1024) are multiplied with `block=16`. How many numbers does a program read? And
-# all programs together? How many do they read with `block=64`? That is why tiles are large. Then add a
-# mask to the softmax so that row `i` sees the columns up to `i` only. You now have the middle of
-# attention in one kernel, and ex24 shows the rest.
+# Two matrices (1024, 1024) are multiplied with `block=16`. How many numbers does a program read?
+# And all programs together? How many do they read with `block=64`? That is why tiles are large.
+# Then add a mask to the softmax so that row `i` sees the columns up to `i` only. You now have the
+# middle of attention in one kernel, and ex24 shows the rest.
