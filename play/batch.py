@@ -91,7 +91,8 @@ class LayerPages:
         """Append the new keys and values (B, G, T, K) to the pages, and return those of all tokens (B, G, S, K)."""
         for row, (name, new) in enumerate(self._counts.items()):
             self._pages.append(name, key[row, :, -new:].transpose(0, 1), value[row, :, -new:].transpose(0, 1))
-        self.length += key.size(2)
+        _, _, added, _ = key.shape
+        self.length += added
         held = [self._pages.gather(name) for name in self._counts]
         return self._joined(key, [keys for keys, _ in held]), self._joined(value, [values for _, values in held])
 
