@@ -165,6 +165,7 @@ FREE = ("logits of the padding", "logits of the padding in float16", "slope alon
     of=CLASS,
     judge=Like(tolerance=1e-3, likeness=0.2, free=FREE),  # with 200 numbers or more, 0.2 is not chance
     trials=1,
+    requires_any=("first_word", "causal"),
 )
 def test_blocked_for_good(impl, given):
     B, S, T, V, W = given.sizes("B S T V W")

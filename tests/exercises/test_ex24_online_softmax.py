@@ -201,7 +201,7 @@ def test_low_scores(impl, given):
     return shifted(impl, given, -10_000.0)
 
 
-@check("each query has a maximum of its own", points=2, of=FUNCTION, judge=ROUNDED)
+@check("each query has a maximum of its own", points=2, of=FUNCTION, judge=ROUNDED, requires_any=COMPUTED)
 def test_rows_apart(impl, given):
     return shifted(impl, given, 300.0, -200.0, 0.0)
 
