@@ -19,6 +19,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+os.environ["TRITON_INTERPRET"] = "1"  # before Triton is imported: its kernels run as Python, on the CPU
+
 import numpy as np
 import torch
 from torch import Tensor
