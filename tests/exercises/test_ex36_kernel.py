@@ -12,12 +12,16 @@ WORK = Like()  # other checks judge the numbers
 STRANGE = 3
 """What memory outside of the tensors holds. On a GPU it holds any numbers, and none of them is known."""
 
+FAR = 2**20
+"""How many bytes before and after each tensor belong to no other: so what is outside of one is inside of none."""
+
 
 class Memory:
     """What the programs of all kernels read and write while it watches.
 
     A program that leaves the tensors of its kernel reads `STRANGE` there, and what it writes there is lost. Without
-    this, the interpreter would read and write the memory of this process.
+    this, the interpreter would read and write the memory of this process. Kernels work on copies far from each other:
+    where PyTorch happens to put two tensors changes nothing.
     """
 
     def __init__(self):
@@ -28,6 +32,7 @@ class Memory:
         self._read = set()
         self._ranges = []
         self._copies = {}
+        self._kept = []
         self._values = {}
         self._owners = {}
 
@@ -49,12 +54,30 @@ class Memory:
         offsets = [tensor.storage_offset()]
         for size, stride in zip(tensor.shape, tensor.stride(), strict=True):
             offsets = [offset + step * stride for offset in offsets for step in range(size)]
-        device = tensor.untyped_storage().data_ptr()
-        start = self._copies.get(device, device)
+        own = tensor.untyped_storage()
+        start = self._copies.get(own.data_ptr(), own).data_ptr()
         return [start + offset * tensor.element_size() for offset in offsets]
 
     def _of(self, tensor, numbers):
         return tensor.new_tensor([numbers.get(address, 0.0) for address in self._addresses(tensor)]).view(tensor.shape)
+
+    def _apart(self, before, after):
+        """Return an argument of a kernel. A tensor is in a copy of its storage that is `FAR` from all others."""
+        import numpy
+        import torch
+
+        if not (hasattr(after, "untyped_storage") and after.untyped_storage().nbytes()):
+            return after
+        own, storage = before.untyped_storage(), after.untyped_storage()
+        if own.data_ptr() not in self._copies:
+            around = numpy.empty(storage.nbytes() + 2 * FAR, dtype="uint8")
+            inner = torch.frombuffer(around, dtype=torch.uint8, count=storage.nbytes(), offset=FAR)
+            self._copies[own.data_ptr()] = inner.untyped_storage()
+            self._kept.append(own)  # no other tensor gets its address
+            self._ranges.append((inner.data_ptr(), inner.data_ptr() + storage.nbytes()))
+        copy = self._copies[own.data_ptr()]
+        copy.copy_(storage)
+        return after.new_empty(0).set_(copy, after.storage_offset(), after.size(), after.stride())
 
     @contextmanager
     def watching(self):
@@ -65,15 +88,10 @@ class Memory:
         load, store, copied = builder.create_masked_load, builder.create_masked_store, executor._init_args_hst
 
         def arguments(own, args, kwargs):
-            found = copied(own, args, kwargs)
+            found, named = copied(own, args, kwargs)
             self.launches += 1
-            pairs = zip([*args, *kwargs.values()], [*found[0], *found[1].values()], strict=True)
-            for before, after in pairs:
-                if hasattr(after, "untyped_storage"):
-                    storage = after.untyped_storage()
-                    self._copies[before.untyped_storage().data_ptr()] = storage.data_ptr()
-                    self._ranges.append((storage.data_ptr(), storage.data_ptr() + storage.nbytes()))
-            return found
+            found = [self._apart(*pair) for pair in zip(args, found, strict=True)]
+            return found, {name: self._apart(kwargs[name], named[name]) for name in named}
 
         def outside(pointers, mask):
             size = pointers.get_element_ty().primitive_bitwidth // 8
