@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         Same,
         SameInputs,
         Step,
+        Within,
         check,
         checks_in,
         column_of,

@@ -101,7 +101,31 @@ class Dropout:
     rate: float
 
 
-Judge = Same | Like | Raises | Dropout | Callable[[Any, Any], str | None]
+@dataclass(frozen=True)
+class Within:
+    """The observation has many random results of the same call, which are distributed as the reference's.
+
+    It is a list or an array of results, or a dict of such lists. A result is a number, or a list or array of numbers.
+    The mean of each number, and how much it varies, differ from the reference's by at most `standard_errors` of such a
+    difference. So a right program may draw in another order, or from another generator.
+
+    A right program fails by chance once in about 16,000 numbers with 4 standard errors.
+    """
+
+    standard_errors: float = 4.0
+
+    def __post_init__(self) -> None:
+        if not self.standard_errors >= LEAST_ERRORS:
+            raise DeclarationError(
+                f"Within: standard_errors is {self.standard_errors}, expected at least {LEAST_ERRORS:g}: "
+                "with fewer, right programs fail by chance"
+            )
+
+
+LEAST_ERRORS = 3.0
+"""Beyond 3 standard errors is one right result in 370."""
+
+Judge = Same | Like | Raises | Dropout | Within | Callable[[Any, Any], str | None]
 
 
 def _exception_name(kind: object) -> str:
@@ -258,7 +282,7 @@ def _judge_problem(judge: object) -> str:
     """Return why a judge cannot be used: it is no judge, or its name without its parentheses."""
     if isinstance(judge, type):
         return f"judge is the class {judge.__name__}, expected {judge.__name__}() with its parentheses"
-    if judge is None or isinstance(judge, Same | Like | Raises | Dropout) or callable(judge):
+    if judge is None or isinstance(judge, Same | Like | Raises | Dropout | Within) or callable(judge):
         return ""
     return f"judge is {judge!r}, expected a judge like Same() or Raises(), or a function (yours, expected)"
 

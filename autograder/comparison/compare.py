@@ -11,7 +11,7 @@ from pathlib import Path
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from autograder.checks import Dropout, Judge, Like, Raises, Same
+from autograder.checks import Dropout, Judge, Like, Raises, Same, Within
 from autograder.protocol import Array, Opaque, Value
 from autograder.results import Fact
 from autograder.runner import CourseProblem, Observed, Outcome
@@ -105,6 +105,10 @@ def judge_observation(yours: Value, expected: Expected, judge: Judge) -> Differe
             from .float_arrays import judge_dropout  # NumPy, which a check that passes does not need
 
             return judge_dropout(yours, expected, judge)
+        case Within():
+            from .float_arrays import judge_random  # NumPy, which a check that passes does not need
+
+            return judge_random(yours, expected.exact, judge)
     return _custom(judge, yours, expected)
 
 

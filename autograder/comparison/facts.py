@@ -366,6 +366,29 @@ class DropoutActive(Fact):
         return Wording(says, (also,), asks, witnesses="dropped")
 
 
+class DrawnOtherwise(Fact):
+    """The mean of many random results, or else their standard deviation, is not that of the reference's."""
+
+    is_mean: bool
+    count: int = field(compare=False)
+    yours: float = field(compare=False)
+    expected: float = field(compare=False)
+    margin: float = field(compare=False)
+
+    id = "distribution"
+
+    def wording(self) -> Wording:
+        if self.is_mean:
+            asks = "What is the mean by hand? Which step of yours moves it up or down?"
+            says = f"the mean of {self.count} results is {self.yours:.3g}, expected {self.expected:.3g}"
+            return Wording(f"{says}, give or take {self.margin:.1g}", asks=asks)
+        asks = "How much does one result differ from the next? Count the random numbers that go into one of them."
+        if self.yours == 0:
+            asks = "Is every result the same? Each one needs new random numbers."
+        says = f"{self.count} results have a standard deviation of {self.yours:.3g}, expected about {self.expected:.3g}"
+        return Wording(says, asks=asks)
+
+
 # Another shape: which axis is missing, too much, exchanged or too long.
 
 Shape = tuple[int, ...]

@@ -10,16 +10,20 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from autograder.checks import Dropout, Like, Same
+from autograder.checks import Dropout, Like, Same, Within
 from autograder.protocol import ITEM_SIZES, Array, Opaque, Value
 from autograder.results import Fact
+from autograder.runner import CourseProblem
 
 from .compare import SMALLEST_SCALE, TOLERANCES, Difference, Expected, compare, is_floating
 from .facts import (
+    CustomJudgement,
     DeviceDiffers,
+    DrawnOtherwise,
     DroppedTogether,
     DtypeDiffers,
     GradientMissing,
+    Incomparable,
     KeptScaled,
     NoneReturned,
     NotATensor,
@@ -466,3 +470,64 @@ def judge_dropout(yours: Value, expected: Expected, judge: Dropout) -> Differenc
 
 def _without_train(value: Mapping[str, Value]) -> dict[str, Value]:
     return {name: part for name, part in value.items() if name != "train"}
+
+
+LEAST_RESULTS = 50
+"""Fewer results say little about a mean, and nothing about how much they vary."""
+
+
+def judge_random(yours: Value, expected: Value, judge: Within, name: str = "") -> Difference | None:
+    """Judge many random results by the mean and the standard deviation of each number."""
+    if isinstance(expected, dict) and isinstance(yours, dict) and list(yours) == list(expected):
+        parts = (judge_random(yours[key], value, judge, key) for key, value in expected.items())
+        return next((found for found in parts if found is not None), None)
+    mine, theirs = _results(yours), _results(expected)
+    if theirs is None and not isinstance(expected, dict):
+        raise CourseProblem(f"a check with the judge Within returns no list or array of {LEAST_RESULTS} results")
+    if mine is None or theirs is None or mine.shape != theirs.shape:
+        is_list = isinstance(yours, list) and isinstance(expected, list) and len(yours) == len(expected)
+        fact = CustomJudgement("not every result is a number, or an array of the expected shape") if is_list else None
+        return Difference(fact or Incomparable(yours, expected), name)
+    means, centre = (mine.mean(axis=0), theirs.mean(axis=0)), np.median(theirs, axis=0)
+    # How far from the centre the numbers are, as Brown and Forsythe (1974) do: long tails do not mislead that test.
+    far, far_expected = np.abs(mine - centre), np.abs(theirs - centre)
+    for what, pair, values, shown in (
+        ("mean", means, (mine, theirs), means),
+        ("spread", (far.mean(axis=0), far_expected.mean(axis=0)), (far, far_expected), None),
+    ):
+        error = _standard_error(*values)
+        errors = np.nan_to_num(np.abs(pair[0] - pair[1]) / error, nan=np.inf)
+        if errors.max() > judge.standard_errors:
+            at = int(errors.argmax())
+            one, other = shown or (mine.std(axis=0, ddof=1), theirs.std(axis=0, ddof=1))
+            margin = judge.standard_errors * float(error[at])
+            return Difference(
+                DrawnOtherwise(what == "mean", len(theirs), float(one[at]), float(other[at]), margin), name
+            )
+    return None
+
+
+def _standard_error(yours: Numbers, expected: Numbers) -> Numbers:
+    """Return the standard error of the difference of two means, from both samples.
+
+    Yours counts up to nine times the variance of the reference's, so that wild numbers do not excuse themselves.
+    """
+    least = 1e-6 * np.abs(expected).max(axis=0) + np.finfo(float).tiny
+    own, other = yours.var(axis=0, ddof=1), expected.var(axis=0, ddof=1)
+    return np.asarray(np.sqrt((np.fmin(own, 9 * other) + other) / len(expected)) + least)
+
+
+def _results(value: Value) -> Numbers | None:
+    """Return results as an array (results, numbers); None if it is not that, or has too few."""
+    if isinstance(value, Array):
+        made = numbers(value)
+    elif isinstance(value, list):
+        try:
+            made = np.asarray([np.ravel(numbers(row) if isinstance(row, Array) else np.asarray(row)) for row in value])
+        except ValueError:  # rows of several lengths
+            return None
+    else:
+        return None
+    if made.ndim == 0 or len(made) < LEAST_RESULTS or made.dtype.kind not in "biuf" or made.size == 0:
+        return None
+    return made.reshape(len(made), -1).astype(np.float64)

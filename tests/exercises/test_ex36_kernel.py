@@ -32,7 +32,6 @@ class Memory:
         self._read = set()
         self._ranges = []
         self._copies = {}
-        self._kept = []
         self._values = {}
         self._owners = {}
 
@@ -54,8 +53,8 @@ class Memory:
         offsets = [tensor.storage_offset()]
         for size, stride in zip(tensor.shape, tensor.stride(), strict=True):
             offsets = [offset + step * stride for offset in offsets for step in range(size)]
-        own = tensor.untyped_storage()
-        start = self._copies.get(own.data_ptr(), own).data_ptr()
+        own = tensor.untyped_storage().data_ptr()
+        start = self._copies[own][1].data_ptr() if own in self._copies else own
         return [start + offset * tensor.element_size() for offset in offsets]
 
     def _of(self, tensor, numbers):
@@ -63,21 +62,19 @@ class Memory:
 
     def _apart(self, before, after):
         """Return an argument of a kernel. A tensor is in a copy of its storage that is `FAR` from all others."""
-        import numpy
-        import torch
-
-        if not (hasattr(after, "untyped_storage") and after.untyped_storage().nbytes()):
+        if not _has_numbers(after):
             return after
-        own, storage = before.untyped_storage(), after.untyped_storage()
+        own, size = before.untyped_storage(), after.element_size()
         if own.data_ptr() not in self._copies:
-            around = numpy.empty(storage.nbytes() + 2 * FAR, dtype="uint8")
-            inner = torch.frombuffer(around, dtype=torch.uint8, count=storage.nbytes(), offset=FAR)
-            self._copies[own.data_ptr()] = inner.untyped_storage()
-            self._kept.append(own)  # no other tensor gets its address
-            self._ranges.append((inner.data_ptr(), inner.data_ptr() + storage.nbytes()))
-        copy = self._copies[own.data_ptr()]
-        copy.copy_(storage)
-        return after.new_empty(0).set_(copy, after.storage_offset(), after.size(), after.stride())
+            count = own.nbytes() // size
+            around = after.new_empty(count + 2 * FAR // size).untyped_storage()
+            copy = after.new_empty(0).set_(around, FAR // size, (count,), (1,))
+            self._copies[own.data_ptr()] = before.new_empty(0).set_(own, 0, (count,), (1,)), copy
+            self._ranges.append((copy.data_ptr(), copy.data_ptr() + count * size))
+        whole, copy = self._copies[own.data_ptr()]
+        copy.copy_(whole)
+        offset = FAR // size + after.storage_offset()
+        return after.new_empty(0).set_(copy.untyped_storage(), offset, after.size(), after.stride())
 
     @contextmanager
     def watching(self):
@@ -85,13 +82,20 @@ class Memory:
         from triton.runtime import interpreter
 
         builder, executor = interpreter.interpreter_builder, interpreter.GridExecutor
-        load, store, copied = builder.create_masked_load, builder.create_masked_store, executor._init_args_hst
+        load, store = builder.create_masked_load, builder.create_masked_store
+        copied, restored = executor._init_args_hst, executor._restore_args_dev
 
         def arguments(own, args, kwargs):
             found, named = copied(own, args, kwargs)
             self.launches += 1
             found = [self._apart(*pair) for pair in zip(args, found, strict=True)]
             return found, {name: self._apart(kwargs[name], named[name]) for name in named}
+
+        def written_back(_, args, __, kwargs, ___):
+            for one in (*args, *kwargs.values()):
+                if _has_numbers(one):
+                    whole, copy = self._copies[one.untyped_storage().data_ptr()]
+                    whole.copy_(copy)
 
         def outside(pointers, mask):
             size = pointers.get_element_ty().primitive_bitwidth // 8
@@ -122,12 +126,16 @@ class Memory:
             return store(pointers, value, interpreter.TensorHandle(inside, mask.dtype), *rest)
 
         builder.create_masked_load, builder.create_masked_store = watched_load, watched_store
-        executor._init_args_hst = arguments
+        executor._init_args_hst, executor._restore_args_dev = arguments, written_back
         try:
             yield
         finally:
             del builder.create_masked_load, builder.create_masked_store
-            executor._init_args_hst = copied
+            executor._init_args_hst, executor._restore_args_dev = copied, restored
+
+
+def _has_numbers(argument):
+    return hasattr(argument, "untyped_storage") and argument.untyped_storage().nbytes() > 0
 
 
 def run(function, *args, **kwargs):

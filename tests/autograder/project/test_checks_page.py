@@ -30,6 +30,11 @@ WRONG: dict[str, tuple[str, str]] = {
     "untouched": ("sorted(values)", "values.sort() or list(values)"),
     "shifted": ("x - x.max(axis=-1, keepdims=True)", "0.1 * x * x.max()"),
     "dropped": ("nn.Dropout(0.4)", "nn.Dropout(0.1)"),
+    "estimates": ("4 * inside", "3 * inside"),
+    "printed": ("print(i, line)", "print(line)"),
+    "lines": ("line.strip()", "line"),
+    "calls": ("range(times)", "range(times - 1)"),
+    "fields": ("len(set(words))", "len(words)"),
 }
 """What makes the solution wrong for each check of the page."""
 
@@ -80,7 +85,7 @@ def test_the_solution_passes_and_a_wrong_program_fails(name: str) -> None:
 
 def test_every_judge_has_an_example() -> None:
     kinds = {type(check.judge).__name__ for check, _ in EXAMPLES.values()}
-    assert kinds == {"Same", "SameInputs", "Raises", "function", "Like", "Dropout"}
+    assert kinds == {"Same", "SameInputs", "Raises", "function", "Like", "Dropout", "Within"}
 
 
 def test_the_misconceptions_of_the_page_are_patches_of_its_solution(tmp_path: Any) -> None:
