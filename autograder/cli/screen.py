@@ -261,6 +261,10 @@ LOG_WIDTH = 100
 """Columns of a log."""
 
 
+CAN_GO_BACK = os.name != "nt"
+"""Whether lines that were printed can be taken away again."""
+
+
 class KeyProgress:
     """A line on a terminal's stderr that disappears at the end; a sentence now and then in a log, and with `plain`."""
 
@@ -282,14 +286,21 @@ class KeyProgress:
             if not self.plain and _is_terminal():
                 which = f"{number(exercises[0])} " if len(exercises) == 1 else ""
                 self._redraw(f"{which}running the checks")
-                threading.Thread(target=self._count, args=(f"{which}running the checks",), daemon=True).start()
+                self._count(f"{which}running the checks")
 
     def _count(self, text: str) -> None:
         """Redraw a line with the seconds that passed, until there is another line."""
-        while not self._moved_on.wait(1.0):
-            with self._lock:
-                if not self._moved_on.is_set():
-                    self._redraw(f"{text}: {time.monotonic() - self._started:.0f} s")
+        self._moved_on.set()
+        self._moved_on = moved_on = threading.Event()
+        started = time.monotonic()
+
+        def count() -> None:
+            while not moved_on.wait(1.0):
+                with self._lock:
+                    if not moved_on.is_set():
+                        self._redraw(f"{text}: {time.monotonic() - started:.0f} s")
+
+        threading.Thread(target=count, daemon=True).start()
 
     def on_outcomes(self, exercise: str, statuses: "Sequence[tuple[Check, Status]]") -> None:
         """Note which checks pass and fail. They are shown if their mistakes have to wait for a name."""
@@ -313,14 +324,30 @@ class KeyProgress:
             if done == total or time.monotonic() - self._last_shown > EVERY_SECONDS:
                 self._redraw(f"{number(exercise)} comparing with known mistakes: {done} of {total}")
 
+    def on_verdict(self, lines: Sequence[str]) -> None:
+        """Show a verdict, on a terminal where it can be taken away again, while its place is searched for."""
+        with self._lock:
+            if self.plain or not (_is_terminal() and CAN_GO_BACK and sys.stdout.isatty()):
+                return
+            self._take_away()
+            self._lines = len(lines)
+            _write("".join(f"{line}\n" for line in lines))
+            searching = "looking for one change that mends it"
+            self._redraw(searching)
+            self._count(searching)
+
     def close(self) -> None:
         """Clear the line, and the checks that fail: the report follows in their place. Stop reporting."""
         with self._lock:
             self._closed = True
             self._moved_on.set()
-            self._clear()
-            if self._lines and os.name != "nt" and os.environ.get("TERM") != "dumb":
-                _write(f"\x1b[{self._lines}F\x1b[J")
+            self._take_away()
+
+    def _take_away(self) -> None:
+        self._clear()
+        if self._lines and CAN_GO_BACK and os.environ.get("TERM") != "dumb":
+            _write(f"\x1b[{self._lines}F\x1b[J")
+        self._lines = 0
 
     def _redraw(self, text: str) -> None:
         text = cut(text, (columns_of(sys.stderr) or USUAL) - 1)

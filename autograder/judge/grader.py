@@ -176,11 +176,16 @@ class Grader:
         return key
 
     def grade(
-        self, submission: Submission, exercises: Iterable[Exercise] | None = None, runner: Runner | None = None
+        self,
+        submission: Submission,
+        exercises: Iterable[Exercise] | None = None,
+        runner: Runner | None = None,
+        on_verdict: Callable[[Report], None] | None = None,
     ) -> Report:
         """Return the report on a submission. A `runner` that was prepared before saves the wait for it.
 
-        Raises `EnvironmentProblem` when this machine cannot run checks, and `Cancelled` after `cancel`.
+        `on_verdict` is as in `report`. Raises `EnvironmentProblem` when this machine cannot run checks, and `Cancelled`
+        after `cancel`.
         """
         wanted = tuple(exercises) if exercises is not None else self.suite.exercises
         with runner or self.new_runner() as own:
@@ -189,7 +194,7 @@ class Grader:
             try:
                 if self._cancelled:
                     raise Cancelled
-                return self.report(submission, wanted, own)
+                return self.report(submission, wanted, own, on_verdict)
             finally:
                 with self._lock:
                     self._runners.discard(own)

@@ -34,6 +34,7 @@ from autograder.cli import (
     warn,
 )
 from autograder.course import Course, Exercise, UsageError, find_course, left_out, read_course
+from autograder.ending import leaving
 from autograder.progress import (
     ALL_AT_ONCE,
     Command,
@@ -170,7 +171,19 @@ def run(options: argparse.Namespace) -> int:
     seed = course.seed if options.seed is None else options.seed
     submission = read_own(course, folder=options.submission)
     warn(confinement_warning(course, options.submission))
-    with closing(KeyProgress(plain=options.plain)) as line:
+    command = "check" if len(exercises) == 1 else ALL_AT_ONCE
+    seen: list[Report] = []
+
+    def on_verdict(report: Report) -> None:
+        seen.append(report)
+        if own and len(exercises) == 1 and options.json is None:
+            line.on_verdict(_first_look(options, course, report))
+
+    def leave() -> None:
+        for report in seen if own else ():
+            record(course, report, submission.sources, command=command)
+
+    with leaving(leave), closing(KeyProgress(plain=options.plain)) as line:
         line.start([exercise.id for exercise in exercises])
         report = check_submission(
             course,
@@ -180,11 +193,12 @@ def run(options: argparse.Namespace) -> int:
             device=device,
             on_progress=line.on_progress,
             on_outcomes=line.on_outcomes,
+            on_verdict=on_verdict,
             meanwhile=_load_rendering if options.json != "-" else lambda: None,
         )
     if own:
         # Saved before anything is shown, because nobody may read the output to its end.
-        saved = record(course, report, submission.sources, command="check" if len(exercises) == 1 else ALL_AT_ONCE)
+        saved = record(course, report, submission.sources, command=command)
         warn(saved.warning)
         progress = saved.progress
     if not write_json(options.json, report.to_json()):
@@ -192,6 +206,20 @@ def run(options: argparse.Namespace) -> int:
         if own and len(exercises) == 1:
             ask_about(options, course, exercises[0], before.of(exercises[0]), progress.of(exercises[0]))
     return exit_status(report)
+
+
+def _first_look(options: argparse.Namespace, course: Course, report: Report) -> list[str]:
+    """Return the lines of a brief verdict; none where they do not fit on the screen with the line below them."""
+    from autograder.report import glyphs_for, render_exercise  # rich, which other output does not need
+
+    console = make_console(options)
+    with console.capture() as captured:
+        [result] = report.exercises
+        file = course.exercises_dir / f"{result.id}.py"
+        glyphs = glyphs_for(console.encoding)
+        render_exercise(console, result, file_path=file, next_commands=(), glyphs=glyphs, brief=True)
+    lines = captured.get().splitlines()
+    return lines if len(lines) < console.height - 1 else []
 
 
 def _load_rendering() -> None:

@@ -43,13 +43,14 @@ def check_submission(
     device: str = "cpu",
     on_progress: Callable[[str, int, int], None],
     on_outcomes: "OnOutcomes | None" = None,
+    on_verdict: "Callable[[Report], None] | None" = None,
     meanwhile: Callable[[], object] = lambda: None,
 ) -> "Report":
     """Return the report on some exercises of a submission, with evidence.
 
     `on_progress(exercise, done, total)` reports how far a new answer key is, and `on_outcomes(exercise, statuses)` what
-    is known before it. `meanwhile` is called while the worker
-    starts: what the caller needs afterwards can be loaded then.
+    is known before it. `on_verdict(report)` has all but the proof of a place, which is searched for then. `meanwhile`
+    is called while the worker starts: what the caller needs afterwards can be loaded then.
     """
     from autograder.runner import Runner  # only where something runs
 
@@ -71,7 +72,7 @@ def check_submission(
             on_outcomes=on_outcomes,
             budget=SELF_CHECK,
         ) as grader:
-            return grader.grade(submission, exercises, runner)
+            return grader.grade(submission, exercises, runner, on_verdict)
 
 
 def select_exercises(

@@ -323,10 +323,10 @@ def test_entropy_sent(impl, given):
     return {what: stacked(given, deaf, without), "bytes sent": group.sent}
 
 
-def gradients_of(given, ranks, dtype="float32"):
-    """Return gradients of three parameters for each rank, and how many tokens each has."""
+def gradients_of(given, ranks, *more, dtype="float32"):
+    """Return gradients of a few parameters for each rank, those of other shapes too, and how many tokens each has."""
     T, D, F = given.sizes("T D F")
-    shapes = ((T, D), (F,), ())
+    shapes = ((T, D), (F,), *more)
     gradients = [[given.normal(*shape, dtype=dtype) for shape in shapes] for _ in range(ranks)]
     counts = [given.tensor(float(count)) for count in given.distinct(1, 40, ranks)]
     return gradients, counts
@@ -346,7 +346,7 @@ def test_average(impl, given):
 )
 def test_average_equal(impl, given):
     ranks, _ = ranks_of(given)
-    gradients, counts = gradients_of(given, ranks)
+    gradients, counts = gradients_of(given, ranks, ())
     same = [counts[0].clone() for _ in counts]
     return by_rank("gradient", impl.average_gradients(Ring(given, ranks), gradients, same))
 
@@ -513,7 +513,7 @@ def test_scatter_sent(impl, given):
 def calls(given, dtype="float32"):
     """Return functions of a group by name, with their arguments."""
     ranks, K = 3, given.size("K")
-    gradients, counts = gradients_of(given, ranks, dtype)
+    gradients, counts = gradients_of(given, ranks, dtype=dtype)
     shapes = shapes_of(given, ranks, 1)
     return {
         BACK: back(given, ranks, dtype),

@@ -554,6 +554,23 @@ def test_a_terminal_shows_at_once_that_the_checks_run(monkeypatch: pytest.Monkey
     assert stream.getvalue().endswith("\r")
 
 
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_verdict_stands_on_a_terminal_until_the_report_takes_its_place(
+    monkeypatch: pytest.MonkeyPatch, *, terminal: bool
+) -> None:
+    stream = Stream(terminal)
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr(sys, "stdout", Stream(terminal))
+    monkeypatch.setattr(key_progress, "CAN_GO_BACK", True)
+    monkeypatch.setenv("TERM", "xterm")
+    line = KeyProgress(plain=False)
+    line.on_verdict(["The scores are too large.", "ex01.py:3"])
+    line.close()
+    searching = "looking for one change that mends it"
+    shown = f"The scores are too large.\nex01.py:3\n\r{searching}\r{' ' * len(searching)}\r\x1b[2F\x1b[J"
+    assert stream.getvalue() == (shown if terminal else "")
+
+
 def test_a_log_gets_at_most_one_line_in_ten_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress_line, "_last_line", [time.monotonic() - progress_line.LOG_SECONDS])
     assert waited(monkeypatch, terminal=False, plain=False) == "Exercise 01: 3 of 9 known mistakes compared.\n"
@@ -573,7 +590,8 @@ def test_on_a_terminal_the_line_comes_and_goes_and_colours_are_used(failed: Path
     shutil.rmtree(failed / ".course" / "cache")
     text = on_terminal(failed, "check", "1", TERM="xterm-256color")
     assert "comparing with known mistakes" in text
-    assert text.index("running the checks") < text.index("checks pass, ") < text.index("comparing with known mistakes")
+    steps = ("running the checks", "checks pass, ", "comparing with known mistakes", "looking for one change")
+    assert [*steps] == sorted(steps, key=text.index)
     last = re.findall(r"known mistakes: \d+ of \d+", text)[-1]
     after = text[text.rindex(last) + len(last) :]
     assert after.startswith("\r "), "the line is taken away"
