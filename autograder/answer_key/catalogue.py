@@ -59,6 +59,7 @@ class WrongProgram:
     `destroys` says why it may cost most points of the exercise: what of the idea is left.
     With `any_exception` its name is true of every program that raises in the same checks, whatever the exception is.
     `when` has words that the code must use for the name to be true of it, and words that it must not use after `not`.
+    With `of_result` its texts say only what comes out: they are true of every program with the same results.
     With `without_idea` it does everything but what the exercise is about, so it must earn little.
 
     It is the solution with `patches`, or a whole `program` that stands in a file of its own. `moved` says that a patch
@@ -74,6 +75,7 @@ class WrongProgram:
     convention: str = ""
     any_exception: bool = False
     when: tuple[str, ...] = ()
+    of_result: bool = False
     without_idea: bool = False
     destroys: str = ""
     program: str = ""
@@ -112,7 +114,8 @@ def read_catalogue(
             _same_as(entry),
             entry.get("convention", ""),
             entry.get("any_exception", False),
-            tuple(entry.get("when", ())),
+            () if entry.get("when") == RESULT else tuple(entry.get("when", ())),
+            entry.get("when") == RESULT,
             entry.get("without_idea", False),
             entry.get("destroys", ""),
             fitted[id_].program,
@@ -276,6 +279,9 @@ def owners_of(misconception: WrongProgram, solution: str) -> tuple[str, ...]:
 NOT = "not "
 """Begins an entry of `when`: the code must not use the word behind it."""
 
+RESULT = "result"
+"""In place of the words of `when`: the texts are true of every program with the same results."""
+
 _PROGRAM = re.compile(r"[\w-]+\.py")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _CODE = re.compile(r"`([^`]+)`")
@@ -371,8 +377,8 @@ def _problems(fitted: _Fitted, parse: bool) -> Iterable[str]:
         if not isinstance(entry.get(key, False), bool):
             yield f"its {key} is neither true nor false"
     when = entry.get("when", [])
-    if not (isinstance(when, list) and all(isinstance(word, str) and word.strip() for word in when)):
-        yield 'its when is no list of words; write when = ["word", "not word"]'
+    if when != RESULT and not (isinstance(when, list) and all(isinstance(word, str) and word.strip() for word in when)):
+        yield f'its when is no list of words; write when = ["word", "not word"], or when = "{RESULT}"'
     otherwise = f"expected {', '.join(KEYS)}"
     for key in sorted(slips):
         yield f"has {key}, which means nothing here; {suggestion(key, KEYS, otherwise)}"
@@ -387,7 +393,7 @@ def _problems(fitted: _Fitted, parse: bool) -> Iterable[str]:
 def _condition_problems(fitted: _Fitted) -> Iterable[str]:
     """Yield why the words of `when` do not tell a wrong program from the solution."""
     when = fitted.entry.get("when", ())
-    if not when:
+    if not when or when == RESULT:
         return
     right, wrong = (words_of(ast.parse(text)) for text in (fitted.solution, fitted.text))
     has, had = (set().union(*words.values()) for words in (wrong, right))

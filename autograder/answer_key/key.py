@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from autograder.checks import Key
 from autograder.comparison import Expected, is_floating
@@ -42,7 +42,8 @@ class Misconception:
     `owners` has the hashes of the names of the functions and classes that it changes. `convention` says
     whose convention it is, if it is one. `fix` says what its fix looks like, in hashes of the words that it adds and
     removes. With `any_exception`, its name is true of all that raise in the same checks, whatever they raise. Its name
-    is false of code for which the `condition` does not hold. Where the catalogue states it, it is what the name says.
+    is false of code for which the `condition` does not hold. `stated` says what the catalogue states of the name: the
+    `words` of the condition are what it says, or it is true of every program with the same `result`.
     While not all of it has run, `failing` says which checks it probably fails, and `ran` in which of them it has run.
     """
 
@@ -58,7 +59,7 @@ class Misconception:
     fix: str = ""
     any_exception: bool = False
     condition: Condition = ANY
-    is_stated: bool = False
+    stated: Literal["", "words", "result"] = ""
     failing: "Failing | None" = None
     ran: frozenset[str] = frozenset()
 
@@ -142,7 +143,7 @@ def to_record(key: AnswerKey) -> Value:
             **({"any_exception": True} if entry.any_exception else {}),
             **({"uses": sorted(entry.condition.uses)} if entry.condition.uses else {}),
             **({"lacks": sorted(entry.condition.lacks)} if entry.condition.lacks else {}),
-            **({"is_stated": True} if entry.is_stated else {}),
+            **({"stated": entry.stated} if entry.stated else {}),
             **({"unfinished": list(map(sorted, (*entry.failing, entry.ran)))} if entry.failing is not None else {}),
             "trials": [trials[at] for at in entry.outcomes],
             "outcomes": [table.index(outcome) for outcome in entry.outcomes.values()],
@@ -182,7 +183,7 @@ def from_record(record: Any) -> AnswerKey:
                 entry.get("fix", ""),
                 entry.get("any_exception", False),
                 Condition(frozenset(entry.get("uses", ())), frozenset(entry.get("lacks", ()))),
-                entry.get("is_stated", False),
+                entry.get("stated", ""),
                 *_unfinished(*entry.get("unfinished", ())),
             )
             for entry in record["bank"]

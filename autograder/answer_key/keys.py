@@ -13,7 +13,7 @@ from dataclasses import asdict, replace
 from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from autograder.checks import Check, Key, Raises
 from autograder.comparison import Expected, passes
@@ -384,8 +384,10 @@ class Keys:
         for wrong in catalogue:
             known = wrong.id, wrong.name, wrong.explanation, wrong.hint, wrong.same_as, dict[Key, Any]()
             marks, owners, fix, condition = _known_by_source(wrong, solution, contract)
-            changes, stated = (marks, owners, wrong.convention), (wrong.any_exception, condition, bool(wrong.when))
-            entries.append(Misconception(*known, *changes, fix, *stated, failing.get(wrong.id, every)))
+            changes, raised = (marks, owners, wrong.convention), wrong.any_exception
+            stated: Literal["", "words", "result"] = "result" if wrong.of_result else "words" if wrong.when else ""
+            fails = failing.get(wrong.id, every)
+            entries.append(Misconception(*known, *changes, fix, raised, condition, stated, fails))
         return AnswerKey(self.reference(exercise).reference, tuple(entries))
 
     def _run(

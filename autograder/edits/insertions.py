@@ -400,7 +400,7 @@ MOST_NAMES = 8
 MOST_STATEMENTS = 16
 """Statements of the longest block whose statements are moved: each may go to each place."""
 
-EXCHANGED_RANK, PARAMETERS_RANK, MOVED_RANK = 1.0, 1.5, 1.5
+EXCHANGED_RANK, MOVED_RANK = 1.0, 1.5
 
 
 def regrouped(slot: Slot) -> Iterator[Ranked]:
@@ -488,16 +488,6 @@ def exchanged(slot: Slot, text: Text) -> Iterator[tuple[float, Edit]]:
     reads = [(label, part) for label, part in _reads(node) if label in known or label.startswith("self.")]
     for first, second in combinations(list(dict.fromkeys(label for label, _ in reads))[:MOST_NAMES], 2):
         yield EXCHANGED_RANK, _with_exchanged(node.lineno, reads, (first, second), text)
-
-
-def exchanged_parameters(node: ast.FunctionDef, text: Text) -> Iterator[tuple[float, Edit]]:
-    """Yield the body of a function with two of its parameters exchanged."""
-    names = [argument.arg for argument in node.args.args if argument.arg != "self"][:MOST_NAMES]
-    reads = [read for statement in node.body for read in _reads(statement)]
-    read = {label for label, _ in reads}
-    for pair in combinations(names, 2):
-        if not read.isdisjoint(pair):
-            yield PARAMETERS_RANK, _with_exchanged(node.lineno, reads, pair, text)
 
 
 Read = tuple[str, ast.AST]

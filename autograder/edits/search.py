@@ -18,7 +18,6 @@ from autograder.protocol import first_line
 from .insertions import (
     additions,
     exchanged,
-    exchanged_parameters,
     exchanged_words,
     insertions,
     literals,
@@ -378,5 +377,4 @@ def _of_statement(node: ast.stmt, slot: Slot, scope: Scope, text: Text) -> Itera
     yield from exchanged(slot, text)
     yield from on_one_device(slot, text)
     if isinstance(node, ast.FunctionDef):
-        yield from exchanged_parameters(node, text)
         yield from exchanged_words(node, text)

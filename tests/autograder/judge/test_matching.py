@@ -116,7 +116,8 @@ def test_a_name_about_another_function_is_none() -> None:
 def test_equal_results_alone_show_a_name_only_if_they_are_many_and_the_whole_program() -> None:
     own = code("def attend(top_p):\n    return top_p\n")
     assert claim(few(a=1), TOP_P, own, "few") is Certainty.ALIKE
-    assert claim(few(a=1), replace(TOP_P, is_stated=True), own, "few") is Certainty.SHOWN
+    assert claim(few(a=1), replace(TOP_P, stated="words"), own, "few") is Certainty.SHOWN
+    assert claim(few(a=1), replace(TOP_P, stated="result"), own, "few") is Certainty.SHOWN
     assert claim({"a": TYPICAL}, TOP_P, own) is Certainty.ALIKE
     assert claim({"a": TYPICAL}, TOP_P, code("def attend(top_p):\n    return top_p\n", "mark")) is Certainty.SHOWN
 
