@@ -6,7 +6,7 @@ import shutil
 import signal
 import sys
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -14,7 +14,7 @@ from filelock import FileLock
 
 from autograder.answer_key import Keys
 from autograder.judge import Grader
-from autograder.runner import Runner
+from autograder.runner import Runner, SpawnedWorker, WorkerHandle
 from autograder.sandbox import Isolation
 from tests.support import accessibility, tiny
 from tests.support.browser import CHROMIUM, Browser, browser
@@ -140,6 +140,26 @@ def grader(key_cache: Path, forks: Isolation) -> Iterator[Grader]:
     """A grader of the tiny course, under its public seed."""
     with Grader(tiny.SUITE, seed=tiny.COURSE.seed, evidence=True, cache=key_cache, isolation=forks) as made:
         yield made
+
+
+STARTS_ARE_THE_SUBJECT = {"cli", "runner", "sandbox", "worker"}
+"""The rooms whose tests start each worker as a user's machine does: as a process of its own, which loads torch."""
+
+
+@pytest.fixture(autouse=True)
+def _workers_are_forked(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fork the workers of this process that would load torch: that took more than half of the time of such a test."""
+    room = request.path.relative_to(Path(__file__).parent).parts[0]
+    if room in STARTS_ARE_THE_SUBJECT or request.node.get_closest_marker("worker") is None:
+        return
+
+    def started(libraries: Sequence[str] = ()) -> WorkerHandle:
+        if tuple(libraries) == tiny.COURSE.libraries:
+            forks: Isolation = request.getfixturevalue("forks")
+            return forks.start()
+        return SpawnedWorker(libraries)
+
+    monkeypatch.setattr("autograder.runner.runner.SpawnedWorker", started)
 
 
 class Lasting(Runner):
