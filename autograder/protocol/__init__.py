@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         PACKAGE,
         PLAIN,
         PREFIX,
+        PYTHON_OPTIONS,
         RAISE,
         RETURN,
         SCRATCH,

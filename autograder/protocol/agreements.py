@@ -18,6 +18,10 @@ MESSAGE_BYTES = 1 << 16
 """The longest message between the judge, a relay and a zygote: a request or an event in JSON."""
 
 
+PYTHON_OPTIONS = ("-s", "-S", "-P", "-X", "utf8")
+"""How Python starts for a worker: with nothing of its user. `-I` would ignore the fixed order of sets too."""
+
+
 def worker_environment(folder: str) -> dict[str, str]:
     """Return the environment of a worker: one thread, no secrets, a home in `folder`, and a fixed order of sets."""
     return {

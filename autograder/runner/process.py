@@ -19,6 +19,7 @@ from typing import IO, Any, Literal, Protocol
 
 from autograder import ending
 from autograder.protocol import (
+    PYTHON_OPTIONS,
     TRACE_PARTS,
     FrameLimits,
     Frames,
@@ -82,7 +83,7 @@ class SpawnedWorker:
 
     def _started(self) -> "SpawnedWorker":
         self._process = subprocess.Popen(
-            [sys.executable, "-s", "-S", "-P", "-X", "utf8", str(PROGRAM), *self._arguments],
+            [sys.executable, *PYTHON_OPTIONS, str(PROGRAM), *self._arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -29,6 +29,7 @@ from autograder.protocol import (
     MESSAGE_BYTES,
     MOST_BYTES,
     PACKET_FIELDS,
+    PYTHON_OPTIONS,
     SCRATCH,
     SCRATCH_MIB,
     SHIPPED,
@@ -77,7 +78,7 @@ class Launch:
 
     def command(self, channel: int) -> list[str]:
         """Return the command that starts the zygote on a channel, a descriptor that it inherits."""
-        python = [os.path.realpath(sys.executable), "-I", "-S", "-X", "utf8"]
+        python = [os.path.realpath(sys.executable), *PYTHON_OPTIONS]
         zygote = [*python, str(ZYGOTE), str(channel), *arguments_of(self.libraries, package_folders())]
         if not self.outer:
             return zygote

@@ -26,6 +26,7 @@ from autograder.protocol import (
     MESSAGE_BYTES,
     MOST_BYTES,
     PACKET_FIELDS,
+    PYTHON_OPTIONS,
     SCRATCH,
     worker_environment,
     write_all,
@@ -44,7 +45,7 @@ def main() -> None:
     """Start the zygote, and forward packets until either end is closed."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     zygote = str(Path(__file__).with_name("zygote.py"))
-    command = [sys.executable, "-I", "-S", "-X", "utf8", zygote, str(theirs.fileno()), *sys.argv[1:]]
+    command = [sys.executable, *PYTHON_OPTIONS, zygote, str(theirs.fileno()), *sys.argv[1:]]
     process = subprocess.Popen(
         command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, stdout=2, env=worker_environment(SCRATCH)
     )

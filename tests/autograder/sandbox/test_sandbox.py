@@ -416,6 +416,15 @@ def test_a_submission_is_graded_in_it_as_outside(isolation: Isolation, cache: Pa
             assert (confined.isolation, plain.isolation) == ("sandbox", "process")
 
 
+@confines
+def test_the_order_of_sets_is_the_same_in_it_as_outside(isolation: Isolation, cache: Path) -> None:
+    program = [sys.executable, "-c", "print(hash('a'))"]
+    fixed = subprocess.run(program, env={"PYTHONHASHSEED": "0"}, capture_output=True, text=True, check=True).stdout
+    submission = tiny.submitted(tiny.mean_with(f"return x.cumsum(dim=-1) / (count if hash('a') == {fixed} else 1)"))
+    with Grader(tiny.SUITE, seed=1, cache=cache, isolation=isolation) as grader:
+        assert grader.grade(submission).statuses == {"pass"}
+
+
 def test_the_image_of_a_container_has_all_that_a_worker_needs() -> None:
     file = tiny.REPOSITORY / "autograder" / "sandbox" / "confined" / "Containerfile"
     copied = re.findall(r"^COPY autograder/(\S+) /kit/autograder/(\S+)$", file.read_text("utf-8"), re.MULTILINE)
