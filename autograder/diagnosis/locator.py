@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from autograder.answer_key import Misconception
 from autograder.checks import Check, Key, names_any
+from autograder.edits import hashes_of, removed_by
 from autograder.protocol import lines_of, name_hash
 from autograder.results import Certainty, Place
 from autograder.runner import Fault, Observed, Outcome, RecordedTrace, Survey
@@ -44,6 +45,20 @@ def by_statement(
     fewest = min(shared[hash_] for hash_, _ in found)
     lines = sorted((times[hash_] > 1, line) for hash_, line in found if shared[hash_] == fewest)
     return [line for _, line in lines] if not lines[0][0] else []
+
+
+def by_words(entry: Misconception, survey: Survey, source: bytes, functions: Mapping[int, str]) -> Place | None:
+    """Return the line of the only statement that has the words by which a misconception differs from the solution.
+
+    One of the words is a name, and the statement is in a function or class that the misconception changes.
+    """
+    removed, lines = removed_by(entry.fix), lines_of(source)
+    found = []
+    for first, last in survey.running if removed else ():
+        words, names = hashes_of("\n".join(lines[first - 1 : last]))
+        if removed <= words and removed & names and name_hash(_part(functions.get(first))) in entry.owners:
+            found.append(first)
+    return Place("", found[0], functions.get(found[0])) if len(found) == 1 else None
 
 
 def by_value(
@@ -290,6 +305,10 @@ class Locator:
         if entry is not None and survey is not None:
             known = by_statement(entry, self.trials.key.misconceptions, statements, survey, divergence)
         location = location_of(known, divergence, survey, self.trials.source, self._functions(), file)
+        if survey is not None and diagnosis.misconception is not None and (location is None or _is_doubtful(location)):
+            said = by_words(diagnosis.misconception, survey, self.trials.source, self._functions())
+            if said is not None:
+                location = Location(replace(said, file=file), certainty=Certainty.LIKELY)
         if divergence is not None and location is not None and entry is None:
             location = configured(divergence, survey, self.trials.source) or location
         return replace(location, first_mistake=first_mistake) if location is not None else None
@@ -387,6 +406,12 @@ class Locator:
         places = self.trials.survey.places if self.trials.survey else {}
         starts = sorted((lines[0], name) for name, lines in places.items() if lines)
         return dict(_spread(starts, len(self.trials.source.splitlines())))
+
+
+def _is_doubtful(location: Location) -> bool:
+    """Whether a location is no more than the first value that the solution does not make."""
+    divergence = location.divergence
+    return divergence is not None and divergence.state is StepState.UNKNOWN and divergence.factor is None
 
 
 def _part(function: str | None) -> str:

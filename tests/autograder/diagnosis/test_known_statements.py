@@ -2,14 +2,16 @@
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from autograder.answer_key import Misconception, patched, read_catalogue
-from autograder.answer_key.catalogue import marks_of
+from autograder.answer_key.catalogue import marks_of, owners_of
 from autograder.course import find_course, read_course
-from autograder.diagnosis.locator import by_statement, location_of
+from autograder.diagnosis.locator import _spread, by_statement, by_words, location_of
+from autograder.edits import fix_of
 from autograder.results import Certainty
 from autograder.runner import Survey
 from autograder.runner.outcomes import read_survey
@@ -51,6 +53,24 @@ def test_no_misconception_is_shown_on_a_line_that_computes_nothing(catalogue: Pa
                 assert ast.dump(statement.args) not in heads or not statement.decorator_list, name
             else:
                 assert survey_of(wrong).runs(line), name
+
+
+@pytest.mark.parametrize("exercise", ["ex05_attention", "ex14_generation", "ex20_kv_cache"])
+def test_words_that_only_a_mistake_has_tell_its_statement_or_nothing(exercise: str) -> None:
+    solution = (COURSE.solutions_dir / f"{exercise}.py").read_text("utf-8")
+    found = 0
+    for entry in read_catalogue(COURSE.solutions_dir / "misconceptions" / f"{exercise}.toml", solution):
+        wrong = patched(solution, entry)
+        known = replace(entry_of(entry.id, ()), owners=owners_of(entry, solution), fix=fix_of(wrong, solution))
+        here = survey_of(wrong)
+        starts = sorted((lines[0], name) for name, lines in here.places.items() if lines)
+        place = by_words(known, here, wrong.encode(), dict(_spread(starts, len(wrong.splitlines()))))
+        if place is not None:
+            statements = [node for node in ast.walk(ast.parse(wrong)) if isinstance(node, ast.stmt)]
+            [text] = {ast.unparse(node).split("\n")[0] for node in statements if node.lineno == place.line}
+            assert text not in ast.unparse(ast.parse(solution)).split("\n"), entry.id
+            found += 1
+    assert found > 10
 
 
 def test_of_several_statements_the_one_that_fewest_misconceptions_have_is_shown() -> None:
