@@ -16,7 +16,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from autograder.cli import (
     COURSE_SEED,
@@ -62,6 +62,8 @@ from autograder.results import Report
 from autograder.submission import read_own
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from autograder.practice import Question
 
 
@@ -210,16 +212,20 @@ def run(options: argparse.Namespace) -> int:
 
 def _first_look(options: argparse.Namespace, course: Course, report: Report) -> list[str]:
     """Return the lines of a brief verdict; none where they do not fit on the screen with the line below them."""
-    from autograder.report import glyphs_for, render_exercise  # rich, which other output does not need
-
     console = make_console(options)
     with console.capture() as captured:
-        [result] = report.exercises
-        file = course.exercises_dir / f"{result.id}.py"
-        glyphs = glyphs_for(console.encoding)
-        render_exercise(console, result, file_path=file, next_commands=(), glyphs=glyphs, brief=True)
+        _render(console, course, report, next_commands=(), brief=True)
     lines = captured.get().splitlines()
     return lines if len(lines) < console.height - 1 else []
+
+
+def _render(console: "Console", course: Course, report: Report, **how: Any) -> None:
+    """Print the only exercise of a report."""
+    from autograder.report import glyphs_for, render_exercise  # rich, which other output does not need
+
+    [result] = report.exercises
+    file = course.exercises_dir / f"{result.id}.py"
+    render_exercise(console, result, file_path=file, glyphs=glyphs_for(console.encoding), **how)
 
 
 def _load_rendering() -> None:
@@ -261,22 +267,18 @@ def _show_exercise(
     options: argparse.Namespace, course: Course, report: Report, progress: Progress, commands: Sequence[Command]
 ) -> None:
     """Print the result of one exercise, then advice if there is any, and the next commands last."""
-    from autograder.report import glyphs_for, render_exercise  # rich, which other output does not need
-
     console = make_console(options)
-    [result] = report.exercises
-    exercise = course.exercise(result.id)
+    exercise = course.exercise(report.exercises[0].id)
     standing = progress.of(exercise)
     advice = pause_advice(exercise, standing)
     if news := encouragement(standing):
         screen = Screen.of(options)
         screen.line((screen.glyphs.passed, "green"), f" {news}") if not screen.plain else screen.text(news)
-    render_exercise(
+    _render(
         console,
-        result,
-        file_path=course.exercises_dir / exercise.file,
+        course,
+        report,
         next_commands=() if advice else commands,
-        glyphs=glyphs_for(console.encoding),
         plain=options.plain,
         hints_shown=max(standing.hints_shown, 1),
         attempt=standing.attempts,

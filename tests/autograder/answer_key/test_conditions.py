@@ -107,3 +107,12 @@ def test_a_name_that_knows_nothing_of_training_is_false_of_code_that_does_anothe
     own = NORM.replace("return x", "if self.training:\n            return x\n        return x")
     assert not holds(NORM, "summed", *patch, own)
     assert holds(NORM, "summed", *patch, NORM.replace("sqrt(", "dropout(self.training, "))
+
+
+def test_texts_that_say_only_what_comes_out_need_no_words(tmp_path: Path) -> None:
+    file = tmp_path / "ex01.toml"
+    file.write_text(
+        '[norm-sum]\nname = "n"\nexplanation = "e"\nhint = "h"\nfind = ".mean()"\nreplace = ".sum()"\nwhen = "result"\n'
+    )
+    [entry] = read_catalogue(file, NORM)
+    assert (entry.of_result, entry.when) == (True, ())
