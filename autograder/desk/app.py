@@ -38,6 +38,7 @@ from autograder.gradebook import (
     refuse_idle,
     warnings_about,
     withdraw,
+    withdrawable,
 )
 from autograder.report import (
     check_state,
@@ -71,10 +72,10 @@ MOST_SAVED = 1000
 
 KIND_TITLES = {
     "points": "points, in place of its own",
-    "add": "more or fewer points",
+    "add": "add points, or take off",
     "excused": "excused",
-    "extension": "more time: days, or a due date",
-    "handed_in": "the time it was handed in",
+    "extension": "extension: days, or a due date",
+    "handed_in": "handed_in: the time",
     "comment": "a comment",
 }
 
@@ -155,6 +156,7 @@ def application(desk: Desk) -> ASGIApp:
         Route(student, pages.student),
         Route(f"{student}/{{action}}", pages.save, methods=["POST"]),
         Route(f"{student}/void/{{exercise}}/{{check}}", pages.void, methods=["GET", "POST"]),
+        Route(f"{student}/withdraw/{{exercise}}/{{what}}", pages.withdraw, methods=["GET", "POST"]),
         Route("/desk.css", partial(_file, "text/css", render("desk/templates/desk.css.j2"))),
         Route("/desk.js", partial(_file, "text/javascript", (TEMPLATES / "desk.js").read_text("utf-8"))),
         Route("/favicon.ico", partial(_file, "image/x-icon", "")),
@@ -270,7 +272,7 @@ class Pages:
         row = self._row(request)
         claim = next((one for one in row.claims if one.id == request.query_params.get("claim")), None)
         if claim is not None:
-            typed = Typed(claim.exercise, "comment", text=ANSWER.format(check=claim.check), by=self._desk.by)
+            typed = Typed(claim.exercise, "comment", text=ANSWER.format(subject=claim.subject), by=self._desk.by)
         else:
             first = row.failing[0] if row.failing and not row.mark.held else self._abouts(row)[0][0]
             typed = Typed(request.query_params.get("about", first), by=self._desk.by)
@@ -293,10 +295,23 @@ class Pages:
         self._list.refresh()
         row, wanted = self._row(request), Filter.of(request.query_params)
         exercise, check = self._check(request, row)
-        page = partial(self._void_page, exercise=exercise, check=check)
+        cells = {"exercise": exercise.id, "kind": "void", "value": check.id}
+        title = f"{number(exercise.id)}, {check.title} ({points(check.max_score)} points)"
+        return await self._for_everybody(request, row, wanted, cells, title)
+
+    async def withdraw(self, request: Request) -> Response:
+        """Show which marks change if a decision for everybody is taken back, and save that it is."""
+        self._list.refresh()
+        row, wanted = self._row(request), Filter.of(request.query_params)
+        cells = {"exercise": request.path_params["exercise"], "kind": "withdraw", "value": request.path_params["what"]}
+        return await self._for_everybody(request, row, wanted, cells, "Withdraw for everybody")
+
+    async def _for_everybody(
+        self, request: Request, row: Row, wanted: Filter, cells: Mapping[str, str], title: str
+    ) -> Response:
+        page = partial(self._everybody_page, cells=cells, title=title)
         if request.method == "POST":
-            action = partial(self._void, exercise=exercise, check=check)
-            return await self._saved(request, row, wanted, action, page)
+            return await self._saved(request, row, wanted, partial(self._decide_for_everybody, cells=cells), page)
         return page(row, wanted, Typed(by=self._desk.by))
 
     async def _saved(
@@ -313,7 +328,10 @@ class Pages:
             files = {name: value for name, value in form.items() if isinstance(value, UploadFile)}
             once = self._desk.form(fields.get("key", ""))
             if once is None:
-                return _problem("An earlier desk made this form. Load the page again; nothing was saved.", 403)
+                return _problem(
+                    "This desk did not make the form and saved nothing of it. Load the page again to see what counts.",
+                    403,
+                )
             typed = Typed(**{name: fields.get(name, "") for name in vars(Typed())})
             if once not in self._desk.saved:
                 try:
@@ -339,32 +357,34 @@ class Pages:
         course = self._list.course
         words = {name: str(fields.get(name, "")) for name in ("exercise", "kind", "value", "text")}
         cells = {**words, "student": row.mark.student, "by": self._author(fields), "when": now(course)}
+        self._reason(fields, "text")
         made = adjustment(course, self._list.roster, cells)
         append(course, [made], partial(self._refuse_if_decided, row, fields, made))
-        return [f"Saved: {made.sentence}.", *warnings_about(course, made)]
+        return [ended(f"Saved: {made.sentence}"), *warnings_about(course, made)]
 
-    def _void(self, _: Row, fields: Mapping[str, Any], exercise: ExerciseResult, check: CheckResult) -> Sequence[str]:
-        made = self._made_void(exercise, check, text=str(fields.get("text", "")), by=self._author(fields))
+    def _decide_for_everybody(self, _: Row, fields: Mapping[str, Any], cells: Mapping[str, str]) -> Sequence[str]:
+        made = self._made_for_everybody(cells, text=self._reason(fields, "text"), by=self._author(fields))
         known = self._list.adjustments()
         effect, kept = self._list.effect(made), kept_beside(known, [made])
-        append(self._list.course, [made], partial(self._refuse_if_void, fields))
+        append(self._list.course, [made], partial(self._refuse_if_new, fields, made))
         changes = [f"{line}." for line in effect if line[:1] != " "]
         warnings = [*([ended(kept)] if kept else []), *warnings_about(self._list.course, made)]
-        return [f"Saved: {made.sentence}.", *changes, *warnings]
+        return [ended(f"Saved: {made.sentence}"), *changes, *warnings]
 
-    def _made_void(self, exercise: ExerciseResult, check: CheckResult, *, text: str, by: str) -> Adjustment:
-        about = {"student": EVERYBODY, "exercise": exercise.id, "kind": "void", "value": check.id}
-        return adjustment(
-            self._list.course, self._list.roster, {**about, "text": text, "by": by, "when": now(self._list.course)}
-        )
+    def _made_for_everybody(self, cells: Mapping[str, str], *, text: str, by: str) -> Adjustment:
+        course = self._list.course
+        rest = {"student": EVERYBODY, "text": text, "by": by, "when": now(course)}
+        return adjustment(course, self._list.roster, {**cells, **rest})
 
-    def _refuse_if_void(self, fields: Mapping[str, Any]) -> None:
+    def _refuse_if_new(self, fields: Mapping[str, Any], made: Adjustment) -> None:
         """Raise `DecidedMeanwhile` if there are decisions for everybody that the page of a form does not show."""
-        rows = _for_everybody(self._list.adjustments())
+        known = self._list.adjustments()
+        rows = _for_everybody(known)
         before = str(fields.get("seen", ""))
         if before != str(len(rows)):
             new = rows[int(before) :] if before.isdecimal() else rows
             raise DecidedMeanwhile([one.sentence for one in new])
+        refuse_idle(made, known)
 
     def _accept(self, row: Row, fields: Mapping[str, Any]) -> Sequence[str]:
         name, content = fields["upload"]
@@ -389,7 +409,7 @@ class Pages:
                 reason=reason,
                 by=self._author(fields),
             )
-        return [f"Saved: {done.note}.", "The next `course grade` uses it: run it again for this student."]
+        return [ended(f"Saved: {done.note}"), "The next `course grade` uses it: run it again for this student."]
 
     def _take_back(self, row: Row, fields: Mapping[str, Any]) -> Sequence[str]:
         reason = self._reason(fields)
@@ -414,8 +434,8 @@ class Pages:
         if made is not None:
             refuse_idle(made, known)
 
-    def _reason(self, fields: Mapping[str, Any]) -> str:
-        reason = one_line(str(fields.get("reason", ""))).strip()
+    def _reason(self, fields: Mapping[str, Any], name: str = "reason") -> str:
+        reason = one_line(str(fields.get(name, ""))).strip()
         if not reason:
             raise UsageError("the reason is empty, expected a sentence, which the student reads")
         return reason
@@ -480,28 +500,34 @@ class Pages:
         )
         return HTMLResponse(html, status)
 
-    def _void_page(
+    def _everybody_page(
         self,
         row: Row,
         wanted: Filter,
         typed: Typed,
         *,
-        exercise: ExerciseResult,
-        check: CheckResult,
+        cells: Mapping[str, str],
+        title: str,
         status: int = 200,
         problem: str = "",
         meanwhile: Sequence[str] = (),
     ) -> Response:
         known = self._list.adjustments()
-        made = self._made_void(exercise, check, text="its reason", by="somebody")
-        said = [one for one in known.of(EVERYBODY) if one.kind == "void" and one.value == check.id]
-        said = [one for one in said if one.exercise == exercise.id]
+        try:
+            made = self._made_for_everybody(cells, text="its reason", by="somebody")
+        except UsageError:
+            raise HTTPException(404) from None
+        is_void = made.kind == "void"
+        place = (made.exercise, made.kind, made.value)
+        said = [one for one in known.of(EVERYBODY) if (one.exercise, one.kind, one.value) == place]
+        said = said if is_void else withdrawable(made, known)
         html = render(
-            "desk/templates/void.html.j2",
+            "desk/templates/everybody.html.j2",
             **self._common(wanted),
             row=row,
-            exercise=exercise,
-            check=check,
+            made=made,
+            name=title,
+            here=self._link(row, wanted=Filter()),
             back=self._link(row, wanted=wanted),
             key=self._desk.new_form,
             seen=str(len(_for_everybody(known))),
@@ -509,7 +535,8 @@ class Pages:
             problem=problem,
             meanwhile=meanwhile,
             said=said,
-            effect=[] if said else self._list.effect(made),
+            is_open=bool(said) != is_void,
+            effect=self._list.effect(made) if bool(said) != is_void else [],
             kept=kept_beside(known, [made]),
         )
         return HTMLResponse(html, status)

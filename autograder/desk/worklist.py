@@ -20,6 +20,7 @@ from autograder.gradebook import (
     FILE,
     PSEUDONYMS,
     ROSTER_FILE,
+    WHOLE,
     Adjustment,
     Adjustments,
     Graded,
@@ -41,9 +42,9 @@ from autograder.gradebook import (
 from autograder.report import Facts, facts_of, number, one_line, plural, summary_of
 from autograder.submission import Caps, Entry, FileError, Submission, SubmissionError, casefolded, printable, read_plain
 
-# What students ask: each claim is about one check of one student.
+# What students ask: each claim is about one check of one student, or about a whole hand-in.
 
-ANSWER = "Your question about {check}: "
+ANSWER = "Your question about {subject}: "
 """How the reason begins that answers a claim: by it the claim is known to be answered."""
 
 MOST_BYTES = 1 << 20
@@ -70,9 +71,10 @@ class Message:
 
 @dataclass(frozen=True)
 class Claim:
-    """What a student asks about a check.
+    """What a student asks about a check; without one, about the whole hand-in.
 
-    `source` is its file or mail, and `notes` are what to know before answering.
+    `exercise` is then the assignment, or `*`. `source` is its file or mail, and `notes` are what to know before
+    answering.
     """
 
     student: str
@@ -88,9 +90,14 @@ class Claim:
         parts = "\n".join((self.student, self.exercise, self.check, self.question))
         return hashlib.sha256(parts.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
+    @property
+    def subject(self) -> str:
+        """What it is about, in words."""
+        return self.check or "the hand-in"
+
     def is_answered(self, mark: Mark) -> bool:
         """Say whether a decision that counts answers it."""
-        about = ANSWER.format(check=self.check).strip()
+        about = ANSWER.format(subject=self.subject).strip()
         own = mark.final.adjustments if mark.final else ()
         return any((row.is_whole or row.exercise == self.exercise) and about in row.text for row in own)
 
@@ -442,15 +449,21 @@ class Worklist:
         self, message: Message, part: Mapping[str, str], marks: Mapping[tuple[str, str], Mark]
     ) -> tuple[tuple[str, str], Claim]:
         """Return the run and the student of a claim, and the claim. Raises `UsageError` with the reason."""
-        for name in ("student", "exercise", "check"):
+        is_whole = not part.get("check") and part.get("exercise", "") in ("", *self.runs)
+        for name in ("student", _QUESTION) if is_whole else ("student", "exercise", "check"):
             if not part.get(name):
                 raise UsageError(f"it has no {name}; expected a line `{name}: ...` as the feedback page shows it")
-        named, check = part["student"], part["check"]
+        named, check = part["student"], part.get("check", "")
         known = {casefolded(mark.student): mark.student for mark in marks.values()}
         student = known.get(casefolded(named)) or self._by_pseudonym(named)
         if student is None:
             hint = suggestion(named, known.values(), "expected an id of the class")
             raise UsageError(f"there is no student {printable(named)}; {hint}")
+        if is_whole:
+            run, mark = self._hand_in(student, part, marks)
+            exercise = run or WHOLE
+            notes = tuple(_notes(message, part, mark))
+            return (run, student), Claim(student, exercise, "", part[_QUESTION], message.source, notes)
         exercise = resolve_exercise(self.course, part["exercise"]).id
         places = [
             (run, mark, result)
@@ -469,6 +482,21 @@ class Worklist:
         return (run, student), Claim(
             student, exercise, check, part[_QUESTION], message.source, tuple(_notes(message, part, mark))
         )
+
+    def _hand_in(
+        self, student: str, part: Mapping[str, str], marks: Mapping[tuple[str, str], Mark]
+    ) -> tuple[str, Mark]:
+        """Return the run and the mark of a student that a claim without a check is about. Raises `UsageError`."""
+        own = {run: mark for (run, name), mark in marks.items() if name == student}
+        wanted = part.get("exercise") or next(
+            (run for run, mark in own.items() if part.get("report") == claim_digest(mark)), ""
+        )
+        if not wanted and len(own) > 1:
+            raise UsageError(f"it names no assignment; expected a line `exercise: ...` with one of {', '.join(own)}")
+        chosen = wanted or next(iter(own), "")
+        if chosen not in own:
+            raise UsageError(f"there is no mark of {printable(student)}{f' in {chosen}' if chosen else ''}")
+        return chosen, own[chosen]
 
     def _by_pseudonym(self, name: str) -> str | None:
         """Return the student with a pseudonym of the class page; None if there is none. Raises `UsageError`.

@@ -232,8 +232,10 @@ def _others(exercise: ExerciseResult) -> tuple[str, str, list[CheckResult], list
     )
 
 
-def _claims(mark: Mark, exercise: ExerciseResult) -> list[str]:
-    """Return the lines that ask about each check that fails, with an empty line between two."""
+def _claims(mark: Mark, exercise: ExerciseResult | None = None) -> list[str]:
+    """Return the lines that ask about each check that fails, with an empty line between two; or about the hand-in."""
+    if exercise is None:
+        return claim_text(mark).splitlines()
     failed = [check for check in exercise.checks if check_state(check).mark == "failed"]
     return "\n".join(claim_text(mark, exercise, check) for check in failed).splitlines()
 

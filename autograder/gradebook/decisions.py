@@ -103,11 +103,20 @@ class Adjustment:
             "handed_in": f"handed in at {self.value}",
             "extension": f"due {self.value}" if self.due else f"{plural(self.amount, 'day')} more time",
             "comment": "comment" if self.is_whole else f"comment on {self.subject}",
-            "withdraw": f"{self.value or 'everything'} withdrawn for {self.subject}",
+            "withdraw": f"{self.value.replace(' ', ' check ') or 'everything'} withdrawn for {self.subject}",
             "void": f"check {self.value} of {self.subject} is void, and its points are given",
         }[self.kind]
         what = f"{what}, for everybody" if self.is_for_everybody else what
         return one_line(f"{what}, by {self.by} on {self.when}{f': {self.text}' if self.text else ''}")
+
+    @property
+    def target(self) -> str:
+        """Return what a withdrawal of it has as its value: its kind, and of a void check the check too."""
+        return f"void {self.value}" if self.kind == "void" else self.kind
+
+    def takes_back(self, other: "Adjustment") -> bool:
+        """Say whether a withdrawal is about another decision: all of its exercise, its kind, or its void check."""
+        return other.exercise == self.exercise and self.value in ("", other.kind, other.target)
 
     def row(self) -> dict[str, str]:
         """Return it as the cells of its row."""
@@ -181,7 +190,7 @@ def _counting(rows: Iterable[Adjustment]) -> tuple[Adjustment, ...]:
             continue
         seen = {key: one for key, one in everybody.items() if row.is_for_everybody or key not in own}
         for key, (_, one) in (*seen.items(), *(() if row.is_for_everybody else own.items())):
-            if one.exercise == row.exercise and row.value in ("", one.kind):
+            if row.takes_back(one):
                 (everybody if one.is_for_everybody else own).pop(key)
     counting = (*own.values(), *(found for key, found in everybody.items() if key not in own))
     return tuple(row for _, row in sorted(counting, key=lambda found: found[0]))
@@ -189,7 +198,7 @@ def _counting(rows: Iterable[Adjustment]) -> tuple[Adjustment, ...]:
 
 def _place(row: Adjustment) -> str | None:
     """Return the place that a row takes: of rows with the same one, the latest counts."""
-    return f"void {row.value}" if row.kind == "void" else _PLACE.get(row.kind)
+    return row.target if row.kind == "void" else _PLACE.get(row.kind)
 
 
 def adjustments_file(course: Course, file: Path | None) -> Path:
@@ -234,7 +243,7 @@ def adjustment(course: Course, roster: Roster, cells: Mapping[str, str]) -> Adju
     exercise = _exercise(course, cells["exercise"])
     if exercise == WHOLE and kind in ("points", "add", "handed_in") and course.assignments:
         ids = ", ".join(assignment.id for assignment in course.assignments)
-        raise AdjustmentError(f"{WHOLE} means every assignment, and {kind} is for one; expected one of {ids}")
+        raise AdjustmentError(f"{kind} is for one assignment, and not for every one ({WHOLE}); expected one of {ids}")
     amount, due = _value(kind, exercise, cells["value"], zone)
     everybody = cells["student"] == EVERYBODY
     known = {
@@ -267,7 +276,7 @@ def refuse_idle(row: Adjustment, known: Adjustments) -> None:
 
 def withdrawable(row: Adjustment, known: Adjustments) -> list[Adjustment]:
     """Return the decisions that a row takes back."""
-    return [one for one in known.of(row.student) if one.exercise == row.exercise and row.value in ("", one.kind)]
+    return [one for one in known.of(row.student) if row.takes_back(one)]
 
 
 def kept_beside(known: Adjustments, rows: Sequence[Adjustment]) -> str:
@@ -347,13 +356,17 @@ def _value(kind: str, exercise: str, value: str, zone: tzinfo) -> tuple[int, dat
     if kind in ("extension", "handed_in"):
         days, due = days_of(value) if kind == "extension" else None, parse_time(value, zone)
         if re.match(r"ex\d", exercise):
-            raise AdjustmentError(f"{kind} is for all exercises together, expected {WHOLE} or an assignment")
+            one = f"not for exercise {number(exercise)}"
+            raise AdjustmentError(
+                f"{kind} is for all exercises together, {one}; expected a whole assignment, or every one ({WHOLE})"
+            )
         if days is None and due is None:
             days_too = "a number of days, or " if kind == "extension" else ""
             raise AdjustmentError(f"{found}, expected {days_too}a time like 2026-03-08 23:59")
         return days or 0, due
-    if kind == "withdraw" and value not in ("", *KINDS[:-1]):
-        raise AdjustmentError(f"{found}, expected the kind to withdraw, or nothing for all of this exercise")
+    what, _, check = value.partition(" ")
+    if kind == "withdraw" and value not in ("", *KINDS[:-1]) and not (what == "void" and check.isidentifier()):
+        raise AdjustmentError(f"{found}, expected a kind, `void` with a check, or nothing for all of this exercise")
     if kind in ("excused", "comment") and value:
         raise AdjustmentError(f"{found}, expected nothing: {kind} has only a text")
     return 0, None

@@ -652,13 +652,14 @@ def graded_entries(graded: Graded, folder: Path, layout: str | None) -> tuple[En
 
 
 CLAIM = ("student", "exercise", "check", "report", "my question")
-"""What a claim has: a student asks about one check of one report."""
+"""What a claim has: a student asks about one check of one report, or without an exercise about the whole hand-in."""
 
 
-def claim_text(mark: Mark, exercise: ExerciseResult, check: CheckResult) -> str:
-    """Return the lines that a student sends to ask about a check, as Markdown; `course desk --claims` reads them."""
-    values = (mark.student, exercise.id, check.id, claim_digest(mark), "")
-    return "".join(f"- {name}: {value}".rstrip() + "\n" for name, value in zip(CLAIM, values, strict=True))
+def claim_text(mark: Mark, exercise: ExerciseResult | None = None, check: CheckResult | None = None) -> str:
+    """Return the lines that a student sends to ask about a check or a hand-in; `course desk --claims` reads them."""
+    about = (exercise.id, check.id) if exercise is not None and check is not None else (None, None)
+    values = zip(CLAIM, (mark.student, *about, claim_digest(mark), ""), strict=True)
+    return "".join(f"- {name}: {value}".rstrip() + "\n" for name, value in values if value is not None)
 
 
 def claim_digest(mark: Mark) -> str:

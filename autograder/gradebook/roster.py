@@ -220,6 +220,10 @@ class Roster:
         """Return whether a student has this id, ignoring case."""
         return ("id", casefolded(student)) in self._known
 
+    def has_group(self, name: str) -> bool:
+        """Return whether a hand-in with this name is that of a group."""
+        return any(row.group and _is_of_group(name, row.group) for row in self.students)
+
     def owns(self, student: str, clue: Clue) -> bool:
         """Return whether the number or the login of a clue is in this student's row."""
         row = self[student]

@@ -1,6 +1,5 @@
 """Make the page of a graded class, with its tables as CSV files."""
 
-import hashlib
 import re
 import secrets
 import unicodedata
@@ -33,6 +32,7 @@ from .statistics import (
     Pair,
     check_statistics,
     clusters_of,
+    code_digest,
     cohort_of,
     find_cluster,
     mark_summaries,
@@ -193,7 +193,7 @@ def _pairs(
 ) -> tuple[Sequence[Pair], str]:
     """Return pairs of similar submissions, with no name in their lines; and why they were not compared, or "".
 
-    Without the library these are the files with equal bytes.
+    Without the library these are the files that differ at most in comments and blank lines.
     """
     handout = handout_of(course)
     own = {
@@ -205,7 +205,7 @@ def _pairs(
         for student, files in own.items()
     }
     digests = {
-        student: {file: hashlib.sha256(source).hexdigest() for file, source in files.items()}
+        student: {file: code_digest(source.decode("utf-8", "replace")) for file, source in files.items()}
         for student, files in own.items()
     }
     stubs = {file: text.decode("utf-8", "replace") for file, text in handout.files.items() if file.endswith(".py")}

@@ -1,10 +1,10 @@
 """Note a decision about a mark: points, excused, time, a comment.
 
 KIND is one of: {kinds}. STUDENT may be * for everybody, and EXERCISE an
-assignment, or * for all together. The VALUE of void is a check. The row is added to adjustments.csv beside
-course.toml, which counts when marks are read: nothing is graded again. A later row of the same student and exercise
-replaces an earlier one. Rows of add and comment count beside each other. A row of one student counts before one of
-everybody.
+assignment, or * for all together. The VALUE of void is a check; `withdraw void CHECK` takes it back. The row is added
+to adjustments.csv beside course.toml, which counts when marks are read: nothing is graded again. A later row of the
+same student and exercise replaces an earlier one. Rows of add and comment count beside each other. A row of one student
+counts before one of everybody.
 """
 
 import argparse
@@ -62,7 +62,7 @@ def add_options(parser: CommandParser) -> None:
     add("student", nargs="?", metavar="STUDENT", help="the id of a student, or * for everybody")
     add("exercise", nargs="?", metavar="EX", help=f"{parser.exercise}, or * for all together")
     add("kind", nargs="?", metavar="KIND", help="what is decided")
-    add("value", nargs="?", metavar="VALUE", help="points; days or a time of an extension; the time handed in; a check")
+    add("value", nargs="*", metavar="VALUE", help="points; days or a time of an extension; the time handed in; a check")
     add("--text", metavar="TEXT", help="why: the student reads it")
     add("--section", metavar="NAME", help="with *: only the students of this section of the roster")
     add("--where", metavar="misconception=NAME", help="with *: only the students in OUT with this misconception")
@@ -130,7 +130,8 @@ def _new_rows(
     missing = [name for name in ("student", "exercise", "kind") if getattr(options, name) is None]
     if missing:
         raise UsageError(f"course adjust has no {missing[0].upper()}; {FORM}")
-    words = {name: getattr(options, name) or "" for name in ("student", "exercise", "kind", "value", "text")}
+    words = {name: getattr(options, name) or "" for name in ("student", "exercise", "kind", "text")}
+    words["value"] = " ".join(options.value)
     students = _chosen(course, roster, options)
     given = {**words, "by": author(options.by), "when": now(course)}
     if students is not None:
@@ -255,7 +256,7 @@ def _decided(rows: Sequence[Adjustment]) -> Iterator[str]:
 
 def _sentence(row: Adjustment) -> str:
     """Return what a row decides, with the student unless it is for everybody."""
-    return row.sentence if row.is_for_everybody and row.kind != "withdraw" else f"{row.who}: {row.sentence}"
+    return row.sentence if row.is_for_everybody else f"{row.who}: {row.sentence}"
 
 
 def _list(known: Adjustments, student: str | None) -> int:

@@ -374,13 +374,16 @@ class CheckStatistics:
     def remark(self) -> str:
         """What an author should look at; empty if nothing is unusual."""
         enough = self.difficulty.of >= FEWEST
+        both = min(self.difficulty.count, self.difficulty.of - self.difficulty.count) >= 3
         # One or two unexplained failures are chance; the author looks at three, if they are the larger part.
         mostly_unexplained = self.unexplained.count >= 3 and self.unexplained.count * 2 > self.unexplained.of
         remarks = {
             "the grader failed": self.grader > 0,
             "nobody passes": enough and self.difficulty.count == 0,
             "everybody passes": enough and self.difficulty.count == self.difficulty.of,
-            "stronger students fail it more often": self.discrimination is not None and self.discrimination < 0,
+            "stronger students fail it more often": both
+            and self.discrimination is not None
+            and self.discrimination < 0,
             "most failures are unexplained": mostly_unexplained,
         }
         return "; ".join(remark for remark, holds in remarks.items() if holds)
@@ -598,7 +601,8 @@ def pairs_of(
             for other in rest:
                 firsts.pop(other)
                 if shared >= LEAST_SHARED:
-                    similar[first, other].append(Alike(file, (1.0, 1.0), shared, (own, own)))
+                    lines = own, _own_lines(texts[other], stub)
+                    similar[first, other].append(Alike(file, (1.0, 1.0), shared, lines))
         for students, alike in () if equal_alone else _in_file(file, firsts, stub, len(texts)):
             similar[students].append(alike)
     return _one_for_each_group(
@@ -630,8 +634,14 @@ def _own_lines(text: str, stub: str) -> Lines:
     return tuple((at, line) for at, line in lines if line.strip() and line.strip() not in handed_out)
 
 
+def code_digest(text: str) -> str:
+    """Return a digest that is the same for files which differ only in comments and blank lines."""
+    lines = (without_comment(line).rstrip() for line in text.splitlines())
+    return hashlib.sha256("\n".join(line for line in lines if line).encode("utf-8", "replace")).hexdigest()
+
+
 def _in_file(file: str, texts: Mapping[str, str], stub: str, students: int) -> list[tuple[tuple[str, str], Alike]]:
-    """Return the similar pairs of one file; `students` have one, those with the same bytes counted each."""
+    """Return the similar pairs of one file; `students` have one, those with equal code counted each."""
     compare = _library().compare_files
     prints = {student: _fingerprint(file, text) for student, text in texts.items()}
     counts = Counter(hash_ for fingerprint in prints.values() for hash_ in fingerprint.hashes)

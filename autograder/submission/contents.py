@@ -206,6 +206,9 @@ class Students(Protocol):
     def has(self, student: str) -> bool:
         """Say whether a student has this id, or one that differs only in upper and lower case."""
 
+    def has_group(self, name: str) -> bool:
+        """Say whether this is the name of a group of students, as a platform may write it."""
+
 
 def checked_id(name: str, where: object) -> str:
     """Return a student's id in normal form (NFC); raise `SubmissionError` if it cannot be the name of a report."""

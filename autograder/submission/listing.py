@@ -555,6 +555,8 @@ def _student(candidate: Candidate, result: LayoutResult, students: Students | No
     if students.has(own):
         problem = f"{label} would be graded as {printable_name(own)}, and another student on the roster has that id"
         raise SubmissionError(f"{problem}; add the student who handed it in to the roster")
+    if not matches and students.has_group(own):
+        return own
     several = f"fits {', '.join(map(printable_name, matches[:3]))} on the roster" if matches else "is not on the roster"
     result.notes.append(f"{label} {several}; it is graded as {printable_name(own)}")
     return own

@@ -65,6 +65,8 @@ def test_a_question_ends_before_the_signature_and_may_be_quoted() -> None:
     [
         ("Hello", "it has no line like"),
         ("student: bob\nexercise: 1", "it has no check"),
+        ("student: bob\ncheck: values\nmy question: why", "it has no exercise"),
+        ("student: bob", "it has no my question"),
         ("student: bot\nexercise: 1\ncheck: values", "there is no student bot; did you mean bob?"),
         ("student: bob\nexercise: 77\ncheck: values", "77"),
         ("student: bob\nexercise: 1\ncheck: value", "has no check value; did you mean values?"),
@@ -77,6 +79,26 @@ def test_what_cannot_be_matched_is_listed_with_the_reason(tmp_path: Path, text: 
     assert source == "1.txt"
     assert reason in why
     assert all(row.claims == () for row in worklist.rows)
+
+
+def test_a_student_may_ask_about_the_whole_hand_in(tmp_path: Path) -> None:
+    course = classes.graded_class(tmp_path)
+    mark = next(mark for mark in classes.read(course).marks if mark.student == "ada")
+    (tmp_path / "claims.md").write_text(
+        f"{claim_text(mark)} Why late?\n- student: zoe\n- my question: I sent it by mail.\n", "utf-8"
+    )
+    worklist = Worklist(course, tmp_path / "out", claims=tmp_path / "claims.md")
+    worklist.refresh()
+    assert worklist.unmatched == ()
+    [claim] = worklist.find("", "ada").claims
+    assert (claim.exercise, claim.check, claim.question, claim.notes) == ("*", "", "Why late?", ())
+    [missing] = worklist.find("", "zoe").claims
+    assert missing.question == "I sent it by mail."
+    columns = "student,exercise,kind,value,text,by,when\n"
+    answer = "ada,*,comment,,Your question about the hand-in: the clock was wrong.,Grace,2026-03-05 10:00\n"
+    (course / "adjustments.csv").write_text(columns + answer, "utf-8")
+    worklist.refresh()
+    assert worklist.find("", "ada").open_claims == ()
 
 
 def test_a_claim_by_a_pseudonym_of_the_class_page_is_joined_to_its_student(tmp_path: Path) -> None:

@@ -161,7 +161,7 @@ def test_a_form_of_another_desk_is_refused(client: Client, key: str | None, tmp_
     fields = {**client.form("bob"), "exercise": "1", "kind": "points", "value": "3", "text": "why"}
     answer = client.post("bob", {**fields, "key": other.desk.new_form() if key is None else key})
     assert answer.status_code == 403
-    assert "nothing was saved" in answer.text
+    assert "saved nothing of it" in answer.text
     assert client.rows == []
 
 
@@ -253,6 +253,19 @@ def test_a_hand_in_that_was_changed_since_is_not_shown(tmp_path: Path) -> None:
     assert "secret" not in page
 
 
+def test_a_question_about_the_hand_in_stands_beside_the_mark(tmp_path: Path) -> None:
+    claims = tmp_path / "claims.txt"
+    claims.write_text("student: ada\nmy question: Why late?", "utf-8")
+    client = Client(classes.graded_class(tmp_path), claims=claims)
+    assert "the hand-in open claims.txt Why late?" in words(client.get("/questions"))
+    page = client.get("/student/-/ada")
+    assert "A question about the hand-in open claims.txt Why late? Answer it" in words(
+        page.partition("Decisions that")[0]
+    )
+    [claim] = client.desk.worklist.find("", "ada").claims
+    assert "Your question about the hand-in: </textarea>" in client.get(f"/student/-/ada?claim={claim.id}")
+
+
 def test_a_large_class_is_shown_in_parts(tmp_path: Path) -> None:
     names = [f"s{at:03}" for at in range(MOST_ROWS + 20)]
     course = classes.graded_class(tmp_path, None)
@@ -278,8 +291,14 @@ def test_a_term_has_a_row_for_each_assignment(tmp_path: Path) -> None:
         own = classes.report("bob", {"values": "fail"} if at == 0 else {})
         own = replace(own, exercises=(own.exercises[at],))
         classes.write_out(course, term / f"of week {at + 1}", {"bob": own}, assignment=f"week{at + 1}")
-    client = Client(course, out=term)
+    asked = "student: bob\nexercise: week1\nmy question: a\nstudent: bob\nmy question: b"
+    (tmp_path / "claims.txt").write_text(asked, "utf-8")
+    client = Client(course, out=term, claims=tmp_path / "claims.txt")
     assert client.get("/").count('class="row"') == 2
+    assert [(claim.exercise, claim.question) for claim in client.desk.worklist.find("week1", "bob").claims] == [
+        ("week1", "a")
+    ]
+    assert "it names no assignment; expected a line" in client.desk.worklist.unmatched[0][1]
     page = client.get("/student/week1/bob?assignment=week1")
     assert '<option value="week1">the whole assignment' in page
     assert "1 of 1" in page
@@ -324,7 +343,9 @@ def test_a_decision_is_withdrawn_and_the_mark_is_as_before(client: Client) -> No
     before = re.search(r'<p class="total">.*?</p>', client.get("/student/-/fay"))[0]  # type: ignore[index]
     client.decide("fay", "1", "points", "12")
     assert before not in client.get("/student/-/fay")
-    fields = {"exercise": tiny.FIRST, "kind": "withdraw", "value": "points"}
+    fields = {"exercise": tiny.FIRST, "kind": "withdraw", "value": "points", "text": ""}
+    assert client.post("fay", {**client.form("fay"), **fields}).status_code == 400
+    fields["text"] = "a mistake"
     assert client.post("fay", {**client.form("fay"), **fields}).status_code == 303
     assert before in client.get("/student/-/fay")
     answer = client.post("fay", {**client.form("fay"), **fields})
@@ -336,8 +357,8 @@ def test_a_decision_is_withdrawn_and_the_mark_is_as_before(client: Client) -> No
     ("kind", "value", "text", "sentence"),
     [
         ("points", "many", "why", "value is many, expected a number of points"),
-        ("points", "3", "", "text is empty, expected the reason, which the student reads"),
-        ("extension", "3", "why", "extension is for all exercises together"),
+        ("points", "3", "", "the reason is empty, expected a sentence, which the student reads"),
+        ("extension", "3", "why", "extension is for all exercises together, not for exercise 01"),
         ("praise", "", "why", "kind is praise; expected one of points"),
     ],
 )
@@ -548,7 +569,7 @@ def test_a_check_is_made_void_for_everybody_and_the_marks_that_change_stand_befo
     assert "void for everybody" in page
     assert client.desk.worklist.find("", "bob").mark.score > classes.SCORES["bob"]
     page = client.get(f"/student/-/bob/void/{tiny.FIRST}/values")
-    assert f"course adjust '*' {tiny.FIRST} withdraw void" in unescape(page)
+    assert f'href="/student/-/bob/withdraw/{tiny.FIRST}/void%20values"' in page
     assert "<form method" not in page.partition("<main>")[2].partition("</main>")[0]
 
 
@@ -556,9 +577,47 @@ def test_a_void_check_needs_a_reason_and_is_saved_once(client: Client) -> None:
     form = void_form(client)
     refused = void(client, form, text=" ")
     assert refused.status_code == 400
-    assert "text is empty, expected the reason" in words(refused.text)
+    assert "the reason is empty, expected a sentence" in words(refused.text)
     assert [void(client, form).status_code for _ in range(2)] == [303, 303]
     assert len(client.rows) == 1
+
+
+def test_one_void_check_is_taken_back_for_everybody_with_a_reason_and_the_other_stays(client: Client) -> None:
+    assert void(client, void_form(client, "axes"), check="axes").status_code == 303
+    client.get("/")
+    before = client.desk.worklist.find("", "bob").mark.score
+    assert void(client, void_form(client)).status_code == 303
+    address = f"/student/-/bob/withdraw/{tiny.FIRST}/void%20values"
+    page = client.get("/student/-/bob")
+    assert page.count(f'href="{address}"') == 2, "beside the decision and beside the check"
+    page = client.get(address)
+    assert "marks change, by -" in words(page)
+    form = {name: re.search(rf'name="{name}" value="([^"]*)"', page)[1] for name in ("key", "seen")}  # type: ignore[index]
+    refused = client.http.post(address, data={**form, "text": " "}, headers={"Origin": ORIGIN})
+    assert "the reason is empty" in words(refused.text)
+    answer = client.http.post(address, data={**form, "text": "it was right."}, headers={"Origin": ORIGIN})
+    assert answer.status_code == 303
+    assert client.rows[2].startswith(f"*,{tiny.FIRST},withdraw,void values,it was right.,")
+    page = words(client.get(answer.headers["location"]))
+    assert "Saved: void check values withdrawn for exercise 01, for everybody, by Grace Hopper" in page
+    assert "it was right.." not in page
+    assert "check axes of exercise 01 is void" in page
+    assert client.desk.worklist.find("", "bob").mark.score == before
+    page = words(client.get(address))
+    assert "Nothing like that counts for everybody any more" in page
+    assert "Save for everybody" not in page
+
+
+def test_beside_a_decision_for_everybody_it_stands_whose_is_withdrawn(client: Client) -> None:
+    course = read_course(client.course)
+    cells = {"exercise": tiny.FIRST, "kind": "add", "value": "2", "text": "why", "by": "x", "when": now(course)}
+    roster = read_roster(course, None)
+    append(course, [adjustment(course, roster, {**cells, "student": student}) for student in ("*", "bob")])
+    page = words(client.get("/student/-/bob"))
+    assert "Withdraw all 2 for this student" in page
+    assert page.count("Withdraw for everybody") == 1
+    assert "Withdraw for this student" in words(client.get("/student/-/eve"))
+    assert client.http.get(f"/student/-/bob/withdraw/{tiny.FIRST}/praise").status_code == 404
 
 
 def test_what_somebody_decided_about_everybody_meanwhile_is_shown_first(client: Client) -> None:

@@ -147,6 +147,10 @@ def test_everybody_can_read_and_reach_all_of_it(
     for page in ("/", "/student/-/bob", void, "/student/-/zoe", "/questions", "/student/-/nobody"):
         chromium.open(f"{base}{page}", width=width, dark=dark)
         assert chromium.value("document.documentElement.scrollWidth") == width, page
+        outside = (
+            f"[...document.querySelectorAll('table.class td')].map(td => td.getBoundingClientRect().right > {width})"
+        )
+        assert True not in chromium.value(outside), "what to look at is in sight"
         chromium.call("Page.setBypassCSP", enabled=True)
         assert faults(chromium, axe) == [], page
         chromium.call("Page.setBypassCSP", enabled=False)

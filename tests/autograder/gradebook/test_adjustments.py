@@ -191,6 +191,10 @@ HEADER = ",".join(COLUMNS)
         ("ada,01,excused,3,why,Grace,2026-03-09 10:00", ":2: value is 3, expected nothing"),
         ("ada,01,extension,3,why,Grace,2026-03-09 10:00", ":2: extension is for all exercises together"),
         ("*,01,void,,why,Grace,2026-03-09 10:00", ":2: value is empty, expected the name of a check of exercise 01"),
+        (
+            "ada,01,withdraw,praise,why,Grace,2026-03-09 10:00",
+            ":2: value is praise, expected a kind, `void` with a check",
+        ),
         ("*,*,void,values,why,Grace,2026-03-09 10:00", ":2: void is for one check, expected the exercise"),
         ("ada,*,extension,soon,why,Grace,2026-03-09 10:00", ":2: value is soon, expected a number of days"),
     ],
@@ -249,6 +253,12 @@ def test_a_decision_for_everybody_counts_for_each_student_who_is_graded_now_or_l
     assert score(report(4000, 1500, 0, 500), row("bob", "ex02_b", "points", "10"), late) == 7500
     assert Adjustments((own, late)).students == ("ada",)
     assert Adjustments((own, late)).of("*") == Adjustments((own, late)).of("zoe") == (late,)
+
+
+def test_one_void_check_is_withdrawn_and_the_other_stays() -> None:
+    values, axes = row("*", "ex01_a", "void", "values"), row("*", "ex01_a", "void", "axes")
+    assert Adjustments((values, axes, row("*", "ex01_a", "withdraw", "void values"))).of("ada") == (axes,)
+    assert Adjustments((values, axes, row("ada", "ex01_a", "withdraw", "void axes"))).of("ada") == (values,)
 
 
 def test_what_is_withdrawn_for_everybody_leaves_the_decisions_about_one_student() -> None:
@@ -510,6 +520,11 @@ def test_one_command_decides_for_many_and_shows_whose_marks_change(tmp_path: Pat
     run(course, "adjust", "eve", "1", "points", "4", "--text", "x", "--by", "Grace")
     said = run(course, "adjust", "*", "1", "points", "2", "--text", "x", "--by", "Grace")
     assert "1 student has a decision of their own, which counts before the one for everybody: eve" in said
+    run(course, "adjust", "*", "1", "void", "axes", "--text", "x")
+    said = run(course, "adjust", "*", "1", "withdraw", "void", "values", "--text", "x")
+    assert "void check values withdrawn for exercise 01, for everybody, by" in said
+    assert "everybody: " not in said
+    assert "check axes of exercise 01 is void" in run(course, "adjust", "--list")
     run(course, "adjust", "*", "1", "withdraw", "void", "--text", "x")
     run(course, "adjust", "*", "1", "withdraw", "points", "--text", "x")
     run(course, "adjust", "*", "*", "withdraw", "--text", "x")

@@ -355,4 +355,4 @@ def test_an_agreement_for_every_assignment_at_once_is_refused(tmp_path: Path) ->
     assert "the roster has points for ada, which would hold for every assignment" in said
     (course / "roster.csv").unlink()
     said = run(course, "adjust", "ada", "*", "points", "3", "--text", "x", *BY_GRACE, expected=2)
-    assert "* means every assignment, and points is for one; expected one of week1, week2, week3" in said
+    assert "points is for one assignment, and not for every one (*); expected one of week1, week2, week3" in said

@@ -28,6 +28,7 @@ from autograder.instructor.statistics import (
     Share,
     check_statistics,
     clusters_of,
+    code_digest,
     cohort_of,
     find_cluster,
     mark_summaries,
@@ -142,6 +143,8 @@ def test_discrimination_is_the_correlation_with_all_other_checks() -> None:
     assert (by_check[FIRST, "check_2"].discrimination or 0) < -0.9
     assert by_check[FIRST, "check_3"].discrimination is None
     assert "stronger students fail it more often" in by_check[FIRST, "check_2"].remark
+    few = replace(by_check[FIRST, "check_2"], difficulty=Share(FEWEST - 2, FEWEST))
+    assert "stronger" not in few.remark, "two students are chance"
     assert "everybody passes" in by_check[FIRST, "check_3"].remark
     assert by_check[FIRST, "check_1"].quintiles == pytest.approx((0, 0, 0.5, 1, 1))
     assert by_check[FIRST, "check_1"].unexplained == Share(10, 10)
@@ -513,7 +516,7 @@ def test_a_copy_under_other_names_is_found_and_other_ways_are_not() -> None:
 
 
 def digests_of(sources: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, str]]:
-    return {student: {file: f"{hash(text)}" for file, text in files.items()} for student, files in sources.items()}
+    return {student: {file: code_digest(text) for file, text in files.items()} for student, files in sources.items()}
 
 
 STUB = "def part(values, count):\n    raise NotImplementedError\n"
@@ -534,6 +537,15 @@ def test_five_students_with_equal_files_are_one_group_and_need_no_library() -> N
     groups["s3"] = "other"
     [pair] = pairs_of(sources, {}, digests_of(sources), groups, equal_alone=True)
     assert {*pair.students, *pair.others} >= {"c0", "s3"}
+
+
+def test_files_of_a_crowd_that_differ_in_comments_and_blank_lines_are_equal() -> None:
+    sources = {f"c{at}": {"a.py": f"# by c{at}\n" + "\n" * at + WAYS[3]} for at in range(10)}
+    [pair] = pairs_of(sources, {}, digests_of(sources))
+    assert len(pair.others) == 8
+    alike = pair.files[0]
+    assert [text for _, text in alike.lines[0]] == [text for _, text in alike.lines[1]]
+    assert alike.lines[0][0][0] + 1 == alike.lines[1][0][0], "the lines have their own numbers"
 
 
 def test_a_group_of_alike_students_is_one_row_and_one_heading() -> None:

@@ -44,6 +44,12 @@ def test_everybody_can_read_the_page_and_it_asks_for_nothing(
     assert chromium.requests == [class_page.as_uri()]
     assert chromium.said == []
     assert chromium.value("document.documentElement.scrollWidth") == width
+    if width == LAPTOP:
+        wide = "[...document.querySelectorAll('.wide')].filter(one => one.scrollWidth > one.clientWidth).length"
+        assert chromium.value(wide) == 0
+    else:
+        why = "document.querySelector('#stuck tbody tr').cells[3].getBoundingClientRect().right"
+        assert chromium.value(why) <= width
     assert faults(chromium, axe) == []
     ground = chromium.value("getComputedStyle(document.body).backgroundColor")
     assert ground == ("rgb(23, 25, 31)" if dark else "rgb(255, 255, 255)")

@@ -149,6 +149,16 @@ def test_clones_are_recognised_with_the_times_of_their_last_commits(tmp_path: Pa
     assert any("are those of their last commits, and students can set them" in note for note in found.notes)
 
 
+def test_a_hand_in_with_the_name_of_a_group_is_that_of_no_stranger(tmp_path: Path) -> None:
+    for name in ("red", "green"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / FILES[0]).write_text("x = 1\n", "utf-8")
+    roster = Roster((Student("s1", group="red"), Student("s2", group="red")))
+    found = list_submissions(tmp_path, FILES, students=roster)
+    assert [entry.student for entry in found.entries] == ["green", "red"]
+    assert [note for note in found.notes if "roster" in note] == ["green is not on the roster; it is graded as green"]
+
+
 @pytest.mark.worker
 def test_without_the_name_of_the_assignment_a_clone_keeps_its_name_unless_the_roster_knows_the_login(
     tmp_path: Path,
