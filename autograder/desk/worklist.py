@@ -213,7 +213,7 @@ class Row:
             "flagged": any(exercise.flags for exercise in exercises),
             "late": final is not None and bool(final.lateness.days),
             "missing": report is None,
-            "decided": final is not None and bool(final.adjustments),
+            "decided": final is not None and any(row.kind != "handed_in" for row in final.adjustments),
             "asks": bool(self.open_claims),
         }
         return frozenset(name for name, is_so in holds.items() if is_so)

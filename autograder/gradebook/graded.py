@@ -456,7 +456,7 @@ def _misconceptions(mark: Mark) -> set[str]:
 
 
 def effect_of(before: Graded, after: Graded) -> Iterator[str]:
-    """Yield how many marks differ, by how much, the first of them, and those above the maximum; nothing if none."""
+    """Yield how many marks differ, by how much, the first of them, and those below 0 or above the maximum."""
     old = {mark.student: mark for mark in before.marks}
     both = [(old[mark.student], mark) for mark in after.marks if mark.student in old]
     changed = [pair for pair in both if _standing(pair[0]) != _standing(pair[1])]
@@ -465,16 +465,18 @@ def effect_of(before: Graded, after: Graded) -> Iterator[str]:
     scores = [(one.score, two.score) for one, two in changed if one.score is not None and two.score is not None]
     by = sorted(two - one for one, two in scores)
     spread = " to ".join(dict.fromkeys(f"{change / 100:+.2f}" for change in (by[0], by[-1]))) if by else ""
-    count = f"{len(changed)} of {plural(len(both), 'mark')} {'changes' if len(changed) == 1 else 'change'}"
+    count = f"{len(changed)} of {plural(len(both), 'student')} {'gets' if len(changed) == 1 else 'get'} another mark"
     yield f"{count}, by {spread}" if by else count
-    known = [(one.score, two.score) for one, two in both if one.score is not None and two.score is not None]
-    if known:
-        means = [f"{sum(column) / len(known) / 100:.2f}" for column in zip(*known, strict=True)]
+    known = [[mark.score for mark in column if mark.score is not None] for column in zip(*both, strict=True)]
+    if all(known):
+        means = [f"{sum(column) / len(column) / 100:.2f}" for column in known]
         yield f"the mean goes from {means[0]} to {means[1]} of {points(after.policy.maximum)}"
     for one, two in changed[:MOST_LISTED]:
         yield f"  {printable(one.student)}  {_standing(one)} → {_standing(two)}"
     if len(changed) > MOST_LISTED:
         yield f"  and {len(changed) - MOST_LISTED} more"
+    if below := [two.student for _, two in changed if two.score is not None and two.score < 0]:
+        yield f"{plural(len(below), 'mark')} below 0, and they count: {named(below)}"
     most = after.policy.maximum
     if above := [two.student for _, two in changed if two.score is not None and two.score > most]:
         yield f"{plural(len(above), 'mark')} above the maximum of {points(most)}, and they count: {named(above)}"

@@ -17,12 +17,15 @@ from autograder.course import Grading
 from autograder.gradebook import (
     Adjustment,
     Adjustments,
+    Graded,
+    Mark,
     Policy,
     Roster,
     Student,
     adjustment,
     append,
     deadline,
+    effect_of,
     final_of,
     merged,
     read_adjustments,
@@ -71,6 +74,8 @@ def test_points_replace_and_add_adds() -> None:
     assert score(results, row("ada", "ex02_b", "points", "30")) == 7500
     assert score(results, row("ada", "ex02_b", "add", "2"), row("ada", "ex02_b", "add", "-1")) == 6100
     assert score(results, row("ada", "*", "points", "70"), row("ada", "*", "add", "1.5")) == 7150
+    assert score(results, row("ada", "*", "add", "1.5"), row("ada", "*", "points", "70")) == 7150, "in any order"
+    assert score(results, row("ada", "ex02_b", "add", "2"), row("ada", "ex02_b", "points", "20")) == 6700
     assert score(results, row("bob", "*", "points", "70")) == 6000
 
 
@@ -80,6 +85,19 @@ def test_a_later_row_replaces_an_earlier_one_and_a_withdrawal_takes_it_back() ->
     assert score(results, first, second) == 6500
     assert score(results, first, row("ada", "ex02_b", "withdraw", "points")) == 6000
     assert score(results, first, row("ada", "ex02_b", "excused")) == score(results, row("ada", "ex02_b", "excused"))
+
+
+def test_the_effect_counts_students_and_says_when_marks_get_below_0() -> None:
+    def graded(*rows: Adjustment) -> Graded:
+        made = policy(*rows)
+        reports = (report(4000, 0, 0, 0), report(1000, 0, 0, 0), report(None, 0, 0, 0))
+        finals = [final_of(made, name, None, one) for name, one in zip(("ada", "bob", "cem"), reports, strict=True)]
+        return Graded(tiny.COURSE, made, tuple(map(Mark, map(Student, ("ada", "bob", "cem")), reports, finals)))
+
+    lines = [*effect_of(graded(), graded(row("cem", "*", "points", "10")))]
+    assert lines[:2] == ["1 of 3 students gets another mark", "the mean goes from 25.00 to 20.00 of 100"]
+    lines = [*effect_of(graded(), graded(row("bob", "*", "add", "-50")))]
+    assert lines[-1] == "1 mark below 0, and they count: bob"
 
 
 def test_excused_is_neither_zero_nor_missing() -> None:
@@ -466,7 +484,7 @@ def test_one_command_decides_for_many_and_shows_whose_marks_change(tmp_path: Pat
     because = ("--text", "the text was wrong", "--by", "Grace", "--out", "out")
     log = course / "adjustments.csv"
     said = run(course, "adjust", "*", "1", "void", "values", *because, "--try")
-    assert "1 of 4 marks changes, by +17.14" in said
+    assert "1 of 4 students gets another mark, by +17.14" in said
     assert "  bob  60.00 → 77.14" in said
     assert "Nothing is written" in said
     assert not log.exists()
@@ -483,7 +501,7 @@ def test_one_command_decides_for_many_and_shows_whose_marks_change(tmp_path: Pat
     assert ",77.14,100.00," in rows["eve"], "a student who is graded later has the points too"
     assert ",77.14,100.00," in rows["bob"], "the reports are kept, and counted again"
     said = run(course, "adjust", "*", "2", "add", "1", *because, "--section", "B")
-    assert "2 of 4 marks change, by +1.00" in said
+    assert "2 of 4 students get another mark, by +1.00" in said
     assert [line.split(",")[0] for line in log.read_text().splitlines()] == ["student", "*", "bob", "eve"]
     assert "0 rows added" in run(course, "adjust", "*", "2", "add", "1", *because, "--section", "B")
     assert "expected one of A and B" in run(
@@ -500,7 +518,7 @@ def test_one_command_decides_for_many_and_shows_whose_marks_change(tmp_path: Pat
     run(course, "export", "scores", "out", "--section", "A", "--to", "a.csv")
     assert [line.split(",")[0] for line in (course / "a.csv").read_text().splitlines()] == ["student", "ada", "zoe"]
     said = run(course, "adjust", "*", "*", "points", "10", *because)
-    assert "4 of 4 marks change" in said
+    assert "4 of 4 students get another mark" in said
     listed = run(course, "adjust", "--list")
     assert "check values of exercise 01 is void, and its points are given, for everybody, by Grace on" in listed
     run(course, "adjust", "eve", "1", "withdraw", "void", "--text", "x")
