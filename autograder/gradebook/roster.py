@@ -221,6 +221,11 @@ class Roster:
         """Return the students of a group; none if there is no group with this name."""
         return tuple(self._groups.get(group, ()))
 
+    def in_group_of(self, entry: str) -> tuple[str, ...]:
+        """Return the students of the group with the name of a submission; none if there is no such group."""
+        group = next((group for group in self._groups if _is_of_group(entry, group)), "")
+        return self.in_group(group) if entry not in self else ()
+
     def in_section(self, section: str) -> tuple[str, ...]:
         """Return the students of a section. Raises `RosterError` if there is none with this name."""
         students = tuple(row.student for row in self.students if row.section == section)

@@ -1,6 +1,7 @@
 """adjustments.csv: what people decide about marks, from the file to the final score, against a plain computation."""
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -8,6 +9,7 @@ from decimal import Decimal
 from fractions import Fraction
 from math import floor
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given, settings
@@ -29,6 +31,7 @@ from autograder.gradebook import (
     final_of,
     merged,
     read_adjustments,
+    read_times,
     without_effect,
 )
 from autograder.gradebook.decisions import COLUMNS, AdjustmentError
@@ -98,6 +101,29 @@ def test_the_effect_counts_students_and_says_when_marks_get_below_0() -> None:
     assert lines[:2] == ["1 of 3 students gets another mark", "the mean goes from 25.00 to 20.00 of 100"]
     lines = [*effect_of(graded(), graded(row("bob", "*", "add", "-50")))]
     assert lines[-1] == "1 mark below 0, and they count: bob"
+
+
+def test_a_time_is_read_in_the_zone_of_the_course() -> None:
+    course = replace(tiny.COURSE, grading=Grading(zone=ZoneInfo("Europe/Berlin")))
+    cells = {"student": "ada", "exercise": "*", "text": "mail", "by": "Grace", "when": WHEN}
+    for kind, value, shown in (
+        ("handed_in", "2026-11-22 23:00:30 UTC", "handed in at 2026-11-23 00:00:30 (Europe/Berlin)"),
+        ("extension", "2026-11-22 23:00+00:00", "due 2026-11-23 00:00 (Europe/Berlin)"),
+    ):
+        made = adjustment(course, Roster(), {**cells, "kind": kind, "value": value})
+        assert made.sentence.startswith(shown)
+        assert made.row()["value"] == value
+
+
+def test_the_date_of_a_folder_with_the_name_of_a_group_is_that_of_its_members(tmp_path: Path) -> None:
+    roster = Roster(tuple(Student(name, group="Red") for name in ("ada", "bob")))
+    for at, name in enumerate(("ada", "red_4711", "stranger")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "ex01.py").touch()
+        os.utime(tmp_path / name / "ex01.py", (at, at))
+    times = read_times(tmp_path, roster)
+    assert times.found == {"bob": "1970-01-01 00:00:01 UTC", "ada": "1970-01-01 00:00:00 UTC"}
+    assert (times.strangers, times.without) == (("stranger",), ())
 
 
 def test_excused_is_neither_zero_nor_missing() -> None:
