@@ -18,6 +18,7 @@ from autograder.course import Course, UsageError, find_assignment, read_course, 
 from autograder.gradebook import (
     CLAIM,
     FILE,
+    FOLDER,
     PSEUDONYMS,
     ROSTER_FILE,
     Adjustment,
@@ -350,7 +351,7 @@ class Worklist:
         """Return what changes with the files of the grading, of the decisions and of the claims."""
         outs = [self.out, *sorted(file.parent for file in self.out.glob("*/run.json"))]
         graded = [self.root / "course.toml", *(out / name for out in outs for name in ("run.json", "scores.csv"))]
-        decided = [self.root / FILE, self.root / ROSTER_FILE]
+        decided = [self.root / FILE, self.root / ROSTER_FILE, self.root / FOLDER]
         decided += [self._roster_file] if self._roster_file is not None else []
         claims = [self._claims] if self._claims is not None else []
         claims += sorted(self._claims.iterdir()) if self._claims is not None and self._claims.is_dir() else []

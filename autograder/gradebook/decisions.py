@@ -547,6 +547,17 @@ def read_accepted(course: Course, assignment: str = "") -> Accepted:
     return Accepted(folder, {student: tuple(decisions) for student, decisions in held.items() if decisions})
 
 
+def graded_without(course: Course, assignment: str, notes: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """Return the students whose reports, by their `notes`, do not count what is accepted now."""
+    held = read_accepted(course, assignment).decisions
+    ever = {one.note for one in _log(course.root / FOLDER / LOG) if one.file}
+    return tuple(
+        student
+        for student in dict.fromkeys((*notes, *held))
+        if ever.intersection(notes.get(student, ())) != {one.note for one in held.get(student, ())}
+    )
+
+
 def decisions_that_hold(course: Course, assignment: str) -> dict[str, tuple[Decision, ...]]:
     """Return what was accepted for an assignment; without one, also for each of them. Raises `UsageError`."""
     found: dict[str, tuple[Decision, ...]] = {}

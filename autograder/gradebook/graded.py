@@ -40,7 +40,8 @@ from autograder.submission import (
     printable,
 )
 
-from .decisions import FILE, Adjustment, Adjustments, read_accepted, read_adjustments
+from .decisions import FILE, LOG, Adjustment, Adjustments, graded_without, read_accepted, read_adjustments
+from .decisions import FOLDER as ACCEPTED_FOLDER
 from .out import MOST_LISTED, before, harmless, read_run, read_scores, result_digest
 from .policy import Final, Policy, deadline, final_of, missing, policy_of, times_to_look_at
 from .roster import Roster, Student, as_csv, for_groups, named
@@ -243,7 +244,7 @@ def read_graded(
     marks = _marks(
         policy, out, reports, {student: _before(out, student, report) for student, report in reports.items()}
     )
-    return Graded(course, policy, _chosen(marks, students), (*notes, *_left_out(policy, marks)), run)
+    return Graded(course, policy, _chosen(marks, students), (*notes, *_left_out(course, policy, marks)), run)
 
 
 def decided_again(graded: Graded, course: Course, roster: Roster, out: Path, more: Sequence[Adjustment] = ()) -> Graded:
@@ -254,8 +255,8 @@ def decided_again(graded: Graded, course: Course, roster: Roster, out: Path, mor
     policy = policy_of(graded.course, roster, Adjustments((*read_adjustments(course, roster).rows, *more)))
     reports = {mark.student: mark.judged for mark in graded.marks if mark.judged is not None}
     marks = _marks(policy, out, reports, {mark.student: mark.before for mark in graded.marks})
-    others = tuple(note for note in graded.notes if not note.startswith(f"{FILE} "))
-    return replace(graded, policy=policy, marks=tuple(marks), notes=(*others, *_left_out(policy, marks)))
+    others = tuple(note for note in graded.notes if not note.startswith((f"{FILE} ", f"{ACCEPTED_FOLDER}/")))
+    return replace(graded, policy=policy, marks=tuple(marks), notes=(*others, *_left_out(graded.course, policy, marks)))
 
 
 def _marks(
@@ -269,12 +270,19 @@ def _marks(
     return marks + [_absent(policy, student) for student in missing(policy, reports)]
 
 
-def _left_out(policy: Policy, marks: Sequence[Mark]) -> tuple[str, ...]:
+def _left_out(course: Course, policy: Policy, marks: Sequence[Mark]) -> tuple[str, ...]:
     known = {mark.student for mark in marks}
-    notes = tuple(_unknown_checks(policy, [mark.judged for mark in marks if mark.judged is not None]))
+    notes = list(_unknown_checks(policy, [mark.judged for mark in marks if mark.judged is not None]))
+    intake = {mark.student: mark.judged.submission.get("notes", ()) if mark.judged else () for mark in marks}
+    due = graded_without(course, course.assignment.id if course.assignment else "", intake)
+    if due := tuple(student for student in due if student in known):
+        were = "was" if len(due) == 1 else "were"
+        found = f"{ACCEPTED_FOLDER}/{LOG} was changed since {plural(len(due), 'student')} {were} graded"
+        fix = "their marks are those of before; run the same course grade again"
+        notes.append(f"{found}: {named(due)}; {fix}")
     if nowhere := [student for student in policy.adjustments.students if student not in known]:
         return (f"{FILE} has students without a submission, left out: {named(nowhere)}", *notes)
-    return notes
+    return tuple(notes)
 
 
 def _unknown_checks(policy: Policy, reports: Iterable[Report]) -> Iterator[str]:
