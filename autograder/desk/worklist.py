@@ -18,6 +18,7 @@ from autograder.course import Course, UsageError, find_assignment, read_course, 
 from autograder.gradebook import (
     CLAIM,
     FILE,
+    FOLDER,
     PSEUDONYMS,
     ROSTER_FILE,
     WHOLE,
@@ -220,7 +221,7 @@ class Row:
             "flagged": any(exercise.flags for exercise in exercises),
             "late": final is not None and bool(final.lateness.days),
             "missing": report is None,
-            "decided": final is not None and bool(final.adjustments),
+            "decided": final is not None and any(row.kind != "handed_in" for row in final.adjustments),
             "asks": bool(self.open_claims),
         }
         return frozenset(name for name, is_so in holds.items() if is_so)
@@ -357,7 +358,7 @@ class Worklist:
         """Return what changes with the files of the grading, of the decisions and of the claims."""
         outs = [self.out, *sorted(file.parent for file in self.out.glob("*/run.json"))]
         graded = [self.root / "course.toml", *(out / name for out in outs for name in ("run.json", "scores.csv"))]
-        decided = [self.root / FILE, self.root / ROSTER_FILE]
+        decided = [self.root / FILE, self.root / ROSTER_FILE, self.root / FOLDER]
         decided += [self._roster_file] if self._roster_file is not None else []
         claims = [self._claims] if self._claims is not None else []
         claims += sorted(self._claims.iterdir()) if self._claims is not None and self._claims.is_dir() else []

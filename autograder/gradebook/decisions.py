@@ -58,7 +58,7 @@ class Adjustment:
 
     `student` is an id, or `*` for everybody. The `value` of `void` is a check: its points are given to whom it is for.
     `amount` are hundredths of points, or days of an extension; `due` is the moment (UTC) that an extension or a time of
-    submission names.
+    submission names, and people read it in `zone`.
     """
 
     student: str
@@ -70,6 +70,7 @@ class Adjustment:
     when: str
     amount: int = 0
     due: datetime | None = None
+    zone: tzinfo = field(default=UTC, compare=False)
 
     @property
     def subject(self) -> str:
@@ -100,8 +101,8 @@ class Adjustment:
             "points": f"{points(self.amount)} points for {self.subject}",
             "add": f"{self.amount / 100:+g} points for {self.subject}",
             "excused": f"{self.subject} excused",
-            "handed_in": f"handed in at {self.value}",
-            "extension": f"due {self.value}" if self.due else f"{plural(self.amount, 'day')} more time",
+            "handed_in": f"handed in at {self._moment}",
+            "extension": f"due {self._moment}" if self.due else f"{plural(self.amount, 'day')} more time",
             "comment": "comment" if self.is_whole else f"comment on {self.subject}",
             "withdraw": f"{self.value.replace(' ', ' check ') or 'everything'} withdrawn for {self.subject}",
             "void": f"check {self.value} of {self.subject} is void, and its points are given",
@@ -117,6 +118,14 @@ class Adjustment:
     def takes_back(self, other: "Adjustment") -> bool:
         """Say whether a withdrawal is about another decision: all of its exercise, its kind, or its void check."""
         return other.exercise == self.exercise and self.value in ("", other.kind, other.target)
+
+    @property
+    def _moment(self) -> str:
+        """Return the moment that it names, with its time zone; seconds only if there are some."""
+        if self.due is None:
+            return self.value
+        seconds = ":%S" if self.due.second else ""
+        return f"{self.due.astimezone(self.zone):%Y-%m-%d %H:%M{seconds}} ({self.zone})"
 
     def row(self) -> dict[str, str]:
         """Return it as the cells of its row."""
@@ -252,7 +261,7 @@ def adjustment(course: Course, roster: Roster, cells: Mapping[str, str]) -> Adju
         "exercise": exercise,
         "kind": kind,
     }
-    return Adjustment(**{name: one_line(known[name]) for name in COLUMNS}, amount=amount, due=due)
+    return Adjustment(**{name: one_line(known[name]) for name in COLUMNS}, amount=amount, due=due, zone=zone)
 
 
 def append(course: Course, rows: Sequence[Adjustment], before: Callable[[], None] = lambda: None) -> None:
@@ -387,17 +396,22 @@ class Times:
 def read_times(source: Path, roster: Roster) -> Times:
     """Return the times in a JSON of Canvas, a grading worksheet of Moodle, or the dates of the files in a folder.
 
-    The `lms_id` of the roster are the numbers of the platform; in a folder the names are the ids of students. Raises
+    The `lms_id` of the roster are the numbers of the platform; in a folder the names are the ids of students,
+    or those of groups, for all members. Raises
     `AdjustmentError`.
     """
-    known = {row.lms_id: row.student for row in roster.students if row.lms_id}
+    known: dict[str, tuple[str, ...]] = {row.lms_id: (row.student,) for row in roster.students if row.lms_id}
     if source.is_dir():
-        known, rows = {row.student: row.student for row in roster.students}, _dates(source)
+        rows = _dates(source)
+        groups = {name: members for name in rows if (members := roster.in_group_of(name))}
+        known = groups | {row.student: (row.student,) for row in roster.students}
     elif source.suffix.lower() == ".json":
         rows = _canvas_times(source)
     else:
         rows = _moodle_times(source)
-    found = {known[name]: time for name, time in rows.items() if name in known and time}
+    # A folder of their own says more about a member than that of the group.
+    own_last = sorted((name for name, time in rows.items() if name in known and time), key=lambda name: name in roster)
+    found = {student: rows[name] for name in own_last for student in known[name]}
     strangers = tuple(name for name, time in rows.items() if name not in known and time)
     return Times(found, strangers, tuple(row.student for row in roster.students if row.student not in found))
 
@@ -544,6 +558,17 @@ def read_accepted(course: Course, assignment: str = "") -> Accepted:
         kept = [one for one in before if decision.name and one.name != decision.name]
         held[decision.student] = [*kept, decision] if decision.file else kept
     return Accepted(folder, {student: tuple(decisions) for student, decisions in held.items() if decisions})
+
+
+def graded_without(course: Course, assignment: str, notes: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """Return the students whose reports, by their `notes`, do not count what is accepted now."""
+    held = read_accepted(course, assignment).decisions
+    ever = {one.note for one in _log(course.root / FOLDER / LOG) if one.file}
+    return tuple(
+        student
+        for student in dict.fromkeys((*notes, *held))
+        if ever.intersection(notes.get(student, ())) != {one.note for one in held.get(student, ())}
+    )
 
 
 def decisions_that_hold(course: Course, assignment: str) -> dict[str, tuple[Decision, ...]]:

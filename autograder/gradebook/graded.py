@@ -40,7 +40,8 @@ from autograder.submission import (
     printable,
 )
 
-from .decisions import FILE, Adjustment, Adjustments, read_accepted, read_adjustments
+from .decisions import FILE, LOG, Adjustment, Adjustments, graded_without, read_accepted, read_adjustments
+from .decisions import FOLDER as ACCEPTED_FOLDER
 from .out import MOST_LISTED, before, harmless, read_run, read_scores, result_digest
 from .policy import Final, Policy, deadline, final_of, missing, policy_of, times_to_look_at
 from .roster import Roster, Student, as_csv, for_groups, named
@@ -243,7 +244,7 @@ def read_graded(
     marks = _marks(
         policy, out, reports, {student: _before(out, student, report) for student, report in reports.items()}
     )
-    return Graded(course, policy, _chosen(marks, students), (*notes, *_left_out(policy, marks)), run)
+    return Graded(course, policy, _chosen(marks, students), (*notes, *_left_out(course, policy, marks)), run)
 
 
 def decided_again(graded: Graded, course: Course, roster: Roster, out: Path, more: Sequence[Adjustment] = ()) -> Graded:
@@ -254,8 +255,8 @@ def decided_again(graded: Graded, course: Course, roster: Roster, out: Path, mor
     policy = policy_of(graded.course, roster, Adjustments((*read_adjustments(course, roster).rows, *more)))
     reports = {mark.student: mark.judged for mark in graded.marks if mark.judged is not None}
     marks = _marks(policy, out, reports, {mark.student: mark.before for mark in graded.marks})
-    others = tuple(note for note in graded.notes if not note.startswith(f"{FILE} "))
-    return replace(graded, policy=policy, marks=tuple(marks), notes=(*others, *_left_out(policy, marks)))
+    others = tuple(note for note in graded.notes if not note.startswith((f"{FILE} ", f"{ACCEPTED_FOLDER}/")))
+    return replace(graded, policy=policy, marks=tuple(marks), notes=(*others, *_left_out(graded.course, policy, marks)))
 
 
 def _marks(
@@ -269,12 +270,19 @@ def _marks(
     return marks + [_absent(policy, student) for student in missing(policy, reports)]
 
 
-def _left_out(policy: Policy, marks: Sequence[Mark]) -> tuple[str, ...]:
+def _left_out(course: Course, policy: Policy, marks: Sequence[Mark]) -> tuple[str, ...]:
     known = {mark.student for mark in marks}
-    notes = tuple(_unknown_checks(policy, [mark.judged for mark in marks if mark.judged is not None]))
+    notes = list(_unknown_checks(policy, [mark.judged for mark in marks if mark.judged is not None]))
+    intake = {mark.student: mark.judged.submission.get("notes", ()) if mark.judged else () for mark in marks}
+    due = graded_without(course, course.assignment.id if course.assignment else "", intake)
+    if due := tuple(student for student in due if student in known):
+        were = "was" if len(due) == 1 else "were"
+        found = f"{ACCEPTED_FOLDER}/{LOG} was changed since {plural(len(due), 'student')} {were} graded"
+        fix = "their marks are those of before; run the same course grade again"
+        notes.append(f"{found}: {named(due)}; {fix}")
     if nowhere := [student for student in policy.adjustments.students if student not in known]:
         return (f"{FILE} has students without a submission, left out: {named(nowhere)}", *notes)
-    return notes
+    return tuple(notes)
 
 
 def _unknown_checks(policy: Policy, reports: Iterable[Report]) -> Iterator[str]:
@@ -456,7 +464,7 @@ def _misconceptions(mark: Mark) -> set[str]:
 
 
 def effect_of(before: Graded, after: Graded) -> Iterator[str]:
-    """Yield how many marks differ, by how much, the first of them, and those above the maximum; nothing if none."""
+    """Yield how many marks differ, by how much, the first of them, and those below 0 or above the maximum."""
     old = {mark.student: mark for mark in before.marks}
     both = [(old[mark.student], mark) for mark in after.marks if mark.student in old]
     changed = [pair for pair in both if _standing(pair[0]) != _standing(pair[1])]
@@ -465,16 +473,18 @@ def effect_of(before: Graded, after: Graded) -> Iterator[str]:
     scores = [(one.score, two.score) for one, two in changed if one.score is not None and two.score is not None]
     by = sorted(two - one for one, two in scores)
     spread = " to ".join(dict.fromkeys(f"{change / 100:+.2f}" for change in (by[0], by[-1]))) if by else ""
-    count = f"{len(changed)} of {plural(len(both), 'mark')} {'changes' if len(changed) == 1 else 'change'}"
+    count = f"{len(changed)} of {plural(len(both), 'student')} {'gets' if len(changed) == 1 else 'get'} another mark"
     yield f"{count}, by {spread}" if by else count
-    known = [(one.score, two.score) for one, two in both if one.score is not None and two.score is not None]
-    if known:
-        means = [f"{sum(column) / len(known) / 100:.2f}" for column in zip(*known, strict=True)]
+    known = [[mark.score for mark in column if mark.score is not None] for column in zip(*both, strict=True)]
+    if all(known):
+        means = [f"{sum(column) / len(column) / 100:.2f}" for column in known]
         yield f"the mean goes from {means[0]} to {means[1]} of {points(after.policy.maximum)}"
     for one, two in changed[:MOST_LISTED]:
         yield f"  {printable(one.student)}  {_standing(one)} → {_standing(two)}"
     if len(changed) > MOST_LISTED:
         yield f"  and {len(changed) - MOST_LISTED} more"
+    if below := [two.student for _, two in changed if two.score is not None and two.score < 0]:
+        yield f"{plural(len(below), 'mark')} below 0, and they count: {named(below)}"
     most = after.policy.maximum
     if above := [two.student for _, two in changed if two.score is not None and two.score > most]:
         yield f"{plural(len(above), 'mark')} above the maximum of {points(most)}, and they count: {named(above)}"

@@ -101,14 +101,14 @@ def final_of(policy: Policy, student: str, handed_in: datetime | None, report: R
     halves in favour of the student.
     """
     counted = count(policy, student, report)
-    own = policy.adjustments.of(student)
+    own, handed_in = _at_time_of_group(policy, student, handed_in, report)
     if report is None and counted.score is None and not counted.excused and _is_given(policy.roster[student], own):
         counted = Count(0, ((CHECKS, 0),))
     decided = next((row.due for row in _of_kind(own, "handed_in")), None)
-    made = final_score(policy, student, handed_in, counted.score, decided=decided, nothing=report is None)
+    made = final_score(policy, student, decided or handed_in, counted.score, nothing=report is None)
     steps = [*counted.steps, *made.steps[1:]] if counted.score is not None else []
     score = made.score
-    for row in (row for row in own if row.is_whole and row.kind in ("points", "add")):
+    for row in (row for row in (*_of_kind(own, "points"), *_of_kind(own, "add")) if row.is_whole):
         before = 0 if score is None else score
         if row.kind == "points" or score is not None:
             score = row.amount if row.kind == "points" else before + row.amount
@@ -121,6 +121,31 @@ def final_of(policy: Policy, student: str, handed_in: datetime | None, report: R
     notes = (*made.notes, *counted.notes, *(row.sentence for row in own))
     excused = counted.excused and score is None
     return replace(made, score=score, notes=notes, steps=tuple(steps), adjustments=own, excused=excused)
+
+
+def _at_time_of_group(
+    policy: Policy, student: str, handed_in: datetime | None, report: Report | None
+) -> tuple[tuple[Adjustment, ...], datetime | None]:
+    """Return the adjustments that count for a student, and the time (UTC) of the hand-in that counts.
+
+    A time on the roster overrides the time of the download. In a group both are those of the member who handed in, and
+    a time that is decided too. If the hand-in has the name of the group, or no time is known, it is of all members.
+    """
+    own, row = policy.adjustments.of(student), policy.roster[student]
+    by = report.submission.get("handed_in_by") if report is not None else None
+    if not isinstance(by, str):
+        return own, row.handed_in or handed_in
+    members = policy.roster.in_group(row.group) or (student,)
+    handing_in = (by,) if by in policy.roster else members
+    known = max(filter(None, (policy.roster[one].handed_in for one in handing_in)), default=handed_in)
+    decided = _times(policy, handing_in) or (_times(policy, members) if known is None else [])
+    return (*(one for one in own if one.kind != "handed_in"), *decided[-1:]), known
+
+
+def _times(policy: Policy, students: Iterable[str]) -> list[Adjustment]:
+    """Return the times that were decided about students, those for everybody first, then by time."""
+    found = (row for one in students for row in policy.adjustments.of(one) if row.kind == "handed_in" and row.due)
+    return sorted(found, key=lambda row: (not row.is_for_everybody, row.due or datetime.min.replace(tzinfo=UTC)))
 
 
 @dataclass(frozen=True)
@@ -221,8 +246,8 @@ def _with_void_checks(
 
 def _exercise_score(score: int | None, own: Iterable[Adjustment], id_: str, steps: list[tuple[str, int]]) -> int | None:
     """Return the score of an exercise as graded, or as adjusted, and add the adjustments to the steps."""
-    for row in own:
-        if row.exercise == id_ and (row.kind == "points" or (row.kind == "add" and score is not None)):
+    for row in (*_of_kind(own, "points"), *_of_kind(own, "add")):
+        if row.exercise == id_ and (row.kind == "points" or score is not None):
             before = score or 0
             score = row.amount if row.kind == "points" else before + row.amount
             steps.append((row.sentence, score - before))
@@ -291,16 +316,13 @@ def final_score(
     handed_in: datetime | None,
     score: int | None,
     *,
-    decided: datetime | None = None,
     nothing: bool = False,
 ) -> Final:
     """Return the final score: minus the late penalty, plus the points added by hand.
 
-    `score` is None if the grader failed. A time on the roster overrides the time of the download, and one that a person
-    `decided` overrides both. `nothing` says that nothing was handed in, so that no time is missing.
+    `score` is None if the grader failed. `nothing` says that nothing was handed in, so that no time is missing.
     """
     row = policy.roster[student]
-    handed_in = decided or row.handed_in or handed_in
     on_time = nothing and handed_in is None
     lateness = Lateness(0, 0) if on_time else late_penalty(policy, student, handed_in, score or 0)
     notes = [lateness.sentence] if lateness.sentence else []

@@ -175,6 +175,7 @@ class Roster:
     notes: tuple[str, ...] = ()
     _known: Mapping[tuple[str, str], tuple[str, ...]] = field(init=False, repr=False)
     _rows: Mapping[str, Student] = field(init=False, repr=False)
+    _groups: Mapping[str, Sequence[str]] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         known: dict[tuple[str, str], list[str]] = defaultdict(list)
@@ -190,6 +191,11 @@ class Roster:
                     known[key].append(student.student)
         object.__setattr__(self, "_known", {key: tuple(ids) for key, ids in known.items()})
         object.__setattr__(self, "_rows", {student.student: student for student in self.students})
+        groups: dict[str, list[str]] = defaultdict(list)
+        for student in self.students:
+            if student.group:
+                groups[student.group].append(student.student)
+        object.__setattr__(self, "_groups", dict(groups))
 
     def __getitem__(self, student: str) -> Student:
         """Return the row of a student, or an empty row for a student who is not on the roster."""
@@ -205,6 +211,20 @@ class Roster:
     def sections(self) -> tuple[str, ...]:
         """Return the sections of the class, in the order of the alphabet."""
         return tuple(sorted({row.section for row in self.students if row.section}))
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """Return the groups that hand in together."""
+        return tuple(self._groups)
+
+    def in_group(self, group: str) -> tuple[str, ...]:
+        """Return the students of a group; none if there is no group with this name."""
+        return tuple(self._groups.get(group, ()))
+
+    def in_group_of(self, entry: str) -> tuple[str, ...]:
+        """Return the students of the group with the name of a submission; none if there is no such group."""
+        group = next((group for group in self._groups if _is_of_group(entry, group)), "")
+        return self.in_group(group) if entry not in self else ()
 
     def in_section(self, section: str) -> tuple[str, ...]:
         """Return the students of a section. Raises `RosterError` if there is none with this name."""
@@ -439,19 +459,19 @@ def for_groups(entries: Sequence[Entry], roster: Roster, decided: Mapping[str, d
     """Return the submissions with the latest one of each group of the roster for all its members.
 
     It is that of a member, or one with the name of the group, as Moodle writes it. `decided` are the times (UTC) that a
-    person gave for students. If a time is missing where two handed in, each keeps their own.
+    person gave for students; that of a member who handed in nothing else is the time of the group's. If
+    a time is missing where two handed in, each keeps their own.
     """
-    members: dict[str, list[str]] = defaultdict(list)
-    for row in roster.students:
-        if row.group:
-            members[row.group].append(row.student)
     by_student = {entry.student: entry for entry in entries}
     notes, problems = [], []
-    for group, students in members.items():
+    for group in roster.groups:
+        students = roster.in_group(group)
         found = [by_student[student] for student in students if student in by_student]
         found += [entry for entry in entries if entry.student not in roster and _is_of_group(entry.student, group)]
         known = {entry.student: roster[entry.student].handed_in or entry.handed_in for entry in found}
-        times = {student: decided.get(student) or time for student, time in known.items()}
+        others = [decided[student] for student in students if student in decided and student not in by_student]
+        of_group = {entry.student: max(others) for entry in found if others and entry.student not in roster}
+        times = {student: decided.get(student) or of_group.get(student) or time for student, time in known.items()}
         moments = [time for time in times.values() if time is not None]
         if len(found) > 1 and (len(moments) < len(found) or moments.count(max(moments)) > 1):
             fix = "give the times with course adjust or the roster, or take the others out"
@@ -474,6 +494,7 @@ def for_groups(entries: Sequence[Entry], roster: Roster, decided: Mapping[str, d
                 handed_in=known[latest.student],
                 notes=(words, *latest.notes),
                 ordinary=latest.ordinary if earlier else (words, *latest.ordinary),
+                handed_in_by=latest.student,
             )
     in_order = tuple(sorted(by_student.values(), key=lambda entry: entry.student))
     return GroupHandIns(in_order, tuple(notes), tuple(problems))

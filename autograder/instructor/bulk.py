@@ -189,7 +189,8 @@ def submission_facts(submission: Submission) -> dict[str, object]:
     """Return what the report of a submission says about it."""
     facts = {"student": submission.student, "digest": submission.digest, "notes": list(submission.notes)}
     ordinary = {"ordinary": list(submission.ordinary)} if submission.ordinary else {}
-    return {**facts, **ordinary, **({"found": list(submission.found)} if submission.held else {})}
+    group = {"handed_in_by": submission.handed_in_by} if submission.handed_in_by else {}
+    return {**facts, **ordinary, **group, **({"found": list(submission.found)} if submission.held else {})}
 
 
 def conditions_of(course: Course, *, seed: int, device: str, isolation: str) -> Conditions:

@@ -3,8 +3,9 @@
 import re
 import secrets
 import unicodedata
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import quote
 
@@ -53,19 +54,44 @@ def keep_names(_student: str, text: str) -> str:
 
 
 def hider(graded: Graded, names: Mapping[str, str]) -> Callable[[str, str], str]:
-    """Return a function that hides a student's name in their text; `names` has the pseudonyms by student."""
-    patterns = {mark.student: _pattern(mark.row) for mark in graded.marks}
+    """Return a function that hides a student's name in their text, and the ids and full names of all others.
+
+    `names` has the pseudonyms by student.
+    """
+    patterns = {mark.student: _pattern(mark.row, *re.findall(r"\w+", mark.row.name)) for mark in graded.marks}
+    others: dict[str, list[tuple[re.Pattern[str], str]]] = defaultdict(list)
+    for mark in graded.marks:
+        for name in _names(mark.row):
+            if (pattern := _pattern(Student(name))) is not None:
+                others[_words(name)[0]].append((pattern, names[mark.student]))
+        if mark.row.group and (words := _words(mark.row.group)):
+            pattern = re.compile(rf"(?:for )?group {re.escape(mark.row.group)}(?![^\W_])", re.IGNORECASE)
+            others[words[0]].append((pattern, "for their group"))
 
     def hide(student: str, text: str) -> str:
-        pattern = patterns.get(student)
-        return pattern.sub(names[student], unicodedata.normalize("NFC", text)) if pattern is not None else text
+        text = unicodedata.normalize("NFC", text)
+        if (own := patterns.get(student)) is not None:
+            text = own.sub(names[student], text)
+        found = [one for word in dict.fromkeys(_words(text)) for one in others.get(word, ())]
+        for pattern, name in sorted(found, key=lambda one: -len(one[0].pattern)):
+            text = pattern.sub(name, text)
+        return text
 
     return hide
 
 
-def _pattern(row: Student) -> re.Pattern[str] | None:
+def _names(row: Student) -> tuple[str, ...]:
+    """Return the names of a student that nobody else has, with a letter or digit."""
+    return tuple(filter(_words, dict.fromkeys((row.student, row.name, row.login, row.email, row.lms_id))))
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[^\W_]+", unicodedata.normalize("NFC", text).casefold())
+
+
+def _pattern(row: Student, *parts_of_name: str) -> re.Pattern[str] | None:
     """Return a pattern of all names of a student, the longest first."""
-    parts = {row.student, row.name, row.login, row.email, row.lms_id, *re.findall(r"\w+", row.name)}
+    parts = {*_names(row), *parts_of_name}
     parts = {unicodedata.normalize("NFC", part) for part in parts}
     long_enough = (part for part in parts if len(part) >= (_SHORTEST_NUMBER if part.isdigit() else _SHORTEST))
     wanted = sorted(long_enough, key=lambda part: (-len(part), part))
@@ -153,15 +179,15 @@ def make_class_page(
     findings = Findings(
         folder=name,
         room=room,
-        stuck=stuck_students(room),
+        stuck=[replace(row, why=hide("", row.why)) for row in stuck_students(room)],
         why=misconceptions_of(room, course, hide),
         figures=check_statistics(room),
-        clusters=clusters_of(room),
+        clusters=[replace(one, message=hide("", one.message)) for one in clusters_of(room)],
         pairs=pairs,
         not_compared=not_compared,
         marks=mark_summaries(graded),
         looks=[(room.names[student], hide(student, why)) for student, why in summary.need_a_look],
-        notes=[*hint, *_other(graded)],
+        notes=[*hint, *(hide("", sentence) for sentence in _other(graded))],
     )
     folder, file = out / name, out / f"{name}.html"
     folder.mkdir(exist_ok=True)

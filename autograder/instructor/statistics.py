@@ -203,7 +203,7 @@ class MarkSummary:
 def mark_summaries(graded: Graded) -> tuple[MarkSummary, ...]:
     """Return the final marks of everybody, of each section if there are several, and by who decided about a student.
 
-    A decision for everybody does not count, and a student about whom two people decided counts for both.
+    Neither a decision for everybody nor a time counts. A student about whom two people decided counts for both.
     """
     sections: dict[str, list[int | None]] = defaultdict(list)
     for mark in graded.marks:
@@ -215,7 +215,7 @@ def mark_summaries(graded: Graded) -> tuple[MarkSummary, ...]:
     people: dict[str, list[int | None]] = defaultdict(list)
     for mark in graded.marks:
         own = mark.final.adjustments if mark.final is not None else ()
-        for by in {row.by for row in own if not row.is_for_everybody}:
+        for by in {row.by for row in own if not row.is_for_everybody and row.kind != "handed_in"}:
             people[by].append(mark.score)
     decided = [(f"decided by {one_line(by)}", scores) for by, scores in sorted(people.items())]
     return tuple(

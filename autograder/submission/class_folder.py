@@ -52,7 +52,8 @@ class Entry:
 
     `student` names the report. `notes` are sentences about how the submission was chosen, and `ordinary` those of them
     that nothing can be lost by. `accepted` are single files that take the place of those with their names, also of a
-    notebook in the place of a module; `decisions` say who accepted what, and why.
+    notebook in the place of a module; `decisions` say who accepted what, and why. `handed_in_by` names whose hand-in it
+    is, if it is that of a group.
     """
 
     student: str
@@ -64,6 +65,7 @@ class Entry:
     accepted: tuple[HandInPart, ...] = ()
     decisions: tuple[str, ...] = ()
     ordinary: tuple[str, ...] = ()
+    handed_in_by: str = ""
 
     def read(self, files: Sequence[str], caps: Caps) -> Submission:
         """Return the submission. If it cannot be read at all, it has no files, and a note that says why."""
@@ -83,7 +85,8 @@ class Entry:
         gone = {*submission.doubts.values()} - {*doubts.values()}
         left = tuple(note for note in submission.notes if note not in gone)
         notes, ordinary = (*self.decisions, *self.notes, *left), (*self.ordinary, *submission.ordinary)
-        return replace(submission, notes=notes, ordinary=ordinary, doubts=doubts)
+        by = self.handed_in_by
+        return replace(submission, notes=notes, ordinary=ordinary, doubts=doubts, handed_in_by=by)
 
     def stamp(self) -> str:
         """Return a digest of names, sizes and times of everything to read: if it is equal, nothing has changed.
@@ -91,7 +94,9 @@ class Entry:
         It opens no file, follows no link, and visits no more files and folders than reading does.
         """
         state = hashlib.sha256(
-            repr((self.student, self.handed_in, self.notes, self.decisions)).encode("utf-8", "surrogatepass")
+            repr((self.student, self.handed_in, self.notes, self.decisions, self.handed_in_by)).encode(
+                "utf-8", "surrogatepass"
+            )
         )
         state.update(self.handout.digest.encode())
         for part in (*(self.parts or (HandInPart(self.path),)), *self.accepted):

@@ -327,7 +327,8 @@ class Submission:
     of the files could be read, `found` has the names and sizes of the files that are there. `doubts` has a sentence for
     each expected file without work, or with less, for which another file that was not read has work: a person decides.
     `left` has sentences about work on an expected file that is in it, and that Python never sees. `ordinary` are the
-    notes about what many students do, and nothing can be lost by.
+    notes about what many students do, and nothing can be lost by. `handed_in_by` names whose hand-in it is, if it is
+    that of a group.
     """
 
     student: str
@@ -342,6 +343,7 @@ class Submission:
     doubts: Mapping[str, str] = field(default_factory=dict)
     left: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     ordinary: tuple[str, ...] = ()
+    handed_in_by: str = ""
 
     @property
     def held(self) -> bool:

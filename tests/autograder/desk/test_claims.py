@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from autograder.course import UsageError
-from autograder.desk.worklist import MOST_BYTES, Worklist, claims_in, read_messages
-from autograder.gradebook import claim_text
+from autograder.desk.worklist import MOST_BYTES, Row, Worklist, claims_in, read_messages
+from autograder.gradebook import Adjustment, Adjustments, Mark, Policy, Student, claim_text, final_of
 from tests.support import export_examples as classes
 from tests.support import tiny
 
@@ -205,3 +205,14 @@ def test_a_claim_is_open_until_a_decision_answers_it(tmp_path: Path) -> None:
     assert row.open_claims == ()
     assert len(row.claims) == 1
     assert "asks" not in row.states
+
+
+def test_a_time_is_no_decision() -> None:
+    def states(kind: str) -> frozenset[str]:
+        made = Adjustment("ada", "*", kind, "", "why", "Grace", "2026-03-05 10:00")
+        return Row(
+            "", Mark(Student("ada"), None, final_of(Policy(adjustments=Adjustments((made,))), "ada", None, None))
+        ).states
+
+    assert "decided" not in states("handed_in")
+    assert "decided" in states("comment")

@@ -310,7 +310,7 @@ def test_a_term_has_a_row_for_each_assignment(tmp_path: Path) -> None:
     assert "5 of 60 points" in page
     assert "Also of this student: week1" in page
     page = words(client.get(f"/student/week1/bob/void/{tiny.FIRST}/values"))
-    assert "week1: 1 of 1 mark changes, by +17.14" in page
+    assert "week1: 1 of 1 student gets another mark, by +17.14" in page
     assert "week2:" not in page
     assert client.http.get("/student/week3/bob").status_code == 404
 
@@ -556,7 +556,7 @@ def test_a_check_is_made_void_for_everybody_and_the_marks_that_change_stand_befo
     effect = list(
         effect_of(read_graded(read, roster, client.desk.worklist.out), client.desk.worklist._decided([row])[""])
     )
-    assert effect[0].startswith("2 of 6 marks change, by +")
+    assert effect[0].startswith("2 of 6 students get another mark, by +")
     assert all(" ".join(line.split())[1:] in page for line in effect)
     assert client.rows == []
     saved = void(client, void_form(client))

@@ -164,13 +164,13 @@ def test_a_check_is_made_void_from_the_points_of_a_student(chromium: Browser, de
     chromium.value("document.querySelectorAll('.other').forEach(part => { part.open = true; })")
     chromium.value("document.querySelector('a[href*=\"void/\"]').click()")
     chromium.wait("document.getElementById('effect')")
-    assert "2 of 6 marks change" in chromium.value("document.getElementById('effect').textContent")
+    assert "2 of 6 students get another mark" in chromium.value("document.getElementById('effect').textContent")
     chromium.press("e")
     assert chromium.value(f"{FOCUS}.name") == "text"
     chromium.call("Input.insertText", text="the text was wrong")
     chromium.value("document.querySelector('[name=text]').form.requestSubmit(); 0")
     chromium.wait("document.getElementById('saved')")
-    assert "2 of 6 marks change" in chromium.value("document.getElementById('saved').textContent")
+    assert "2 of 6 students get another mark" in chromium.value("document.getElementById('saved').textContent")
     assert chromium.value("location.search").startswith(f"?exercise={tiny.FIRST}&")
 
 

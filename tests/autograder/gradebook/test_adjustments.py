@@ -1,6 +1,7 @@
 """adjustments.csv: what people decide about marks, from the file to the final score, against a plain computation."""
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -8,6 +9,7 @@ from decimal import Decimal
 from fractions import Fraction
 from math import floor
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given, settings
@@ -17,15 +19,19 @@ from autograder.course import Grading
 from autograder.gradebook import (
     Adjustment,
     Adjustments,
+    Graded,
+    Mark,
     Policy,
     Roster,
     Student,
     adjustment,
     append,
     deadline,
+    effect_of,
     final_of,
     merged,
     read_adjustments,
+    read_times,
     without_effect,
 )
 from autograder.gradebook.decisions import COLUMNS, AdjustmentError
@@ -71,6 +77,8 @@ def test_points_replace_and_add_adds() -> None:
     assert score(results, row("ada", "ex02_b", "points", "30")) == 7500
     assert score(results, row("ada", "ex02_b", "add", "2"), row("ada", "ex02_b", "add", "-1")) == 6100
     assert score(results, row("ada", "*", "points", "70"), row("ada", "*", "add", "1.5")) == 7150
+    assert score(results, row("ada", "*", "add", "1.5"), row("ada", "*", "points", "70")) == 7150, "in any order"
+    assert score(results, row("ada", "ex02_b", "add", "2"), row("ada", "ex02_b", "points", "20")) == 6700
     assert score(results, row("bob", "*", "points", "70")) == 6000
 
 
@@ -80,6 +88,42 @@ def test_a_later_row_replaces_an_earlier_one_and_a_withdrawal_takes_it_back() ->
     assert score(results, first, second) == 6500
     assert score(results, first, row("ada", "ex02_b", "withdraw", "points")) == 6000
     assert score(results, first, row("ada", "ex02_b", "excused")) == score(results, row("ada", "ex02_b", "excused"))
+
+
+def test_the_effect_counts_students_and_says_when_marks_get_below_0() -> None:
+    def graded(*rows: Adjustment) -> Graded:
+        made = policy(*rows)
+        reports = (report(4000, 0, 0, 0), report(1000, 0, 0, 0), report(None, 0, 0, 0))
+        finals = [final_of(made, name, None, one) for name, one in zip(("ada", "bob", "cem"), reports, strict=True)]
+        return Graded(tiny.COURSE, made, tuple(map(Mark, map(Student, ("ada", "bob", "cem")), reports, finals)))
+
+    lines = [*effect_of(graded(), graded(row("cem", "*", "points", "10")))]
+    assert lines[:2] == ["1 of 3 students gets another mark", "the mean goes from 25.00 to 20.00 of 100"]
+    lines = [*effect_of(graded(), graded(row("bob", "*", "add", "-50")))]
+    assert lines[-1] == "1 mark below 0, and they count: bob"
+
+
+def test_a_time_is_read_in_the_zone_of_the_course() -> None:
+    course = replace(tiny.COURSE, grading=Grading(zone=ZoneInfo("Europe/Berlin")))
+    cells = {"student": "ada", "exercise": "*", "text": "mail", "by": "Grace", "when": WHEN}
+    for kind, value, shown in (
+        ("handed_in", "2026-11-22 23:00:30 UTC", "handed in at 2026-11-23 00:00:30 (Europe/Berlin)"),
+        ("extension", "2026-11-22 23:00+00:00", "due 2026-11-23 00:00 (Europe/Berlin)"),
+    ):
+        made = adjustment(course, Roster(), {**cells, "kind": kind, "value": value})
+        assert made.sentence.startswith(shown)
+        assert made.row()["value"] == value
+
+
+def test_the_date_of_a_folder_with_the_name_of_a_group_is_that_of_its_members(tmp_path: Path) -> None:
+    roster = Roster(tuple(Student(name, group="Red") for name in ("ada", "bob")))
+    for at, name in enumerate(("ada", "red_4711", "stranger")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "ex01.py").touch()
+        os.utime(tmp_path / name / "ex01.py", (at, at))
+    times = read_times(tmp_path, roster)
+    assert times.found == {"bob": "1970-01-01 00:00:01 UTC", "ada": "1970-01-01 00:00:00 UTC"}
+    assert (times.strangers, times.without) == (("stranger",), ())
 
 
 def test_excused_is_neither_zero_nor_missing() -> None:
@@ -476,7 +520,7 @@ def test_one_command_decides_for_many_and_shows_whose_marks_change(tmp_path: Pat
     because = ("--text", "the text was wrong", "--by", "Grace", "--out", "out")
     log = course / "adjustments.csv"
     said = run(course, "adjust", "*", "1", "void", "values", *because, "--try")
-    assert "1 of 4 marks changes, by +17.14" in said
+    assert "1 of 4 students gets another mark, by +17.14" in said
     assert "  bob  60.00 → 77.14" in said
     assert "Nothing is written" in said
     assert not log.exists()
@@ -493,7 +537,7 @@ def test_one_command_decides_for_many_and_shows_whose_marks_change(tmp_path: Pat
     assert ",77.14,100.00," in rows["eve"], "a student who is graded later has the points too"
     assert ",77.14,100.00," in rows["bob"], "the reports are kept, and counted again"
     said = run(course, "adjust", "*", "2", "add", "1", *because, "--section", "B")
-    assert "2 of 4 marks change, by +1.00" in said
+    assert "2 of 4 students get another mark, by +1.00" in said
     assert [line.split(",")[0] for line in log.read_text().splitlines()] == ["student", "*", "bob", "eve"]
     assert "0 rows added" in run(course, "adjust", "*", "2", "add", "1", *because, "--section", "B")
     assert "expected one of A and B" in run(
@@ -510,7 +554,7 @@ def test_one_command_decides_for_many_and_shows_whose_marks_change(tmp_path: Pat
     run(course, "export", "scores", "out", "--section", "A", "--to", "a.csv")
     assert [line.split(",")[0] for line in (course / "a.csv").read_text().splitlines()] == ["student", "ada", "zoe"]
     said = run(course, "adjust", "*", "*", "points", "10", *because)
-    assert "4 of 4 marks change" in said
+    assert "4 of 4 students get another mark" in said
     listed = run(course, "adjust", "--list")
     assert "check values of exercise 01 is void, and its points are given, for everybody, by Grace on" in listed
     run(course, "adjust", "eve", "1", "withdraw", "void", "--text", "x")

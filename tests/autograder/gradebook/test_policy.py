@@ -23,6 +23,7 @@ from autograder.gradebook import (
     Student,
     can_earn,
     deadline,
+    final_of,
     policy_of,
     read_roster,
     scores_csv,
@@ -381,7 +382,33 @@ def test_the_table_keeps_its_columns_and_explains_each_score() -> None:
 
 def test_a_time_on_the_roster_counts_before_that_of_the_download() -> None:
     policy = Policy(RULES, roster=Roster((Student("ada", handed_in=berlin(20, 0, 0)),)))
-    assert final_score(policy, "ada", berlin(30, 0, 0), 8000).score == 8000
+    assert final_of(policy, "ada", berlin(30, 0, 0), report("ada", 4000, 0)).lateness.days == 0
+
+
+def test_every_member_of_a_group_has_the_time_of_the_hand_in_that_counts() -> None:
+    def at(student: str, day: int) -> Adjustment:
+        time = berlin(day, 23, 0)
+        return Adjustment(student, "*", "handed_in", f"{time}", "mail", "Grace", "2026-03-28 10:00", due=time)
+
+    def days(by: str, *rows: Adjustment, is_known: bool = True) -> list[int | None]:
+        known = berlin(28, 23, 0) if is_known else None
+        policy = Policy(RULES, roster=pair, adjustments=Adjustments(rows))
+        reports = [report(student, 4000, 0) for student in ("ada", "bob")]
+        of_group = [replace(one, submission={**one.submission, "handed_in_by": by}) for one in reports]
+        finals = [final_of(policy, str(one.submission["student"]), known, one) for one in of_group]
+        assert len({final.handed_in for final in finals}) == 1
+        assert [final.notes for final in finals] == [finals[0].notes] * 2, "their pages say the same"
+        return [final.lateness.days for final in finals]
+
+    pair = Roster((Student("ada", group="G"), Student("bob", group="G")))
+    assert days("ada") == [1, 1]
+    assert days("ada", at("ada", 30)) == [3, 3]
+    assert days("ada", at("ada", 30), at("bob", 27)) == [3, 3], "the earlier file of bob does not count"
+    assert days("ada", at("bob", 27)) == [1, 1]
+    assert days("ada", at("bob", 29), is_known=False) == [2, 2]
+    assert days("g", at("ada", 29), at("bob", 29)) == [2, 2], "a folder with the name of the group"
+    pair = Roster((Student("ada", group="G", handed_in=berlin(29, 0, 30)), Student("bob", group="G")))
+    assert days("ada") == [2, 2]
 
 
 def test_without_rules_every_score_stays() -> None:

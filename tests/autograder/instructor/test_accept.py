@@ -39,6 +39,12 @@ def page(school: Path, student: str) -> str:
     return feedback(graded, graded.marks[0])
 
 
+def is_due(school: Path) -> bool:
+    graded = read_graded(read_course(school / "course"), Roster(), school / "out")
+    note = "accepted/log.csv was changed since 1 student was graded: bob; "
+    return any(one.startswith(note) for one in graded.notes)
+
+
 def written(folder: Path, name: str, text: str) -> str:
     folder.mkdir(exist_ok=True)
     (folder / name).write_text(text)
@@ -59,7 +65,9 @@ def test_a_corrected_file_counts_and_the_page_says_what_changed(school: Path, tm
     original = (school / "hand_in" / "bob" / FIRST).read_bytes()
     said = run(school, "accept", "bob", written(tmp_path / "mail", "fixed.py", tiny.MEAN), "--as", FIRST, *BY)
     assert f"{FIRST} of bob is accepted by Grace and kept in accepted/bob/001/fixed.py" in said
+    assert is_due(school)
     said = grade(school)
+    assert not is_due(school)
     assert "1 graded, 1 kept from before" in said
     assert "Changed since the last table: 1 mark\n  bob  60.00 of 100.00 → 100.00 of 100.00\n" in said
     assert finals(school)["bob"] == "100.00"
@@ -76,6 +84,7 @@ def test_a_corrected_file_counts_and_the_page_says_what_changed(school: Path, tm
     assert "bob: ex01_running_mean.py was accepted by Grace" in run(school, "accept", "--list")
     said = run(school, "accept", "bob", "--withdraw", "--reason", "it was another student's", "--by", "Grace")
     assert f"{FIRST} of bob no longer counts" in said
+    assert is_due(school)
     grade(school)
     assert finals(school)["bob"] == "60.00"
     assert (school / "course" / "accepted" / "bob" / "001" / "fixed.py").is_file()

@@ -83,6 +83,7 @@ def test_final_marks_are_summed_up_by_who_decided_about_a_student() -> None:
         return Adjustment(student, "*", "add", "1", "why", by, "2026-03-05 10:00", 100)
 
     own = {"ada": [decided("ada", "Grace"), decided("ada", "Alan")], "bob": [decided("bob", "Grace")] * 2, "cem": []}
+    own["cem"] = [replace(decided("cem", "Ed"), kind="handed_in")]
     marks = tuple(
         Mark(
             Student(name), None, Final(1000 * at, None, Lateness(0, 0), (), adjustments=(decided("*", "Edsger"), *rows))
@@ -612,6 +613,15 @@ def test_a_name_is_hidden_wherever_it_is_a_word_of_its_own(text: str, hidden: st
     row = Student("20231234", "Ada Ünal", login="bu1", lms_id="512")
     hide = hider(Graded(tiny.COURSE, Policy(), (Mark(row),)), {row.student: "B2C3"})
     assert hide(row.student, text) == hidden
+
+
+def test_a_note_names_neither_another_student_nor_the_group() -> None:
+    rows = Student("ai201", "Long Ada", group="blue"), Student("bo101", "Bob Fog", group="blue")
+    hide = hider(Graded(tiny.COURSE, Policy(), tuple(map(Mark, rows))), {"ai201": "Q9F2", "bo101": "V4F4"})
+    note = "handed in by ai201 for group blue; the earlier hand-in of bo101 does not count"
+    shown = "handed in by Q9F2 for their group; the earlier hand-in of V4F4 does not count"
+    assert [hide(student, note) for student in ("ai201", "bo101", "")] == [shown] * 3
+    assert hide("bo101", "# long ada said: torch.long") == "# Q9F2 said: torch.long"
 
 
 @pytest.mark.worker

@@ -36,6 +36,7 @@ def test_one_hand_in_counts_for_all_members() -> None:
     assert [one.handed_in for one in made.entries] == [MONDAY, MONDAY, None]
     assert made.entries[0].notes == ("handed in by bob for group G1",)
     assert made.notes == ("group G1: the hand-in of bob counts for all",)
+    assert [one.handed_in_by for one in made.entries] == ["bob", "bob", ""]
     assert made.entries[0].ordinary == made.entries[0].notes, "nobody needs to look at it"
 
 
@@ -51,10 +52,15 @@ def test_the_latest_counts_and_it_is_said() -> None:
     assert made.entries[0].ordinary == ()
     made = together(entry("ada", MONDAY), entry("bob"), bob=TUESDAY)
     assert owners(made) == {"ada": "bob", "bob": "bob"}
-    assert made.entries[0].handed_in is None, "the time that was decided about bob stays his alone"
+    assert [one.handed_in_by for one in made.entries] == ["bob", "bob"], "so a time decided about bob is that of both"
     known = Roster((Student("ada", group="G1", handed_in=TUESDAY), Student("bob", group="G1")))
     made = together(entry("ada", MONDAY), entry("bob", MONDAY), roster=known)
     assert [(one.student, one.handed_in) for one in made.entries] == [("ada", TUESDAY), ("bob", TUESDAY)]
+
+
+def test_the_time_of_a_folder_with_the_name_of_the_group_is_that_of_who_handed_in_nothing_else() -> None:
+    assert owners(together(entry("ada"), entry("G1"), ada=MONDAY, bob=TUESDAY)) == {"ada": "G1", "bob": "G1"}
+    assert owners(together(entry("ada"), entry("G1"), ada=TUESDAY, bob=MONDAY)) == {"ada": "ada", "bob": "ada"}
 
 
 @pytest.mark.parametrize("times", [(None, None), (MONDAY, None), (MONDAY, MONDAY)])
@@ -211,3 +217,9 @@ def test_a_class_with_groups_is_graded(tmp_path: Path, key_cache: Path) -> None:
     with (tmp_path / "out" / "scores.csv").open(newline="") as lines:
         rows = {row["student"]: row for row in csv.DictReader(lines)}
     assert (rows["ada"]["final"], rows["bob"]["final"]) == ("105.00", "100.00")
+    assert rows["bob"]["handed_in"] == rows["ada"]["handed_in"] == "2026-03-02 10:00:00+00:00"
+    assert "2026-03-01" not in rows["bob"]["notes"], "the time of a file that does not count"
+    run(tmp_path, "adjust", "ada", "*", "handed_in", "2026-03-05 10:00", "--text", "mail", "--by", "Grace")
+    run(tmp_path, "export", "feedback", str(tmp_path / "out"), "--to", str(tmp_path / "pages"))
+    for student in ("ada", "bob"):
+        assert "2026-03-05 10:00 (UTC)" in (tmp_path / "pages" / f"{student}.html").read_text()
