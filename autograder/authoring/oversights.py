@@ -8,13 +8,14 @@ import symtable
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
 from types import ModuleType
 
 from autograder.answer_key import WrongProgram, unknown_names
-from autograder.checks import Check, Key, Raises, reads_clock
+from autograder.checks import Check, Key, Raises, code_reads_date, reads_date, reads_draws
 from autograder.comparison import Expected, passes
 from autograder.course import (
     BEGIN,
@@ -266,14 +267,28 @@ def unchanging(suite: Suite, runner: Runner, exercise: Exercise, sources: Mappin
         )
 
 
-def reading_clocks(checks: Sequence[Check]) -> Iterator[str]:
-    """Yield a sentence for each check whose code reads a clock, or what else differs from run to run."""
+def reading_dates(checks: Sequence[Check]) -> Iterator[str]:
+    """Yield a sentence for each check whose code reads the date or the time of day."""
     for check in checks:
-        if reads_clock(check.probe):
+        if reads_date(check.probe):
             yield (
-                f"the check {check.id} reads a clock or another source that no seed sets: its result must not depend "
+                f"the check {check.id} (line {check.line}) reads the date or the time of day, and a kit is used on "
+                "another day: give the code a date of your own, and measure durations with time.perf_counter"
+            )
+
+
+def reading_clocks(suite: Suite, exercise: Exercise) -> Iterator[str]:
+    """Yield a sentence for each check that reads what differs from run to run, and for a solution that reads a date."""
+    for check in suite.checks[exercise.id]:
+        if reads_draws(check.probe):
+            yield (
+                f"the check {check.id} reads a timer or another source that no seed sets: its result must not depend "
                 "on it, because a kit compares with results from another day"
             )
+    with suppress(OSError, SyntaxError, ValueError):  # each has a sentence of its own
+        source = read_text(suite.course.solutions_dir / exercise.file)
+        if code_reads_date(compile(source, exercise.file, "exec", optimize=2), {}):
+            yield "the solution reads the date or the time of day: no check may observe it, as a kit is used for months"
 
 
 def not_following(checks: Sequence[Check], reference: Mapping[Key, Expected]) -> Iterator[str]:

@@ -39,6 +39,7 @@ from .oversights import (
     names_without_definition,
     not_following,
     reading_clocks,
+    reading_dates,
     regions_without_todo,
     reworded_patches,
     starts_without_todo,
@@ -597,13 +598,13 @@ def _exercise_problems(
     sentences = (*hint_problems(suite, exercise), *starts_without_todo(suite, exercise))
     sentences += (*names_without_definition(suite, exercise), *problems_of(suite, exercise, families))
     sentences += (*todos_of_others(suite.course, exercise), *unlisted_imports(suite.course, exercise))
-    sentences += tuple(leaking_texts(suite.course, exercise))
+    sentences += (*reading_dates(suite.checks[exercise.id]), *leaking_texts(suite.course, exercise))
     return [*problems, *(f"{exercise.id}: {sentence}" for sentence in sentences)]
 
 
 def _warnings(suite: Suite, exercise: Exercise) -> Iterable[str]:
     """Yield a sentence for everything that may be meant, and mostly is not."""
-    course, clocks = suite.course, reading_clocks(suite.checks[exercise.id])
+    course, clocks = suite.course, reading_clocks(suite, exercise)
     yield from unfinished_texts(course, exercise)
     names = (*exceptions_without_definition(suite, exercise), *unknown_forbidden(course, exercise))
     missing = tuple(missing_hints(suite, exercise))
