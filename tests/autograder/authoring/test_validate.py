@@ -615,6 +615,59 @@ def test_refused(impl, given):
     assert "has the judge Raises, and does not return what given.raises observes; write return given.raises(" in found
 
 
+def test_an_exception_without_its_judge_is_a_slip_of_the_check(course: Path) -> None:
+    more = """
+
+@check("nothing is refused", of="running_mean")
+def test_refused(impl, given):
+    return given.raises(lambda: impl.running_mean(given.torch.ones(0)), 0)
+"""
+    [found] = with_checks(course, more)
+    assert found.startswith(f"the check refused (test_{tiny.FIRST}.py, line ")
+    assert "returns what given.raises observes, and its judge would compare the words of the message; add" in found
+
+
+def test_a_judge_that_accepts_everything_is_named(course: Path) -> None:
+    more = """
+def kind(yours, expected):
+    return None
+
+
+@check("kind", of="running_mean", judge=kind)
+def test_kind(impl, given):
+    return impl.running_mean(given.normal(4))
+"""
+    found = with_checks(course, more)
+    assert found[0].startswith("the judge kind of the check kind accepts the results of other seeds: return a sentence")
+
+
+def test_an_earlier_exercise_that_needs_lacks_is_named(course: Path) -> None:
+    tiny.replaced(course / "course.toml", f'needs = ["{tiny.FIRST}"]', "needs = []")
+    found = validate(tiny.suite_at(course), seed=1, jobs=1, cache=course / "cache").problems
+    assert found[0].startswith(f"{tiny.SECOND}: the solution {tiny.FILES[1]} cannot be imported: ModuleNotFoundError")
+    assert found[0].endswith(f"; add {tiny.FIRST} to needs of {tiny.SECOND} in course.toml")
+
+
+def test_what_gives_the_solution_a_flag_is_a_problem(course: Path) -> None:
+    tiny.replaced(course / SOLUTION, "import torch\n", "import sqlite3\nimport torch\n")
+    tiny.replaced(
+        course / SOLUTION, "    ### BEGIN SOLUTION\n", "    ### BEGIN SOLUTION\n    sqlite3.connect(':memory:')\n"
+    )
+    rules = '[flags]\nusual = ["torch"]\n\n[flags.odd]\n"it is not needed" = ["way:unlisted"]\n\n'
+    tiny.replaced(course / "course.toml", "[sizes]", f"{rules}[sizes]")
+    [found] = [problem for problem in problems_after(course) if "flag" in problem]
+    assert found.startswith(f"the solution gets a flag for sqlite3 ({tiny.FIRST}.py, line ")
+    assert 'because it is not needed: add "sqlite3" to usual of [flags] in course.toml, or do without' in found
+
+
+def test_an_exercise_without_an_accepted_variant_is_warned_of(course: Path) -> None:
+    for file in (course / "solutions" / "accepted" / tiny.FIRST).glob("*.py"):
+        file.unlink()
+    suite = tiny.suite_at(course)
+    proof, _ = validate(suite, seed=1, jobs=1, cache=course / "cache").exercises
+    assert any("it has no accepted variant; write a right program that looks" in one for one in proof.warnings)
+
+
 @pytest.mark.parametrize("said", ["False", "True", '""'])
 def test_a_judge_that_returns_neither_a_sentence_nor_none_is_named(course: Path, said: str) -> None:
     more = f"""
