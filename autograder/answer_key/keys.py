@@ -7,6 +7,7 @@ checks find theirs in the cache. A released kit has no solutions to make keys fr
 
 import contextlib
 import hashlib
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
@@ -15,9 +16,10 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from autograder.checks import Check, Key, Raises
+from autograder.checks import Check, Key, Raises, Same
 from autograder.comparison import Expected, passes
 from autograder.course import (
+    COURSE_FILE,
     Exercise,
     Suite,
     digest_of_parts,
@@ -507,7 +509,10 @@ class Keys:
         failed: dict[str, str] = {}
         for (id_, _), outcome in outcomes.items():
             if isinstance(outcome, Fault) and outcome.at_import:
-                failed = {"": f"the solution {exercise.file} cannot be imported: {_reason(outcome)}"}
+                found = re.fullmatch(r"No module named '(\w+)'", outcome.full_message)
+                earlier = found is not None and any(found[1] == one.id for one in self.suite.course.every)
+                remedy = f"; add {found[1]} to needs of {exercise.id} in {COURSE_FILE}" if found and earlier else ""
+                failed = {"": f"the solution {exercise.file} cannot be imported: {_reason(outcome)}{remedy}"}
                 break
             if not isinstance(outcome, Observed) and id_ not in failed:
                 line = outcome.probe_line if isinstance(outcome, Fault) else None
@@ -518,6 +523,8 @@ class Keys:
         for check in self.suite.checks[exercise.id]:
             if any(_is_unobserved(check, outcome) for at, outcome in outcomes.items() if at[0] == check.id):
                 failed[check.id] = f"the check {check.id} ({self._where(exercise, check.id)}) {_RAISES}"
+            elif any(_is_exception_of(check, outcome) for at, outcome in outcomes.items() if at[0] == check.id):
+                failed[check.id] = f"the check {check.id} ({self._where(exercise, check.id)}) {_NO_RAISES}"
         for id_ in {id_: None for id_, _ in values}:
             if problem := observation_problem(value for at, value in values.items() if at[0] == id_):
                 failed.setdefault(id_, f"the check {id_} ({self._where(exercise, id_)}) {problem}")
@@ -566,6 +573,22 @@ _RAISES = (
     "has the judge Raises, and does not return what given.raises observes; "
     "write return given.raises(lambda: the call, what the message mentions)"
 )
+
+
+_NO_RAISES = (
+    "returns what given.raises observes, and its judge would compare the words of the message; "
+    "add judge=Raises(ValueError), with the exception that is right, to its @check"
+)
+
+
+def _is_exception_of(check: Check, outcome: Outcome) -> bool:
+    """Whether a check observes an exception, and its judge compares numbers and words."""
+    return (
+        isinstance(check.judge, Same)
+        and isinstance(outcome, Observed)
+        and isinstance(outcome.value, dict)
+        and {"raised", "mentions"} <= outcome.value.keys()
+    )
 
 
 def _is_unobserved(check: Check, outcome: Outcome) -> bool:

@@ -8,13 +8,14 @@ import symtable
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 
 from autograder.answer_key import WrongProgram, unknown_names
-from autograder.checks import Check, Key, Raises, reads_clock
+from autograder.checks import Check, Key, Raises, code_reads_date, reads_date, reads_draws
 from autograder.comparison import Expected, passes
 from autograder.course import (
     BEGIN,
@@ -146,10 +147,11 @@ def todos_of_others(course: Course, exercise: Exercise) -> Iterator[str]:
 def unlisted_imports(course: Course, exercise: Exercise) -> Iterator[str]:
     """Yield a sentence for each library that a file of an exercise imports and that `libraries` does not list.
 
-    A kit installs what is listed, and a worker loads it. NumPy and pytest come with the engine, so checks may use them.
-    What a student uses in a right program of their own is no matter of the course.
+    A kit installs what is listed, and a worker loads it. NumPy and pytest come with the engine, so checks and accepted
+    variants may use them: right programs of students do.
     """
-    of_checks = (course.checks_file(exercise), course.steps_file(exercise))
+    accepted = sorted((course.solutions_dir / "accepted" / exercise.id).glob("*.py"))
+    of_checks = (course.checks_file(exercise), course.steps_file(exercise), *accepted)
     own = {other.id for other in course.every} | {file.stem for file in course.checks_dir.glob("*.py")}
     known = {*sys.stdlib_module_names, *course.libraries, *exercise.libraries, *own, "autograder"}
     for file in (course.solutions_dir / exercise.file, course.part_sources_dir / exercise.file, *of_checks):
@@ -258,22 +260,42 @@ def unchanging(suite: Suite, runner: Runner, exercise: Exercise, sources: Mappin
                 return
     finally:
         runner.suite, runner.seed = own, seed
-    for id_ in [check.id for check in checks if check.id in alone(checks, known) and not check.empty]:
+    for check in [check for check in checks if check.id in alone(checks, known) and not check.empty]:
+        if isinstance(check.judge, FunctionType):
+            yield (
+                f"the judge {check.judge.__name__} of the check {check.id} accepts the results of other seeds: return "
+                "a sentence in it where yours differs from expected, or draw the input of the check from `given`"
+            )
+            continue
         yield (
-            f"the check {id_} has the same result under every seed, so a program can know it: draw its input from "
+            f"the check {check.id} has the same result under every seed, so a program can know it: draw its input from "
             "`given` (sizes alone are no input), return numbers in place of a conclusion such as True, or name checks "
             "that do so in requires_any"
         )
 
 
-def reading_clocks(checks: Sequence[Check]) -> Iterator[str]:
-    """Yield a sentence for each check whose code reads a clock, or what else differs from run to run."""
+def reading_dates(checks: Sequence[Check]) -> Iterator[str]:
+    """Yield a sentence for each check whose code reads the date or the time of day."""
     for check in checks:
-        if reads_clock(check.probe):
+        if reads_date(check.probe):
             yield (
-                f"the check {check.id} reads a clock or another source that no seed sets: its result must not depend "
+                f"the check {check.id} (line {check.line}) reads the date or the time of day, and a kit is used on "
+                "another day: give the code a date of your own, and measure durations with time.perf_counter"
+            )
+
+
+def reading_clocks(suite: Suite, exercise: Exercise) -> Iterator[str]:
+    """Yield a sentence for each check that reads what differs from run to run, and for a solution that reads a date."""
+    for check in suite.checks[exercise.id]:
+        if reads_draws(check.probe):
+            yield (
+                f"the check {check.id} reads a timer or another source that no seed sets: its result must not depend "
                 "on it, because a kit compares with results from another day"
             )
+    with suppress(OSError, SyntaxError, ValueError):  # each has a sentence of its own
+        source = read_text(suite.course.solutions_dir / exercise.file)
+        if code_reads_date(compile(source, exercise.file, "exec", optimize=2), {}):
+            yield "the solution reads the date or the time of day: no check may observe it, as a kit is used for months"
 
 
 def not_following(checks: Sequence[Check], reference: Mapping[Key, Expected]) -> Iterator[str]:
@@ -321,6 +343,8 @@ def unfinished_texts(course: Course, exercise: Exercise) -> Iterator[str]:
         "the lines of the solution": _lesson(course, exercise),
         "the names of the misconceptions": list(filter(_is_placeholder, (entry.get("name", "") for entry in entries))),
     }
+    if not _has_lesson(course, exercise):
+        yield f"{exercise.id}: the lesson has no text below its title; write it in the comments of {exercise.file}"
     for which, found in {**placeholders, **texts}.items():
         yield from (f"{exercise.id}: of {which}, {sentence}" for sentence in _sentences(found))
 
@@ -332,6 +356,14 @@ def _there(entries: Sequence[Mapping[str, str]], key: str) -> list[str]:
 
 def _is_placeholder(text: str) -> bool:
     return text.startswith(PLACEHOLDER)
+
+
+def _has_lesson(course: Course, exercise: Exercise) -> bool:
+    """Whether the cells of text have more than titles; a missing solution has a sentence of its own."""
+    file = course.solutions_dir / exercise.file
+    cells = re.split(r"^# ?%%", file.read_text("utf-8"), flags=re.MULTILINE) if file.is_file() else [" [markdown]\n# a"]
+    lines = [line for cell in cells if cell.startswith(" [markdown]") for line in cell.splitlines()[1:]]
+    return any(re.match(r"#\s+[^#\s]", line) for line in lines)
 
 
 def _lesson(course: Course, exercise: Exercise) -> list[str]:
@@ -404,6 +436,8 @@ def _unnamed_programs(course: Course, exercise: Exercise) -> list[Path]:
     """Return the wrong programs beside a catalogue that no entry of it names."""
     folder = course.solutions_dir / "misconceptions" / exercise.id
     named = [entry.get("program") for entry in entries_of(course, exercise).values()]
+    if not named:
+        return []  # the catalogue is missing or cannot be read, which has a sentence of its own
     return [file for file in sorted(folder.glob("*.py")) if file.name not in named]
 
 

@@ -1,7 +1,7 @@
 """Prove a course: solutions get full marks, stubs and empty programs none, misconceptions are caught and named."""
 
 import builtins
-import importlib
+import importlib.util
 import json
 import subprocess
 import sys
@@ -39,6 +39,7 @@ from .oversights import (
     names_without_definition,
     not_following,
     reading_clocks,
+    reading_dates,
     regions_without_todo,
     reworded_patches,
     starts_without_todo,
@@ -507,7 +508,7 @@ def _prove(suite: Suite, every_check: bool, program: Program, answer: Answer, ru
     twins = partial(twins_of, program, answer.outcomes, suite.checks[exercise.id])
     unknown = runner.device != "cpu"
     found = unexpected(program, result, twins, may_be_unknown=unknown, every_check=every_check)
-    sentences = [*found, *shown]
+    sentences = [*found, *shown, *flagged(program, result)]
     if program.kind == "solution" and (unseeded := _unseeded(result, run, partial(runner.run, program.sources, plan))):
         sentences = [*unseeded, *shown]
     if program.kind == "solution":
@@ -516,6 +517,15 @@ def _prove(suite: Suite, every_check: bool, program: Program, answer: Answer, ru
     problems = tuple(f"{program.exercise}: {sentence}" for sentence in sentences)
     checks = {check.id: check.status for check in result.checks}
     return Proof(program.kind, program.exercise, program.name, checks, _named(result), problems)
+
+
+def flagged(program: Program, result: ExerciseResult) -> Iterator[str]:
+    """Yield a sentence for each name that gives the solution a flag: it would give one to every right student."""
+    for found, flag in {flag.found: flag for flag in reversed(result.flags)}.items():
+        where = f"{found} ({flag.place.file}, line {flag.place.line})"
+        remedy = f"add {json.dumps(found)} to usual of [flags] in {COURSE_FILE}, or do without"
+        if program.kind == "solution":
+            yield f"the solution gets a flag for {where}, as right students would, because {flag.why}: {remedy}"
 
 
 def _unseeded(result: ExerciseResult, run: Run, again: Callable[[], Run]) -> list[str]:
@@ -529,7 +539,7 @@ def _unseeded(result: ExerciseResult, run: Run, again: Callable[[], Run]) -> lis
     }
     return [
         f"two runs of the solution differ in the check {check}: something is drawn that no seed decides; draw inputs "
-        "from `given`, and hand the code its numbers or a generator (numpy.random.default_rng(given.number(0, 1000)))"
+        "from `given`, and hand the code its numbers or a generator with the seed given.number(0, 1000)"
         for check in failed
         if check in differ
     ]
@@ -597,13 +607,14 @@ def _exercise_problems(
     sentences = (*hint_problems(suite, exercise), *starts_without_todo(suite, exercise))
     sentences += (*names_without_definition(suite, exercise), *problems_of(suite, exercise, families))
     sentences += (*todos_of_others(suite.course, exercise), *unlisted_imports(suite.course, exercise))
-    sentences += tuple(leaking_texts(suite.course, exercise))
+    sentences += tuple(misspelt_forbidden(suite.course, exercise))
+    sentences += (*reading_dates(suite.checks[exercise.id]), *leaking_texts(suite.course, exercise))
     return [*problems, *(f"{exercise.id}: {sentence}" for sentence in sentences)]
 
 
 def _warnings(suite: Suite, exercise: Exercise) -> Iterable[str]:
     """Yield a sentence for everything that may be meant, and mostly is not."""
-    course, clocks = suite.course, reading_clocks(suite.checks[exercise.id])
+    course, clocks = suite.course, reading_clocks(suite, exercise)
     yield from unfinished_texts(course, exercise)
     names = (*exceptions_without_definition(suite, exercise), *unknown_forbidden(course, exercise))
     missing = tuple(missing_hints(suite, exercise))
@@ -644,6 +655,8 @@ def _exercise_proof(
     if size is not None:  # the seed and the device of the kit: on another device, a tensor left on the CPU fails all
         problems += [f"{exercise.id}: {sentence}" for sentence in _costs_too_much(suite, exercise, costs)]
     named = [proof for proof in wrong if not proof.problems and proof.named is not None]
+    more = f"write a right program that looks different to solutions/accepted/{exercise.id}/NAME.py"
+    alone = "" if accepted else f"{exercise.id}: it has no accepted variant; {more}"
     return ExerciseProof(
         id=exercise.id,
         checks=len(checks),
@@ -656,7 +669,7 @@ def _exercise_proof(
         survivors=survivors,
         empty={family: points_of(suite, exercise, statuses) for family, statuses in families.items()},
         problems=tuple(problems),
-        warnings=() if part else (*filter(None, [warning_of(exercise.id, size)]), *_warnings(suite, exercise)),
+        warnings=() if part else (*filter(None, [warning_of(exercise.id, size), alone]), *_warnings(suite, exercise)),
         key_bytes=size,
         costs=costs,
         failing={id_: frozenset(check for check, _ in own) for id_, own in (answer.outcomes if answer else {}).items()},
@@ -729,7 +742,7 @@ def unknown_forbidden(course: Course, exercise: Exercise) -> Iterator[str]:
     heavy = tuple(dict.fromkeys(name for one in course.every for name in one.forbidden if _owner(name) in _HEAVY))
     for entry in exercise.forbidden:
         owner = _owner(entry)
-        if "." in entry and not _may_be_used(owner, libraries):
+        if "." in entry and not _may_be_used(owner, libraries) and not _misspelt(entry, libraries):
             package = f"forbid it as {PACKAGE}{owner}, or add {owner} to libraries"
             yield f"forbidden lists {entry}, and libraries of {COURSE_FILE} does not have {owner}; {package}"
             continue
@@ -738,6 +751,24 @@ def unknown_forbidden(course: Course, exercise: Exercise) -> Iterator[str]:
             continue
         if problem := _elsewhere(heavy).get(entry) if owner in _HEAVY else _missing(entry):
             yield f"forbidden lists {entry}, and {problem}"
+
+
+def misspelt_forbidden(course: Course, exercise: Exercise) -> Iterator[str]:
+    """Yield a sentence for each forbidden name of a module that does not exist, and that has nearly another name."""
+    libraries = (*course.libraries, *exercise.libraries)
+    for entry in exercise.forbidden:
+        if near := _misspelt(entry, libraries):
+            yield f"forbidden lists {entry}, and there is no module {_owner(entry)}; did you mean {near}?"
+
+
+def _misspelt(entry: str, libraries: Collection[str]) -> str:
+    """Return the dotted name that was probably meant; "" if the module may exist, or no name is near."""
+    owner, _, rest = entry.partition(".")
+    if not rest or _may_be_used(owner, libraries) or importlib.util.find_spec(owner) is not None:
+        return ""
+    public = {name for name in sys.stdlib_module_names if not name.startswith("_")} - _ACTS_AT_IMPORT
+    near = nearest(owner, {*public, *libraries})
+    return f"{near}.{rest}" if near and (near in _HEAVY or not _missing(f"{near}.{rest}")) else ""
 
 
 def _may_be_used(owner: str, libraries: Collection[str]) -> bool:

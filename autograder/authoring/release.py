@@ -9,7 +9,7 @@ import tarfile
 import tempfile
 import tomllib
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -50,7 +50,7 @@ from autograder.submission import NOTEBOOKS, handout_of
 
 from .engine import ENGINE, ENGINE_LICENSE, engine_files, is_project, license_of
 from .leaks import SHORTEST_SEED, Gate, Leak, files_in, files_of, grading_seed, secrets_of
-from .oversights import is_leftover, missing_hints
+from .oversights import is_leftover, missing_hints, reading_dates
 from .programs import OnProgress, pool_of, with_keys
 
 # Remove whole tables from a TOML text, or set its `take`; comments and everything else stay as written.
@@ -246,6 +246,12 @@ def _public(course: Course) -> list[Path]:
     play = [file for file in course.play_dir.rglob("*") if file.is_file() and "__pycache__" not in file.parts]
     parts = [file for file in sorted(course.reference_parts_dir.glob("*.json")) if file.stem in needed]
     return [*checks, *hints, *parts, *sorted(play if course.play else [])]
+
+
+def _refused(suite: Suite, exercise: Exercise) -> Iterator[str]:
+    """Yield a sentence for each reason that an exercise is not to be released for."""
+    yield from missing_hints(suite, exercise)
+    yield from (f"{exercise.id}: {sentence}" for sentence in reading_dates(suite.checks[exercise.id]))
 
 
 def _handed_out(course: Course) -> dict[str, bytes]:
@@ -521,8 +527,8 @@ def release_kit(
     try:
         gate = Gate(secrets_of(course))
         suite = load_suite(course)
-        if bare := [sentence for exercise in suite.exercises for sentence in missing_hints(suite, exercise)]:
-            raise ReleaseError("\n".join(bare))
+        if refused := [sentence for exercise in suite.exercises for sentence in _refused(suite, exercise)]:
+            raise ReleaseError("\n".join(refused))
         named = [programs.exercise for programs in hunted]
         names = _hunt_files(course, [course.exercise(name) for name in named])
         hunts = dict(zip(names, (_fit(gate, one, named).to_json().encode() for one in hunted), strict=True))

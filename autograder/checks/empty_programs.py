@@ -28,6 +28,9 @@ KEPT_METHODS = frozenset(
 )
 """Methods that make an object, or reach its attributes: they stay correct."""
 
+FORMS = (type(None), type, types.ModuleType, types.BuiltinFunctionType, types.MethodType, range, slice)
+"""Values without numbers of their own: an empty program returns them as they are."""
+
 
 class Emptying:
     """Replaces what the functions and classes of one module return, as a family of empty programs does."""
@@ -125,7 +128,7 @@ class Emptying:
         return self.other(right, inputs)
 
     def other(self, right: Any, inputs: Sequence[Any]) -> Any:
-        """Return an empty array, set or object; a value of another type as it is."""
+        """Return an empty array, set, object or function, a form as it is, and None for a value of another type."""
         if is_array(right):
             return self.array(right, inputs)
         if isinstance(right, set | frozenset):
@@ -136,7 +139,10 @@ class Emptying:
                 if is_data(part):
                     object.__setattr__(fake, name, self.value(part, inputs))
             return fake
-        return right
+        if isinstance(right, FORMS) or any(right is value for value in inputs):
+            return right
+        # A connection, an iterator or a date cannot be copied without its contents.
+        return self.function(right) if inspect.isfunction(right) else None
 
     def items(self, right: list[Any], inputs: Sequence[Any]) -> list[Any]:
         """Return a list of the same length."""

@@ -4,7 +4,9 @@ a picture of what a finished implementation does, `@step` a step of the lesson's
 
 import builtins
 import difflib
+import dis
 import hashlib
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -425,13 +427,25 @@ def sizes_of(
 
 # What the code of a check names, with the functions of its file that it uses.
 
-CLOCKS = {
-    *("time_ns", "perf_counter", "perf_counter_ns", "monotonic", "monotonic_ns", "process_time"),
-    *("now", "utcnow", "today", "uuid1", "uuid4", "token_bytes", "token_hex", "randbelow"),
+DATES = {
+    *(f"time.{name}" for name in ("time", "time_ns", "ctime", "asctime", "localtime", "gmtime", "strftime")),
+    *(f"datetime.{name}" for name in ("now", "utcnow", "today")),
 }
-"""Functions of modules whose results differ from run to run; `time.time` has the name of its module."""
+"""What gives the date or the time of day, by module: two runs in one minute may agree, and a kit is used for months."""
 
-CLOCK_MODULES = {"time", "datetime", "uuid", "secrets"}
+DRAWS = {
+    *(f"time.{name}_ns" for name in ("perf_counter", "monotonic", "process_time", "thread_time")),
+    *(f"time.{name}" for name in ("perf_counter", "monotonic", "process_time", "thread_time")),
+    *("uuid.uuid1", "uuid.uuid4", "secrets.token_bytes", "secrets.token_hex", "secrets.randbelow", "secrets.choice"),
+}
+"""What differs from run to run: a result that depends on it shows in two runs of the solution."""
+
+_SQL_DATE = re.compile(
+    r"""[(,]\s*'now'|\bCURRENT_(?:TIMESTAMP|DATE|TIME)\b"""
+    r"""|\b(?:select|set|values|where|default)\b.*\b(?:date|time|datetime|julianday|unixepoch)\(\s*\)""",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A clock in a text of SQL, which Python does not see."""
 
 
 def names_any(probe: Callable[..., Any], names: Collection[str]) -> bool:
@@ -439,18 +453,46 @@ def names_any(probe: Callable[..., Any], names: Collection[str]) -> bool:
     return any(not _names(function.__code__).isdisjoint(names) for function in _functions(probe))
 
 
-def reads_clock(probe: Callable[..., Any]) -> bool:
-    """Say whether a probe, or a function that it uses, reads a clock or random numbers that no seed sets."""
-    for function in _functions(probe):
-        names = _names(function.__code__)
-        used = {name: function.__globals__.get(name) for name in names}
-        for name, value in used.items():
-            if isinstance(value, ModuleType) and value.__name__ in CLOCK_MODULES:
-                if names & CLOCKS or (name == "time" and "sleep" not in names):
-                    return True
-            elif getattr(value, "__module__", "") in CLOCK_MODULES and name != "sleep":
-                return True
-    return False
+def reads_draws(probe: Callable[..., Any]) -> bool:
+    """Say whether a probe, or a function that it uses, reads a timer or random numbers that no seed sets."""
+    return any(
+        not _sources(function.__code__, function.__globals__).isdisjoint(DRAWS) for function in _functions(probe)
+    )
+
+
+def reads_date(probe: Callable[..., Any]) -> bool:
+    """Say whether a probe, or a function that it uses, reads the date or the time of day, in Python or in SQL."""
+    functions = _functions(probe)
+    return any(code_reads_date(one.__code__, one.__globals__, one.__doc__) for one in functions)
+
+
+def code_reads_date(code: CodeType, names: Mapping[str, Any], documented: str | None = None) -> bool:
+    """Say whether code, where `names` are global, reads the date or the time of day; `documented` is its docstring."""
+    texts = [*_texts(code), *(text for name in _names(code) if isinstance(text := names.get(name), str))]
+    return not _sources(code, names).isdisjoint(DATES) or any(
+        _SQL_DATE.search(text) for text in texts if text != documented
+    )
+
+
+def _sources(code: CodeType, names: Mapping[str, Any]) -> set[str]:
+    """Return the modules that code uses, each with every attribute that the code reads of anything."""
+    instructions = [one for part in _parts(code) for one in dis.get_instructions(part)]
+    read = {one.argval for one in instructions if one.opname in ("LOAD_ATTR", "LOAD_METHOD", "IMPORT_FROM")}
+    modules = {one.argval for one in instructions if one.opname == "IMPORT_NAME"}
+    used = set[str]()
+    for name in _names(code):
+        value = names.get(name)
+        if isinstance(value, ModuleType):
+            modules.add(value.__name__)
+        elif isinstance(module := getattr(value, "__module__", None), str):
+            modules.add(module)
+            used.add(f"{module}.{getattr(value, '__name__', name)}")
+    return {*used, *(f"{module}.{name}" for module in modules for name in read)}
+
+
+def _texts(code: CodeType) -> Iterator[str]:
+    for constant in (constant for part in _parts(code) for constant in part.co_consts):
+        yield from (text for text in (constant if isinstance(constant, tuple) else [constant]) if isinstance(text, str))
 
 
 def _functions(probe: Callable[..., Any]) -> Iterator[FunctionType]:
@@ -469,8 +511,15 @@ def _functions(probe: Callable[..., Any]) -> Iterator[FunctionType]:
 
 
 def _names(code: CodeType) -> set[str]:
-    inner = [part for part in code.co_consts if isinstance(part, CodeType)]
-    return {*code.co_names}.union(*map(_names, inner))
+    return {name for part in _parts(code) for name in part.co_names}
+
+
+def _parts(code: CodeType) -> Iterator[CodeType]:
+    """Yield code and all code in it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _parts(constant)
 
 
 def nearest_name(name: str, names: Iterable[str], least: float = 0.6) -> str | None:

@@ -92,7 +92,7 @@ class StandardChecks:
         """Observe the result for several dtypes; `features` is how many numbers of the last axis are compared."""
 
         def probe(impl: Any, given: Any) -> Any:
-            return {dtype: _called(*self._made(impl, given, dtype))[..., :features] for dtype in dtypes}
+            return {dtype: _first(_called(*self._made(impl, given, dtype)), features) for dtype in dtypes}
 
         return self._declared("dtypes", title, probe, {"judge": Like(), **options})
 
@@ -112,7 +112,7 @@ class StandardChecks:
             here = run("cpu")  # a tensor kept from this call must not be used on the other device
             with given.another_device() as device:
                 there = run(device)
-                seen = {"output": [there[..., :features], here[..., :features]]}
+                seen = {"output": [_first(there, features), _first(here, features)]}
                 return seen if parameters is None else {**seen, SLOPE: given.slope(there, *parameters())}
 
         # Another device adds up in another order, and a gradient adds up the whole batch.
@@ -198,6 +198,11 @@ class StandardChecks:
 def standard_checks(*, of: str, make: Make) -> StandardChecks:
     """Return the standard checks of the function or class `of`; `make` returns what is called, and its inputs."""
     return StandardChecks(of, make)
+
+
+def _first(result: Any, features: int | None) -> Any:
+    """Return the first numbers of the last axis, or the whole result, which may have no axes then."""
+    return result if features is None else result[..., :features]
 
 
 def _called(call: Any, inputs: Mapping[str, Any]) -> Any:

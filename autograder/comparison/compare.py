@@ -6,7 +6,7 @@ they are imported where arrays are compared, and where something differs.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
@@ -72,7 +72,8 @@ class Difference:
     """The first difference: what it is, the name of the part, and the arrays if there are two.
 
     `dtypes` are those of yours and of the expected; `off` is where they differ, for arrays of one shape and dtype.
-    `within` names what the part belongs to: the keys of the dicts around it.
+    `within` names what the part belongs to: the keys of the dicts around it. `lists` are yours and the expected one,
+    if they have another length.
     """
 
     fact: Fact
@@ -82,6 +83,7 @@ class Difference:
     dtypes: tuple[str, str] = ("float32", "float32")
     off: "NDArray[np.bool_] | None" = None
     within: str = ""
+    lists: tuple[list[Value], list[Value]] | None = field(default=None, compare=False)
 
     @property
     def subject(self) -> str:
@@ -173,7 +175,7 @@ def _unexpected(key: str, name: str) -> Difference:
 def _of_another_length(yours: list[Value], nominal: list[Value], name: str) -> Difference:
 
     lists = (str(yours), str(nominal)) if _are_short(yours, nominal) else None
-    return Difference(LengthDiffers(len(yours), len(nominal), lists), name)
+    return Difference(LengthDiffers(len(yours), len(nominal), lists), name, lists=(yours, nominal))
 
 
 def _are_short(*lists: Sequence[Value]) -> bool:

@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, takewhile
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -216,10 +216,35 @@ def of_difference(check: Check, trials: Sequence[Trial], *, evidence: bool, name
         in_gradient = isinstance(pattern.fact, AllZero) and "gradient" in difference.name
         fact = AllZero(in_gradient=True) if in_gradient else pattern.fact
         diagnosis = Diagnosis(kind, fact, difference.subject, pattern.coefficient, words)
+    if evidence and difference.lists is not None:
+        return replace(diagnosis, evidence=_evidence_of_lists(diagnosis.subject, *difference.lists))
     if not evidence or case is None or case.yours.shape == case.expected.shape == ():
         return diagnosis
     sample = pattern.sample if pattern else Sample()
     return replace(diagnosis, evidence=evidence_of(difference, case, sample, diagnosis.fact.wording().witnesses))
+
+
+LONGEST_LIST = 60
+"""Characters of a list beside the expected one: two of them fit in a table."""
+
+
+def _evidence_of_lists(name: str, yours: Sequence[Value], expected: Sequence[Value]) -> Evidence | None:
+    """Return both lists from just before the first part that differs; None for parts that are no plain values."""
+    if not _is_plain([*yours, *expected]):
+        return None
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(yours, expected, strict=False)))
+    first = max(same - 1, 0)
+    left = "..., " if first else ""
+    texts = [f"[{left}{str(list(parts[first:]))[1:]}" for parts in (expected, yours)]
+    short = [text if len(text) <= LONGEST_LIST else f"{text[: LONGEST_LIST - 3]}..." for text in texts]
+    return Evidence(name or "result", (("parts", short[0], short[1]),))
+
+
+def _is_plain(value: Value) -> bool:
+    """Whether a value is made of numbers and texts, without arrays."""
+    if isinstance(value, list | dict):
+        return all(map(_is_plain, value.values() if isinstance(value, dict) else value))
+    return isinstance(value, bool | int | float | str | bytes | None)
 
 
 _KINDS: dict[str, FindingKind] = {"dtype": "dtype", "device": "device", "type": "structure", "shape": "structure"}

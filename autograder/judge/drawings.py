@@ -155,7 +155,7 @@ class StepDiffers(Fact):
     def wording(self) -> Wording:
         if self.found:
             return Wording(f"{self.title}: your code returns {self.found}, on paper it is {self.paper}", whole=True)
-        return Wording(f"{self.title}: your numbers differ from those on paper", whole=True)
+        return Wording(f"{self.title}: your values differ from those on paper", whole=True)
 
 
 def grid_shape(grid: Grid) -> str:

@@ -11,11 +11,17 @@ from contextlib import AbstractContextManager
 from types import FrameType
 from typing import Any, Protocol
 
-from autograder.checks import PlainGiven
+from autograder.checks import PlainGiven, nearest_name
 from autograder.protocol import Value
 
 from .bans import Ban, forbid
 from .line_tracing import LineTracing, describe
+
+KNOWN = ("matplotlib", "networkx", "numpy", "pandas", "scipy", "sklearn", "sympy", "torch", "transformers", "triton")
+"""Libraries whose misspelt names are corrected: to install what has nearly such a name may be harmful."""
+
+NEAR = 0.8
+"""How similar a name must be: one letter of five may be missing, and other libraries are not alike."""
 
 
 class LibraryMissing(Exception):
@@ -114,7 +120,9 @@ def _support_of(libraries: Sequence[str]) -> PlainSupport:
         try:
             importlib.import_module(name)
         except (ImportError, OSError) as error:
-            remedy = f"install it as the README of the course says, or with `pip install {name}`"
+            near = None if name in KNOWN else nearest_name(name, KNOWN, NEAR)
+            install = f"install it as the README of the course says, or with `pip install {name}`"
+            remedy = f"did you mean {near}?" if near else install
             raise LibraryMissing(f"{name} cannot be imported: {error}; the course needs it: {remedy}") from error
     if "torch" in libraries:
         from .tensors import TensorSupport  # the library of the course alone

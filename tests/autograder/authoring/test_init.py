@@ -29,6 +29,7 @@ def test_a_new_course_has_texts_for_everything_and_no_mark_is_left(tmp_path: Pat
     assert (course.title, course.libraries) == ("Sorting and searching", () if kind == "plain" else (kind,))
     assert not [file for file in files if "{{" in file.read_text("utf-8").replace("${{", "")]
     [exercise] = course.exercises
+    assert list(init.rescaled_points(course)) == []
     assert sorted(exercise.hints) == ["inputs", "one", "refused", "values"]
     extras = "author,torch" if kind == "torch" else "author"
     assert f"{DISTRIBUTION}[{extras}]=={__version__}" in (course.root / "requirements.txt").read_text("utf-8")

@@ -12,8 +12,9 @@ from autograder.authoring.oversights import (
     leftover_problems,
     names_without_definition,
     regions_without_todo,
+    unlisted_imports,
 )
-from autograder.authoring.proof import unknown_forbidden
+from autograder.authoring.proof import misspelt_forbidden, unknown_forbidden
 from autograder.course import Course, read_course
 from tests.support import tiny
 
@@ -105,6 +106,35 @@ def test_a_name_of_a_library_that_the_course_lacks_is_named(course: Path) -> Non
     [found] = unknown_forbidden(made, made.exercise(tiny.FIRST))
     lacks = "forbidden lists torch.nn.Linear, and libraries of course.toml does not have torch"
     assert found == f"{lacks}; forbid it as package:torch, or add torch to libraries"
+
+
+def test_a_forbidden_name_of_a_module_that_does_not_exist_names_the_nearest(course: Path) -> None:
+    made = forbidding(course, "collection.Counter", "collections.Counter", "maths.dits", "notamodule.name")
+    assert list(misspelt_forbidden(made, made.exercise(tiny.FIRST))) == [
+        "forbidden lists collection.Counter, and there is no module collection; did you mean collections.Counter?"
+    ]
+    found = list(unknown_forbidden(made, made.exercise(tiny.FIRST)))
+    assert [sentence.split(",")[0] for sentence in found] == [
+        "forbidden lists maths.dits",
+        "forbidden lists notamodule.name",
+    ]
+
+
+def test_an_accepted_variant_imports_what_is_listed_and_numpy(course: Path) -> None:
+    file = course / "solutions" / "accepted" / tiny.FIRST / "other.py"
+    file.write_text("import math\nimport numpy\nimport torch\nimport jinja2\n", "utf-8")
+    made = read_course(course)
+    [found] = unlisted_imports(made, made.exercise(tiny.FIRST))
+    assert found.startswith(f"solutions/accepted/{tiny.FIRST}/other.py: line 4 imports jinja2, which libraries of")
+
+
+def test_a_catalogue_that_cannot_be_read_makes_no_program_a_leftover(course: Path) -> None:
+    program = course / CATALOGUES / tiny.FIRST / "by_hand.py"
+    program.parent.mkdir(exist_ok=True)
+    program.write_text("", "utf-8")
+    assert len(list(leftover_problems(read_course(course)))) == 1
+    catalogue(course).write_text("[[", "utf-8")
+    assert list(leftover_problems(read_course(course))) == []
 
 
 def test_an_id_of_two_exercises_is_named(course: Path) -> None:

@@ -66,3 +66,13 @@ def test_a_hint_of_a_few_words_is_counted(course: Path) -> None:
     assert warnings_of(course) == [
         f"{tiny.FIRST}: of the hints of the checks, 1 has fewer than 3 words; the first is 'Which axis?'"
     ]
+
+
+@pytest.mark.parametrize("cell", ["# %% [markdown]\n# # Means\n", "", "# %% [markdown]\n#\n"])
+def test_a_lesson_of_a_title_is_no_lesson(course: Path, cell: str) -> None:
+    file = course / "solutions" / tiny.FILES[0]
+    cells = file.read_text("utf-8").split("# %%")
+    code = [part for part in cells[1:] if not part.startswith(" [markdown]")]
+    file.write_text("# %%".join([f"{cells[0]}{cell}", *code]), "utf-8")
+    missing = f"the lesson has no text below its title; write it in the comments of {tiny.FILES[0]}"
+    assert warnings_of(course) == [f"{tiny.FIRST}: {missing}"]

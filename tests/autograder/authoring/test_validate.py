@@ -10,10 +10,11 @@ import pytest
 
 from autograder.answer_key import WrongProgram
 from autograder.authoring import validate
-from autograder.authoring.oversights import reading_clocks
+from autograder.authoring.oversights import reading_clocks, reading_dates
 from autograder.authoring.programs import Program
 from autograder.authoring.proof import cost_problems, excused, figures_of, unexpected
-from autograder.course import BEGIN, END
+from autograder.authoring.release import release_kit
+from autograder.course import BEGIN, END, Suite, UsageError
 from tests.support import tiny
 
 pytestmark = pytest.mark.worker
@@ -453,30 +454,40 @@ def test_ratio(impl, given):
     assert raised[0].startswith(f"the judge ratio {place} raises ")
 
 
-def test_a_check_that_reads_a_clock_is_warned_of(course: Path) -> None:
-    more = """
-import time
-
-
-def days():
-    return int(time.time()) // 86400
-
-
-@check("the days", of="running_mean")
-def test_days(impl, given):
-    return days(), impl.running_mean(given.normal(3))
-
-
-@check("a pause", of="running_mean")
-def test_pause(impl, given):
-    time.sleep(0)
-    return impl.running_mean(given.normal(3))
-"""
+def clock_check(course: Path, line: str) -> Suite:
+    """Return the course with one more check, with this line as its body."""
+    more = f"\nimport time\n\n@check('more', of='running_mean')\ndef test_more(impl, given):\n    {line}\n"
     file = course / "tests" / "exercises" / f"test_{tiny.FIRST}.py"
     file.write_text(file.read_text("utf-8") + more, "utf-8")
-    checks = tiny.suite_at(course).checks[tiny.FIRST]
-    [warning] = reading_clocks(checks)
-    assert warning.startswith("the check days reads a clock or another source that no seed sets")
+    return tiny.suite_at(course)
+
+
+def test_a_check_that_reads_the_date_is_refused(course: Path) -> None:
+    suite = clock_check(course, "return time.time()")
+    [problem] = reading_dates(suite.checks[tiny.FIRST])
+    assert problem.startswith("the check more (line ")
+    assert "reads the date or the time of day, and a kit is used on another day" in problem
+    with pytest.raises(UsageError, match=r"the check more .* reads the date"):
+        release_kit(suite.course, course / "kit", jobs=1, on_keys=lambda *_: None)
+
+
+def test_a_check_that_reads_a_timer_is_warned_of(course: Path) -> None:
+    suite = clock_check(course, "return time.perf_counter() < 1")
+    assert list(reading_dates(suite.checks[tiny.FIRST])) == []
+    [warning] = reading_clocks(suite, suite.course.exercise(tiny.FIRST))
+    assert warning.startswith("the check more reads a timer or another source that no seed sets")
+
+
+def test_a_solution_that_reads_the_date_is_warned_of(course: Path) -> None:
+    suite = tiny.suite_at(course)
+    file = course / "solutions" / tiny.FILES[0]
+    text = file.read_text("utf-8")
+    file.write_text(f'{text}\n\ndef at():\n    """CURRENT_DATE"""\n    return "SELECT 1"\n', "utf-8")
+    assert list(reading_clocks(suite, suite.course.exercise(tiny.FIRST))) == []
+    for line in ("SQL = \"SELECT time('now')\"\n", "import time\n\nAT = time.time()\n"):
+        file.write_text(text + line, "utf-8")
+        [warning] = reading_clocks(suite, suite.course.exercise(tiny.FIRST))
+        assert warning.startswith("the solution reads the date or the time of day")
 
 
 def test_a_standard_check_whose_solution_does_not_follow_the_input_is_reported(course: Path) -> None:
@@ -602,6 +613,59 @@ def test_refused(impl, given):
     [found] = with_checks(course, more)
     assert "test_refused" not in found
     assert "has the judge Raises, and does not return what given.raises observes; write return given.raises(" in found
+
+
+def test_an_exception_without_its_judge_is_a_slip_of_the_check(course: Path) -> None:
+    more = """
+
+@check("nothing is refused", of="running_mean")
+def test_refused(impl, given):
+    return given.raises(lambda: impl.running_mean(given.torch.ones(0)), 0)
+"""
+    [found] = with_checks(course, more)
+    assert found.startswith(f"the check refused (test_{tiny.FIRST}.py, line ")
+    assert "returns what given.raises observes, and its judge would compare the words of the message; add" in found
+
+
+def test_a_judge_that_accepts_everything_is_named(course: Path) -> None:
+    more = """
+def kind(yours, expected):
+    return None
+
+
+@check("kind", of="running_mean", judge=kind)
+def test_kind(impl, given):
+    return impl.running_mean(given.normal(4))
+"""
+    found = with_checks(course, more)
+    assert found[0].startswith("the judge kind of the check kind accepts the results of other seeds: return a sentence")
+
+
+def test_an_earlier_exercise_that_needs_lacks_is_named(course: Path) -> None:
+    tiny.replaced(course / "course.toml", f'needs = ["{tiny.FIRST}"]', "needs = []")
+    found = validate(tiny.suite_at(course), seed=1, jobs=1, cache=course / "cache").problems
+    assert found[0].startswith(f"{tiny.SECOND}: the solution {tiny.FILES[1]} cannot be imported: ModuleNotFoundError")
+    assert found[0].endswith(f"; add {tiny.FIRST} to needs of {tiny.SECOND} in course.toml")
+
+
+def test_what_gives_the_solution_a_flag_is_a_problem(course: Path) -> None:
+    tiny.replaced(course / SOLUTION, "import torch\n", "import sqlite3\nimport torch\n")
+    tiny.replaced(
+        course / SOLUTION, "    ### BEGIN SOLUTION\n", "    ### BEGIN SOLUTION\n    sqlite3.connect(':memory:')\n"
+    )
+    rules = '[flags]\nusual = ["torch"]\n\n[flags.odd]\n"it is not needed" = ["way:unlisted"]\n\n'
+    tiny.replaced(course / "course.toml", "[sizes]", f"{rules}[sizes]")
+    [found] = [problem for problem in problems_after(course) if "flag" in problem]
+    assert found.startswith(f"the solution gets a flag for sqlite3 ({tiny.FIRST}.py, line ")
+    assert 'because it is not needed: add "sqlite3" to usual of [flags] in course.toml, or do without' in found
+
+
+def test_an_exercise_without_an_accepted_variant_is_warned_of(course: Path) -> None:
+    for file in (course / "solutions" / "accepted" / tiny.FIRST).glob("*.py"):
+        file.unlink()
+    suite = tiny.suite_at(course)
+    proof, _ = validate(suite, seed=1, jobs=1, cache=course / "cache").exercises
+    assert any("it has no accepted variant; write a right program that looks" in one for one in proof.warnings)
 
 
 @pytest.mark.parametrize("said", ["False", "True", '""'])

@@ -33,6 +33,21 @@ def mean(values):
 def longest(words):
     return max(words, key=len)
 
+def load(words):
+    import sqlite3
+    connection = sqlite3.connect(":memory:")
+    connection.execute("CREATE TABLE words (word TEXT)")
+    connection.executemany("INSERT INTO words VALUES (?)", [(word,) for word in words])
+    return connection
+
+def lengths(words):
+    yield from map(len, words)
+
+def adder(number):
+    def add(other):
+        return number + other
+    return add
+
 def halves(x):
     return x / 2
 
@@ -94,6 +109,15 @@ def same(one: Any, other: Any) -> bool:
 def test_nothing_that_a_family_gives_is_right(family: str) -> None:
     found = observations(emptied(family))
     assert [name for name, value in found.items() if same(value, RIGHT[name])] == []
+
+
+@pytest.mark.parametrize("family", sorted(set(FAMILIES) - {"refuses"}))
+def test_an_object_that_cannot_be_copied_is_not_handed_on(family: str) -> None:
+    own = emptied(family)
+    assert own.load(["a", "three"]) is None
+    assert own.lengths(["a", "three"]) is None
+    if family != "nothing":
+        assert own.adder(2)(1.5) != 3.5
 
 
 def test_constructors_stay_right_and_forms_are_kept() -> None:

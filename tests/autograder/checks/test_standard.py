@@ -143,6 +143,17 @@ def test_a_function_needs_no_parameters() -> None:
     assert [*seen] == ["output"]
 
 
+def test_a_result_may_have_no_axes() -> None:
+    def make_loss(impl: Any, given: Any, dtype: str) -> tuple[Any, dict[str, Any]]:
+        return impl.loss, {"x": given.normal(2, 3, 4, dtype=dtype)}
+
+    impl, loss = SimpleNamespace(loss=lambda x: x.mean()), standard_checks(of="loss", make=make_loss)
+    probes = (loss.inputs_kept(), loss.dtypes(), loss.device(), loss.leading_axes(), loss.gradients())
+    seen = [probe(impl, Given(7, SIZES, "cpu")) for probe in probes]
+    assert {name: value.shape for name, value in seen[1].items()}["float64"] == ()
+    assert [value.shape for value in seen[2]["output"]] == [(), ()]
+
+
 def test_options_of_a_check_replace_the_defaults() -> None:
     probe = LAYER.device(id="moved", title="it can move", points=3, trials=2, requires_any=("values",))
     [check] = checks_in(cast("ModuleType", SimpleNamespace(probe=probe)))

@@ -87,7 +87,7 @@ def test_a_wrong_program_shows_what_differs_and_no_progress_is_made(course: Path
     shown = tried(course, tiny.mean_with("return x.cumsum(dim=-1)"), "1")
     assert "  ✗ the last mean       5               15\n" in shown
     assert "  ✗ means of (2, 4, 9)  [2.0 3.0  5.0]  [2.0 6.0 15.0]\n" in shown
-    assert "the last mean: your numbers differ from those on paper." in shown
+    assert "the last mean: your values differ from those on paper." in shown
     assert not (course / ".course" / "events.jsonl").exists()
 
 
@@ -208,6 +208,6 @@ def test_validate_proves_the_paper(course: Path) -> None:
     problems = json.loads(tiny.run_course(course, "validate", "1", "--json", "-").stdout)["exercises"][0]["problems"]
     assert (
         problems[0]
-        == f"{tiny.FIRST}: the solution: the step last: the last mean: your numbers differ from those on paper. "
+        == f"{tiny.FIRST}: the solution: the step last: the last mean: your values differ from those on paper. "
         "It gives 5, on paper it is 6"
     )

@@ -481,3 +481,27 @@ def test_a_name_that_only_the_results_speak_for_is_said_so(kind: FindingKind, be
     assert finding_of(alike, Source("ex05_attention.py"), proved).claim is Certainty.ALIKE
     shown = finding_of(alike, Source("ex05_attention.py"), replace(proved, first_mistake=entry))
     assert (shown.message, shown.claim) == ("Length is moved twice.", Certainty.SHOWN)
+
+
+@pytest.mark.parametrize(
+    ("yours", "expected", "row"),
+    [
+        (["a"], ["a", "b"], ("parts", "['a', 'b']", "['a']")),
+        ([*"abcdx"], [*"abcde", "f"], ("parts", "[..., 'd', 'e', 'f']", "[..., 'd', 'x']")),
+        ([], [["Ann", 3]], ("parts", "[['Ann', 3]]", "[]")),
+        ([0] * 40, [1] * 41, ("parts", f"[{'1, ' * 18}1,...", f"[{'0, ' * 18}0,...")),
+    ],
+)
+def test_lists_of_another_length_stand_beside_each_other(
+    yours: list[Value], expected: list[Value], row: tuple[str, str, str]
+) -> None:
+    trial = Trial(compare(yours, Expected(expected, expected), Same()), Axes({}, {}))
+    result = finding([trial, trial])
+    assert evidence(result).rows == (row,)
+    assert finding([trial, trial], evidence=False).evidence is None
+
+
+def test_lists_of_arrays_are_only_counted() -> None:
+    arrays = [observed([1.0, 2.0])]
+    trial = Trial(compare([], Expected([*arrays], [*arrays]), Same()), Axes({}, {}))
+    assert finding([trial, trial]).evidence is None

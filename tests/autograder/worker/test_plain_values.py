@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from autograder.protocol import BEYOND, PLAIN_NUMBERS
+from autograder.worker import support
 from autograder.worker.line_tracing import Encoded, describe, encode
 
 
@@ -103,3 +104,14 @@ def test_a_value_beside_an_exception_is_short(text: str) -> None:
     assert describe(TEXTS[text]) == text
     assert len(describe(list(range(10**6))) or "") <= 60
     assert describe(Node(1.0)) is None
+
+
+@pytest.mark.parametrize(("name", "near"), [("nmpy", "numpy"), ("troch", "torch"), ("pands", "pandas")])
+def test_a_library_that_is_misspelt_is_not_to_be_installed(name: str, near: str) -> None:
+    with pytest.raises(support.LibraryMissing, match=rf"did you mean {near}\?$"):
+        support.load_support([name])
+
+
+def test_a_library_that_is_missing_is_to_be_installed() -> None:
+    with pytest.raises(support.LibraryMissing, match=r"`pip install nosuchlibrary`$"):
+        support.load_support(["nosuchlibrary"])
