@@ -164,17 +164,28 @@ def unlisted_imports(course: Course, exercise: Exercise) -> Iterator[str]:
 
 
 def _imports(file: Path) -> Iterator[tuple[int, str]]:
-    """Yield the line and the package of each import in a file; none of what cannot be read, which is said elsewhere."""
+    """Yield the line and the package of each import in a file; none of what cannot be read, which is said elsewhere.
+
+    An import in a `try` with an `except ImportError` is none: the file does without.
+    """
     try:
         tree = ast.parse(read_text(file)) if file.is_file() else ast.Module([], [])
     except (SyntaxError, ValueError):
         return
+    tries = (node for node in ast.walk(tree) if isinstance(node, ast.Try))
+    tried = {one for node in tries if any(map(_catches_import, node.handlers)) for one in node.body}
     for node in ast.walk(tree):
+        if node in tried:
+            continue
         match node:
             case ast.Import(names=names):
                 yield from ((node.lineno, name.name.partition(".")[0]) for name in names)
             case ast.ImportFrom(module=str(module), level=0):
                 yield node.lineno, module.partition(".")[0]
+
+
+def _catches_import(handler: ast.ExceptHandler) -> bool:
+    return handler.type is not None and "ImportError" in ast.unparse(handler.type)
 
 
 def reworded_patches(course: Course, exercise: Exercise, catalogue: Sequence[WrongProgram]) -> Iterator[str]:
