@@ -1,10 +1,10 @@
 """Note a decision about a mark: points, excused, time, a comment.
 
-KIND is one of: {kinds}. STUDENT may be * for everybody, and EXERCISE an
-assignment, or * for all together. The VALUE of void is a check; `withdraw void CHECK` takes it back. The row is added
-to adjustments.csv beside course.toml, which counts when marks are read: nothing is graded again. A later row of the
-same student and exercise replaces an earlier one. Rows of add and comment count beside each other. A row of one student
-counts before one of everybody.
+KIND is one of: {kinds}. STUDENT may be a group of the roster, or * for everybody, and
+EXERCISE an assignment, or * for all together. The VALUE of void is a check; `withdraw void CHECK` takes it back. The
+row is added to adjustments.csv beside course.toml, which counts when marks are read: nothing is graded again. A later
+row of the same student and exercise replaces an earlier one. Rows of add and comment count beside each other. A row of
+one student counts before one of everybody.
 """
 
 import argparse
@@ -59,7 +59,7 @@ def add_options(parser: CommandParser) -> None:
     """Add the options of the command."""
     parser.description = (parser.description or "").replace("{kinds}", ", ".join(KINDS))
     add = parser.add_argument
-    add("student", nargs="?", metavar="STUDENT", help="the id of a student, or * for everybody")
+    add("student", nargs="?", metavar="STUDENT", help="the id of a student, the name of a group, or * for everybody")
     add("exercise", nargs="?", metavar="EX", help=f"{parser.exercise}, or * for all together")
     add("kind", nargs="?", metavar="KIND", help="what is decided")
     add("value", nargs="*", metavar="VALUE", help="points; days or a time of an extension; the time handed in; a check")
@@ -181,9 +181,12 @@ MOST_ROWS = 5
 
 
 def _chosen(course: Course, roster: Roster, options: argparse.Namespace) -> tuple[str, ...] | None:
-    """Return the students that --section and --where choose; None without them. Raises `UsageError`."""
+    """Return the students that --section and --where choose, or those of a group. Raises `UsageError`.
+
+    None for a row with the name that was written.
+    """
     if options.section is None and options.where is None:
-        return None
+        return roster.in_group_of(options.student) or None
     if options.student != EVERYBODY:
         raise UsageError(f"--section and --where choose among everybody; write '{EVERYBODY}' in the place of STUDENT")
     students = roster.in_section(options.section) if options.section is not None else None

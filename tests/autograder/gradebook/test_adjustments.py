@@ -510,6 +510,17 @@ def test_a_roster_that_was_named_stays_chosen_until_it_is_taken_back(tmp_path: P
 
 
 @pytest.mark.worker
+def test_a_decision_about_a_group_is_one_about_each_of_its_members(tmp_path: Path) -> None:
+    course = tiny.copied(tmp_path / "course")
+    (course / "roster.csv").write_text("student,group\nada,red\nbob,red\neve,\n")
+    said = run(course, "adjust", "red", "*", "extension", "2", "--text", "they were ill", "--by", "Grace")
+    assert "2 rows added" in said
+    rows = (course / "adjustments.csv").read_text().splitlines()
+    assert [line.partition(",")[0] for line in rows] == ["student", "ada", "bob"]
+    assert "green is no student" in run(course, "adjust", "green", "*", "extension", "2", "--text", "x", expected=2)
+
+
+@pytest.mark.worker
 def test_one_command_decides_for_many_and_shows_whose_marks_change(tmp_path: Path, key_cache: Path) -> None:
     course = tiny.copied(tmp_path / "course", key_cache)
     (course / "roster.csv").write_text("student,section\nada,A\nbob,B\neve,B\nzoe,A\n")
