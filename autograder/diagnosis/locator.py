@@ -307,7 +307,7 @@ class Locator:
         location = location_of(known, divergence, survey, self.trials.source, self._functions(), file)
         if survey is not None and diagnosis.misconception is not None and (location is None or _is_doubtful(location)):
             said = by_words(diagnosis.misconception, survey, self.trials.source, self._functions())
-            if said is not None:
+            if said is not None and (location is None or location.place.line != said.line):
                 location = Location(replace(said, file=file), certainty=Certainty.LIKELY)
         if divergence is not None and location is not None and entry is None:
             location = configured(divergence, survey, self.trials.source) or location

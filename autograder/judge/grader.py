@@ -219,7 +219,7 @@ class Grader:
     ) -> Report:
         """Return the report on a submission, run by a runner that goes on to live.
 
-        `on_verdict(report)` is called before the search for a proof, if there is one.
+        `on_verdict(report)` is called before the search for a proof, if one begins.
         """
         present = [exercise for exercise in wanted if exercise.file in submission.sources]
         if present:
@@ -237,14 +237,11 @@ class Grader:
         failing = _first_failing(wanted, results)
         if self.budget is None or failing is None:
             return report
-        if on_verdict is not None:
-            on_verdict(report)
         from .proving import proved  # only for a failure
 
-        at = wanted.index(failing)
-        return self._report(
-            submission, [*results[:at], proved(marking, failing, results[at], self.budget), *results[at + 1 :]]
-        )
+        at, found = wanted.index(failing), on_verdict or (lambda _: None)
+        changed = proved(marking, failing, results[at], self.budget, lambda: found(report))
+        return self._report(submission, [*results[:at], changed, *results[at + 1 :]])
 
     def marking(self, submission: Submission, runner: Runner) -> Marking:
         """Return the marking of a submission, for more than its report: edits of it, and what its lines made."""

@@ -274,8 +274,8 @@ def name(
     """Return the misconception behind a failed check, and how sure it is, or None where there is doubt.
 
     It is none that the code contradicts. It is shown if the code has its statements, or what its catalogue states, or
-    lacks what the name says is missing; if the name says what comes out, and all that is here; or if the program does
-    all that the misconception does, in enough numbers that no other cause is likely.
+    lacks what the name says is missing; or if the program does all that the misconception does, and the name says only
+    what comes out, or that is enough numbers that no other cause is likely.
 
     A misconception that gives all of the program is best; then, for an exception, one that gives all but its words, or
     one that is true whatever is raised, if the program raises something there and nowhere else. Else many wrong numbers
@@ -310,7 +310,7 @@ def name(
     first = best[0]
     lacks = first.entry.condition.lacks - {name_hash(BY_MODE)}
     states = first.entry.stated
-    is_stated = states == "words" or (first.extent >= Extent.FAILURES and (lacks or states == "result"))
+    is_stated = states == "words" or (states == "result" and full) or (lacks and first.extent >= Extent.FAILURES)
     is_all = full and (first.entry.any_exception or _is_rich(first.checks, outcomes, key, "any"))
     if is_stated or is_all or is_in(first.entry, statements):
         return replace(first, certainty=Certainty.SHOWN)

@@ -4,7 +4,7 @@ The edit is never shown, and never stored: it would be the answer. Only its line
 """
 
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -360,14 +360,21 @@ where the edits are tried once more, on other checks.
 # Runs the search for a proof on a submission, and puts what it finds into the result.
 
 
-def proved(marking: Marking, exercise: Exercise, result: ExerciseResult, budget: Budget) -> ExerciseResult:
+def proved(
+    marking: Marking,
+    exercise: Exercise,
+    result: ExerciseResult,
+    budget: Budget,
+    on_search: Callable[[], object] = lambda: None,
+) -> ExerciseResult:
     """Return the result with the lines that are proved to decide a mistake, as far as a search finds them.
 
-    Ask for it when the verdict is known: it only helps.
+    Ask for it when the verdict is known: it only helps. `on_search` is called before a search begins.
     """
     settled = marking.settled(exercise)
     if settled is None or not can_be_proved(*settled):
         return result
+    on_search()
     try:
         source = plain_text(marking.submission.sources[exercise.file])
         proofs = EditSearch(source, settled, _Trying(marking, settled, budget.edits), budget.seconds).proofs()

@@ -249,10 +249,18 @@ def watch(course: Course, situation: Situation) -> Iterator[tuple[str, str]]:
         assert program.ended() == 0
 
 
+TAKEN_AWAY = re.compile(r"\x1b\[(\d+)F\x1b\[J")
+"""What takes so many lines away, above that of the cursor."""
+
+
 def lines_left(output: str) -> str:
-    """Return the lines that are left on a terminal: a carriage return begins a line again."""
+    """Return the lines that are left on a terminal: a carriage return begins a line again, and some are taken away."""
+    first, *more = TAKEN_AWAY.split(output.replace("\r\n", "\n"))
+    left = first.split("\n")
+    for count, text in zip(more[::2], more[1::2], strict=True):
+        left = [*left[: -int(count) - 1], *text.split("\n")]
     lines = []
-    for line in SEQUENCES.sub("", output).replace("\r\n", "\n").split("\n"):
+    for line in (SEQUENCES.sub("", line) for line in left):
         cells: list[str] = []
         for part in line.split("\r"):
             cells[: len(part)] = part
@@ -265,8 +273,6 @@ STEADY: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"\b\d\d:\d\d:\d\d\b", "HH:MM:SS"),
     (r" {2,}(\d+ of \d+ done)", r"  \1"),
     (r"\d{4}-\d\d-\d\d", "YYYY-MM-DD"),
-    # shown while mistakes are compared for the first time, which depends on the answer keys that are there
-    (r"(?m)^Exercise \d\d: \d+ of \d+ checks? pass, \d+ fails?:\n(  (✗|and \d+ more).*\n)+", ""),
 )
 
 
