@@ -1,10 +1,10 @@
 """Note a decision about a mark: points, excused, time, a comment.
 
-KIND is one of: {kinds}. STUDENT may be a group of the roster, or * for everybody, and
-EXERCISE an assignment, or * for all together. The VALUE of void is a check; `withdraw void CHECK` takes it back. The
-row is added to adjustments.csv beside course.toml, which counts when marks are read: nothing is graded again. A later
-row of the same student and exercise replaces an earlier one. Rows of add and comment count beside each other. A row of
-one student counts before one of everybody.
+KIND is one of: {kinds}. STUDENT may be a group of the roster, or * for everybody.
+EXERCISE may be an assignment, or * for all together. The VALUE of void is a check; `withdraw void CHECK` takes it back.
+The row is added to adjustments.csv beside course.toml, which counts when marks are read: nothing is graded again. A
+later row of the same student and exercise replaces an earlier one. Rows of add and comment count beside each other. A
+row of one student counts before one of everybody.
 """
 
 import argparse

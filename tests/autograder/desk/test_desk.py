@@ -591,7 +591,7 @@ def test_one_void_check_is_taken_back_for_everybody_with_a_reason_and_the_other_
     page = client.get("/student/-/bob")
     assert page.count(f'href="{address}"') == 2, "beside the decision and beside the check"
     page = client.get(address)
-    assert "marks change, by -" in words(page)
+    assert "another mark, by -" in words(page)
     form = {name: re.search(rf'name="{name}" value="([^"]*)"', page)[1] for name in ("key", "seen")}  # type: ignore[index]
     refused = client.http.post(address, data={**form, "text": " "}, headers={"Origin": ORIGIN})
     assert "the reason is empty" in words(refused.text)
