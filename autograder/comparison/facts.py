@@ -366,6 +366,15 @@ class DropoutActive(Fact):
         return Wording(says, (also,), asks, witnesses="dropped")
 
 
+class OddResult(Fact):
+    """One of many random results is no number, or has another shape than the reference's."""
+
+    id = "other"
+
+    def wording(self) -> Wording:
+        return Wording("not every result is a number, or an array of the expected shape")
+
+
 class DrawnOtherwise(Fact):
     """The mean of many random results, or else their standard deviation, is not that of the reference's."""
 

@@ -17,7 +17,6 @@ from autograder.runner import CourseProblem
 
 from .compare import SMALLEST_SCALE, TOLERANCES, Difference, Expected, compare, is_floating
 from .facts import (
-    CustomJudgement,
     DeviceDiffers,
     DrawnOtherwise,
     DroppedTogether,
@@ -29,6 +28,7 @@ from .facts import (
     NotATensor,
     NotFinite,
     NumberDiffers,
+    OddResult,
     PlainDiffers,
     ShapeDiffers,
     ShareDropped,
@@ -486,7 +486,7 @@ def judge_random(yours: Value, expected: Value, judge: Within, name: str = "") -
         raise CourseProblem(f"a check with the judge Within returns no list or array of {LEAST_RESULTS} results")
     if mine is None or theirs is None or mine.shape != theirs.shape:
         is_list = isinstance(yours, list) and isinstance(expected, list) and len(yours) == len(expected)
-        fact = CustomJudgement("not every result is a number, or an array of the expected shape") if is_list else None
+        fact = OddResult() if is_list else None
         return Difference(fact or Incomparable(yours, expected), name)
     means, centre = (mine.mean(axis=0), theirs.mean(axis=0)), np.median(theirs, axis=0)
     # How far from the centre the numbers are, as Brown and Forsythe (1974) do: long tails do not mislead that test.
