@@ -111,7 +111,7 @@ class Within:
     The mean of each number, and how much it varies, differ from the reference's by at most `standard_errors` of such a
     difference. So a right program may draw in another order, or from another generator.
 
-    A right program fails by chance once in about 16,000 numbers with 4 standard errors.
+    With 4 standard errors, about one right number in 8,000 fails by chance: half of them by the mean.
     """
 
     standard_errors: float = 4.0

@@ -396,9 +396,8 @@ class Times:
 def read_times(source: Path, roster: Roster) -> Times:
     """Return the times in a JSON of Canvas, a grading worksheet of Moodle, or the dates of the files in a folder.
 
-    The `lms_id` of the roster are the numbers of the platform; in a folder the names are the ids of students,
-    or those of groups, for all members. Raises
-    `AdjustmentError`.
+    The `lms_id` of the roster are the numbers of the platform; in a folder the names are the ids of students, or those
+    of groups, for all members. Raises `AdjustmentError`.
     """
     known: dict[str, tuple[str, ...]] = {row.lms_id: (row.student,) for row in roster.students if row.lms_id}
     if source.is_dir():

@@ -242,7 +242,7 @@ class Roster:
 
     def has_group(self, name: str) -> bool:
         """Return whether a hand-in with this name is that of a group."""
-        return any(row.group and _is_of_group(name, row.group) for row in self.students)
+        return bool(self.in_group_of(name))
 
     def owns(self, student: str, clue: Clue) -> bool:
         """Return whether the number or the login of a clue is in this student's row."""
@@ -459,8 +459,8 @@ def for_groups(entries: Sequence[Entry], roster: Roster, decided: Mapping[str, d
     """Return the submissions with the latest one of each group of the roster for all its members.
 
     It is that of a member, or one with the name of the group, as Moodle writes it. `decided` are the times (UTC) that a
-    person gave for students; that of a member who handed in nothing else is the time of the group's. If
-    a time is missing where two handed in, each keeps their own.
+    person gave for students; that of a member who handed in nothing else is the time of the group's. If a time is
+    missing where two handed in, each keeps their own.
     """
     by_student = {entry.student: entry for entry in entries}
     notes, problems = [], []

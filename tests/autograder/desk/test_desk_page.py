@@ -150,7 +150,7 @@ def test_everybody_can_read_and_reach_all_of_it(
         outside = (
             f"[...document.querySelectorAll('table.class td')].map(td => td.getBoundingClientRect().right > {width})"
         )
-        assert True not in chromium.value(outside), "what to look at is in sight"
+        assert True not in chromium.value(outside), "a column is outside of the screen"
         chromium.call("Page.setBypassCSP", enabled=True)
         assert faults(chromium, axe) == [], page
         chromium.call("Page.setBypassCSP", enabled=False)
