@@ -30,7 +30,7 @@ for name in ("COLUMNS", "LINES"):
 # The modules, syntax trees and tests live to the end: to look through them again and again took an eighth of the time.
 gc.set_threshold(100_000, 50, 100)
 
-STARTS_WORKERS = {"forking_runner", "forks", "grader", "key_cache", "runner"}
+STARTS_WORKERS = {"first_keys", "forking_runner", "forks", "grader", "key_cache", "runner"}
 STARTS_BROWSER = {"axe", "chromium"}
 MAY_START = ("worker", "nbgrader", "browser")
 STARTS = {"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system"}
@@ -106,10 +106,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def key_cache(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the answer keys and traces of the tiny course under its public seed.
+def first_keys(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The answer keys and traces of the tiny course under its public seed and no others, to copy.
 
-    They are made once for all processes of pytest-xdist. Each process has a copy, because old keys are removed.
+    They are made once for all processes of pytest-xdist.
     """
     base = tmp_path_factory.getbasetemp()
     made = (base.parent if hasattr(pytestconfig, "workerinput") else base) / "tiny-keys"
@@ -117,7 +117,13 @@ def key_cache(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFact
         if not made.is_dir():
             _make_keys(made.with_suffix(".part"))
             made.with_suffix(".part").rename(made)
-    return Path(shutil.copytree(made, tmp_path_factory.mktemp("keys"), dirs_exist_ok=True))
+    return made
+
+
+@pytest.fixture(scope="session")
+def key_cache(first_keys: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache of this process with the keys of the tiny course, where tests add keys and old ones are removed."""
+    return Path(shutil.copytree(first_keys, tmp_path_factory.mktemp("keys"), dirs_exist_ok=True))
 
 
 def _make_keys(cache: Path) -> None:
@@ -204,7 +210,7 @@ def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
 def course(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
     """A copy of the tiny course, to break at will; with its answer keys if the test may start processes."""
     with_keys = request.node.get_closest_marker("worker") is not None
-    return tiny.copied(tmp_path / "course", request.getfixturevalue("key_cache") if with_keys else None)
+    return tiny.copied(tmp_path / "course", request.getfixturevalue("first_keys") if with_keys else None)
 
 
 @pytest.fixture(autouse=True)

@@ -585,10 +585,12 @@ def test_a_sentence_about_answer_keys_comes_only_after_a_while(monkeypatch: pyte
     assert stream.getvalue() == ""
 
 
+@pytest.mark.worker
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo terminal")
-def test_on_a_terminal_the_line_comes_and_goes_and_colours_are_used(failed: Path) -> None:
-    shutil.rmtree(failed / ".course" / "cache")
-    text = on_terminal(failed, "check", "1", TERM="xterm-256color")
+def test_on_a_terminal_the_line_comes_and_goes_and_colours_are_used(course: Path) -> None:
+    (course / "exercises" / tiny.FILES[0]).write_text(tiny.MEAN.replace("x.device)", "x.device) * 4"))
+    shutil.rmtree(course / ".course" / "cache")
+    text = on_terminal(course, "check", "1", TERM="xterm-256color")
     assert "comparing with known mistakes" in text
     steps = ("running the checks", "checks pass, ", "comparing with known mistakes", "looking for one change")
     assert [*steps] == sorted(steps, key=text.index)
