@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from autograder.course import nearest, read_text, suggestion
+from autograder.edits import variables, word_hashes
 from autograder.protocol import (
     Statement,
     definitions_of,
     first_line,
+    function_definitions,
     name_hash,
     nodes_of,
     parameters_of,
@@ -245,6 +247,21 @@ class _Program:
     def statements(self) -> Sequence[Statement]:
         return statements(self.tree)
 
+    @cached_property
+    def functions(self) -> Sequence[tuple[str, int, int]]:
+        """The functions and methods, with their first and last lines."""
+        found = [(f"{owner}." * bool(owner) + node.name, node) for owner, node in function_definitions(self.tree)]
+        return [(name, node.lineno, node.end_lineno or node.lineno) for name, node in found]
+
+    @cached_property
+    def codes(self) -> Sequence[tuple[int, str]]:
+        """The first line of each statement that runs, and its code."""
+        return [
+            (one.line, "\n".join(line.split("  #")[0].strip() for line in self.lines[one.line - 1 : one.last]))
+            for one in self.statements
+            if one.runs
+        ]
+
     def changes(self, other: "_Program") -> list[str]:
         """Return the functions and classes that another program lacks, or has in another way."""
         return [name for name in self.definitions if not self._is_same(other, name)]
@@ -268,6 +285,21 @@ def marks_of(misconception: WrongProgram, solution: str) -> tuple[str, ...]:
     right, wrong = _program(solution).statements, _program(patched(solution, misconception)).statements
     hashes, names = {one.hash for one in right}, {one.name for one in right if one.name}
     found = (one.hash for one in wrong if one.hash not in hashes and (one.runs or one.name in names))
+    return tuple(dict.fromkeys(found))
+
+
+def wording_of(misconception: WrongProgram, solution: str) -> tuple[str, ...]:
+    """Return the words of each statement that only the wrong program has, as short hashes behind that of its function.
+
+    Unlike in `marks_of`, a statement with another variable is another one.
+    """
+    text = patched(solution, misconception)
+    right, wrong, own = _program(solution), _program(text), variables([solution, text])
+    known, found = {code for _, code in right.codes}, []
+    for line, code in wrong.codes:
+        function = next((name for name, first, last in wrong.functions if first < line <= last), None)
+        if code not in known and function is not None:
+            found.append(" ".join([name_hash(function), *sorted(word_hashes(code, own))]))
     return tuple(dict.fromkeys(found))
 
 

@@ -41,7 +41,8 @@ class Misconception:
 
     `owners` has the hashes of the names of the functions and classes that it changes. `convention` says
     whose convention it is, if it is one. `fix` says what its fix looks like, in hashes of the words that it adds and
-    removes. With `any_exception`, its name is true of all that raise in the same checks, whatever they raise. Its name
+    removes. `wording` has the words of each of its statements, as hashes behind that of the function. With
+    `any_exception`, its name is true of all that raise in the same checks, whatever they raise. Its name
     is false of code for which the `condition` does not hold. `stated` says what the catalogue states of the name: the
     `words` of the condition are what it says, or it is true of every program with the same `result`.
     While not all of it has run, `failing` says which checks it probably fails, and `ran` in which of them it has run.
@@ -57,6 +58,7 @@ class Misconception:
     owners: tuple[str, ...] = ()
     convention: str = ""
     fix: str = ""
+    wording: tuple[str, ...] = ()
     any_exception: bool = False
     condition: Condition = ANY
     stated: Literal["", "words", "result"] = ""
@@ -140,6 +142,7 @@ def to_record(key: AnswerKey) -> Value:
             "owners": list(entry.owners),
             **({"convention": entry.convention} if entry.convention else {}),
             **({"fix": entry.fix} if entry.fix else {}),
+            **({"wording": list(entry.wording)} if entry.wording else {}),
             **({"any_exception": True} if entry.any_exception else {}),
             **({"uses": sorted(entry.condition.uses)} if entry.condition.uses else {}),
             **({"lacks": sorted(entry.condition.lacks)} if entry.condition.lacks else {}),
@@ -181,6 +184,7 @@ def from_record(record: Any) -> AnswerKey:
                 tuple(entry["owners"]),
                 entry.get("convention", ""),
                 entry.get("fix", ""),
+                tuple(entry.get("wording", ())),
                 entry.get("any_exception", False),
                 Condition(frozenset(entry.get("uses", ())), frozenset(entry.get("lacks", ()))),
                 entry.get("stated", ""),

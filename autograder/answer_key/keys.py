@@ -71,6 +71,7 @@ from .catalogue import (
     programs_of,
     read_catalogue,
     read_failing,
+    wording_of,
 )
 from .key import AnswerKey, Condition, Failing, Failures, Misconception, from_record, to_record
 
@@ -385,11 +386,11 @@ class Keys:
         entries = []
         for wrong in catalogue:
             known = wrong.id, wrong.name, wrong.explanation, wrong.hint, wrong.same_as, dict[Key, Any]()
-            marks, owners, fix, condition = _known_by_source(wrong, solution, contract)
+            marks, owners, fix, wording, condition = _known_by_source(wrong, solution, contract)
             changes, raised = (marks, owners, wrong.convention), wrong.any_exception
             stated: Literal["", "words", "result"] = "result" if wrong.of_result else "words" if wrong.when else ""
             fails = failing.get(wrong.id, every)
-            entries.append(Misconception(*known, *changes, fix, raised, condition, stated, fails))
+            entries.append(Misconception(*known, *changes, fix, wording, raised, condition, stated, fails))
         return AnswerKey(self.reference(exercise).reference, tuple(entries))
 
     def _run(
@@ -541,10 +542,11 @@ class Keys:
 @lru_cache(maxsize=512)
 def _known_by_source(
     wrong: WrongProgram, solution: str, contract: frozenset[str]
-) -> tuple[tuple[str, ...], tuple[str, ...], str, Condition]:
-    """Return the marks, the owners, the fix and the condition of a misconception; an author asks at every save."""
+) -> tuple[tuple[str, ...], tuple[str, ...], str, tuple[str, ...], Condition]:
+    """Return the marks, the owners, the fix, the wording and the condition of a misconception, for each save."""
     fix = fix_of(patched(solution, wrong), solution)
-    return marks_of(wrong, solution), owners_of(wrong, solution), fix, condition_of(wrong, solution, contract)
+    marks, owners, wording = (find(wrong, solution) for find in (marks_of, owners_of, wording_of))
+    return marks, owners, fix, wording, condition_of(wrong, solution, contract)
 
 
 def _code(source: bytes) -> bytes:

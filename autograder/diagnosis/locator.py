@@ -1,14 +1,16 @@
 """Locates the mistakes in one judged exercise, by running what failed once more with tracing."""
 
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, product
 
 from autograder.answer_key import Misconception
 from autograder.checks import Check, Key, names_any
-from autograder.edits import hashes_of, removed_by
+from autograder.edits import word_hashes
 from autograder.protocol import lines_of, name_hash
 from autograder.results import Certainty, Place
 from autograder.runner import Fault, Observed, Outcome, RecordedTrace, Survey
@@ -47,18 +49,36 @@ def by_statement(
     return [line for _, line in lines] if not lines[0][0] else []
 
 
-def by_words(entry: Misconception, survey: Survey, source: bytes, functions: Mapping[int, str]) -> Place | None:
-    """Return the line of the only statement that has the words by which a misconception differs from the solution.
+LIKE, CLEAR = 0.25, 0.1
+"""How like a statement is to that of a misconception at least, and how much less like the others are, of 1."""
 
-    One of the words is a name, and the statement is in a function or class that the misconception changes.
+
+def by_wording(entry: Misconception, survey: Survey, source: bytes) -> Place | None:
+    """Return the line of the statement that is most like one of a misconception, in the same function.
+
+    Words count more, the fewer statements of the function have them. It is None if no statement is like it, or
+    if another one is nearly so that is not on the next line.
     """
-    removed, lines = removed_by(entry.fix), lines_of(source)
+    lines, variables = lines_of(source), {name for _, name, _ in survey.assignments}
     found = []
-    for first, last in survey.running if removed else ():
-        words, names = hashes_of("\n".join(lines[first - 1 : last]))
-        if removed <= words and removed & names and name_hash(_part(functions.get(first))) in entry.owners:
-            found.append(first)
-    return Place("", found[0], functions.get(found[0])) if len(found) == 1 else None
+    for function, (owner, *wording) in product(survey.functions, map(str.split, entry.wording)):
+        if name_hash(function.name) != owner:
+            continue
+        spans = [(first, last) for first, last in survey.running if function.line < first <= function.end]
+        own = {first: word_hashes("\n".join(lines[first - 1 : last]), variables) for first, last in spans}
+        times = Counter(word for words in own.values() for word in words)
+        weights = {word: math.log(1 + len(own) / max(times[word], 0.5)) for word in {*times, *wording}}
+        alike = {line: _share(words, {*wording}, weights) for line, words in own.items()}
+        best = max(alike, key=lambda line: alike[line], default=0)
+        next_best = max((share for line, share in alike.items() if abs(line - best) > 1), default=0.0)
+        if best and alike[best] >= max(LIKE, next_best + CLEAR):
+            found.append((alike[best], Place("", best, function.name)))
+    return max(found, key=lambda one: one[0])[1] if found else None
+
+
+def _share(words: AbstractSet[str], others: AbstractSet[str], weights: Mapping[str, float]) -> float:
+    both, either = (sum(weights[word] for word in part) for part in (words & others, words | others))
+    return both / either if either else 0.0
 
 
 def by_value(
@@ -306,7 +326,7 @@ class Locator:
             known = by_statement(entry, self.trials.key.misconceptions, statements, survey, divergence)
         location = location_of(known, divergence, survey, self.trials.source, self._functions(), file)
         if survey is not None and diagnosis.misconception is not None and (location is None or _is_doubtful(location)):
-            said = by_words(diagnosis.misconception, survey, self.trials.source, self._functions())
+            said = by_wording(diagnosis.misconception, survey, self.trials.source)
             if said is not None and (location is None or location.place.line != said.line):
                 location = Location(replace(said, file=file), certainty=Certainty.LIKELY)
         if divergence is not None and location is not None and entry is None:

@@ -7,6 +7,6 @@ from autograder.faces import face
 if TYPE_CHECKING:
     from .operators import AXIS_CALLS, AXIS_WORDS, MAKERS, Variant, ignored_arguments, variants
     from .program import Edit, Slot, Text, is_text, name_of, pairs, slots
-    from .search import LONGEST, Clues, Guides, fix_of, hashes_of, removed_by, repairs, variables
+    from .search import LONGEST, Clues, Guides, fix_of, repairs, variables, word_hashes
 
 __getattr__ = face(__name__)

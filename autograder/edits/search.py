@@ -169,15 +169,9 @@ def _signed(before: Sequence[str], after: Sequence[str]) -> list[str]:
     return [f"{'+' if count > 0 else '-'}{_hash(word)}" for word, count in change.items() if count]
 
 
-def removed_by(fix: str) -> frozenset[str]:
-    """Return the hashes of the words that a fix removes: only the mistake has them."""
-    return frozenset(word[1:] for word in fix.split() if word.startswith("-"))
-
-
-def hashes_of(code: str) -> tuple[set[str], set[str]]:
-    """Return the hashes of the words of a code, and of those words that are names."""
-    words = _words(COMMENT.sub("", code), ())
-    return {*map(_hash, words)}, {_hash(word) for word in words if word[0].isalpha() or word[0] == "_"}
+def word_hashes(code: str, variables: Collection[str]) -> frozenset[str]:
+    """Return the hashes of the words of a code, but for these variables."""
+    return frozenset(map(_hash, _words(COMMENT.sub("", code), variables)))
 
 
 @cache
