@@ -155,13 +155,30 @@ def test_patch_hooks(impl, given):
 @check("no hook stays after an exception", points=1, of=PATCH, judge=AGREEING, requires_any=("patch",))
 def test_patch_exception(impl, given):
     (model, inner), (clean, corrupted) = small_model(given), texts(given)
-    before = model(corrupted).detach()
-    try:
-        impl.patched(model, inner, clean, corrupted[:, 1:], 1)
-        raised = False
-    except ValueError:
-        raised = True
-    return {"the exception came through": raised, "output, afterwards and before": [model(corrupted).detach(), before]}
+    before, raised = model(corrupted).detach(), []
+    for first, second in ((clean, corrupted[:, 1:]), (clean[:, 1:], corrupted)):
+        try:
+            impl.patched(model, inner, first, second, 1)
+            raised.append(False)
+        except ValueError:
+            raised.append(True)
+    hooks = sum(len(part._forward_hooks) + len(part._forward_pre_hooks) for part in model.modules())
+    return {
+        "the exception came through": raised,
+        "output, afterwards and before": [model(corrupted).detach(), before],
+        "hooks afterwards": hooks,
+    }
+
+
+@check("what others keep of the runs stays as it was", points=1, of=PATCH, judge=AGREEING, requires_any=("patch",))
+def test_patch_in_place(impl, given):
+    (model, inner), (clean, corrupted) = small_model(given), texts(given)
+    kept = []
+    handle = inner.register_forward_hook(lambda part, inputs, output: kept.append(output))
+    impl.patched(model, inner, clean, corrupted, 1)
+    model(corrupted)
+    handle.remove()
+    return {"output of the module for corrupted, kept in the patched run and in a plain one": kept[-2:]}
 
 
 @check("no gradient is computed, also for one text", points=1, of=PATCH, requires_any=("patch",))
