@@ -325,7 +325,7 @@ class Locator:
         if entry is not None and survey is not None:
             known = by_statement(entry, self.trials.key.misconceptions, statements, survey, divergence)
         location = location_of(known, divergence, survey, self.trials.source, self._functions(), file)
-        if survey is not None and diagnosis.misconception is not None and (location is None or _is_doubtful(location)):
+        if survey is not None and diagnosis.misconception is not None and not _is_statement(location):
             said = by_wording(diagnosis.misconception, survey, self.trials.source)
             if said is not None and (location is None or location.place.line != said.line):
                 location = Location(replace(said, file=file), certainty=Certainty.LIKELY)
@@ -428,10 +428,9 @@ class Locator:
         return dict(_spread(starts, len(self.trials.source.splitlines())))
 
 
-def _is_doubtful(location: Location) -> bool:
-    """Whether a location is no more than the first value that the solution does not make."""
-    divergence = location.divergence
-    return divergence is not None and divergence.state is StepState.UNKNOWN and divergence.factor is None
+def _is_statement(location: Location | None) -> bool:
+    """Whether a location is the statement of a mistake, not only where values begin to differ."""
+    return location is not None and (location.is_origin or location.certainty >= Certainty.ALIKE)
 
 
 def _part(function: str | None) -> str:

@@ -41,7 +41,7 @@ def test_self_attention(impl, given):
     return multi_head(impl, given, D, H, whole=True)(x, x, x)
 
 
-LOGARITHM = "logarithm of attention_weights, up to its scale"
+LOGARITHM = "logarithm of attention_weights, up to shift and scale"
 
 
 @check("head h attends with columns h*K to (h+1)*K - 1", points=3, of=CLASS)

@@ -106,8 +106,11 @@ def zeros_of(weights):
     return None if weights is None else weights == 0
 
 
+LOGARITHM = "logarithm of attention_weights of the last query, up to shift and scale"
+
+
 def logarithms(weights):
-    """Return the logarithm of the weights of the last query, up to their scale: no mask and no factor changes it."""
+    """Return the logarithm of the weights of the last query, shifted and scaled: no mask and no factor changes it."""
     if getattr(weights, "ndim", None) != 4:
         return weights
     scores = weights[:, :, -1].clamp_min(1e-30).log()
@@ -138,7 +141,7 @@ def test_shared_heads(impl, given):
     x = tokens(given)
     module = grouped(impl, given)
     module(x)
-    return {"logarithm of attention_weights, last query": logarithms(module.attention_weights)}
+    return {LOGARITHM: logarithms(module.attention_weights)}
 
 
 @check("a token sees no later token", points=2, of=CLASS, judge=Like(tolerance=1e-4, exact_zeros=True))
@@ -180,7 +183,7 @@ def test_rotated(impl, given):
     x, rope = tokens(given)[:1], rotation(given, *given.sizes("K T"))  # no row beyond the text
     module = grouped(impl, given, rope=rope)
     module(x)
-    return {"logarithm of attention_weights, last query": logarithms(module.attention_weights)}
+    return {LOGARITHM: logarithms(module.attention_weights)}
 
 
 @check("rope does not rotate the values", points=1, of=CLASS, judge=Like(tolerance=1e-4))
@@ -200,7 +203,7 @@ def test_positions(impl, given):
     module, seen = grouped(impl, given, rope=rotation(given, K)), {}
     for name, places in {"(T,)": rows, "(B, T)": batches}.items():
         module(x, token_positions=places)
-        seen[f"logarithm of attention_weights, positions {name}"] = logarithms(module.attention_weights)
+        seen[f"{LOGARITHM}, positions {name}"] = logarithms(module.attention_weights)
     return seen
 
 
@@ -303,7 +306,7 @@ def test_head_counts(impl, given):
     seen = {}
     for name, module in {"left out": usual, "of 1": single}.items():
         module(x)
-        seen[f"logarithm of attention_weights, num_kv_heads {name}"] = logarithms(module.attention_weights)
+        seen[f"{LOGARITHM}, num_kv_heads {name}"] = logarithms(module.attention_weights)
         seen |= {f"num_heads, num_kv_heads {name}": module.num_heads, f"num_kv_heads {name}": module.num_kv_heads}
     rope = rotation(given, D // H)
     kept = impl.GroupedQueryAttention(d_model=D, num_heads=H, num_kv_heads=G, rope=rope)
