@@ -27,6 +27,7 @@ from autograder.report import listed, plural
 from autograder.submission import (
     Clue,
     Entry,
+    Note,
     SubmissionError,
     casefolded,
     checked_id,
@@ -492,8 +493,7 @@ def for_groups(entries: Sequence[Entry], roster: Roster, decided: Mapping[str, d
                 latest,
                 student=student,
                 handed_in=known[latest.student],
-                notes=(words, *latest.notes),
-                ordinary=latest.ordinary if earlier else (words, *latest.ordinary),
+                notes=(Note(words, "time" if earlier else "ordinary"), *latest.notes),
                 handed_in_by=latest.student,
             )
     in_order = tuple(sorted(by_student.values(), key=lambda entry: entry.student))

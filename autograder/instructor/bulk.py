@@ -32,7 +32,7 @@ from autograder.report import duration
 from autograder.results import SCHEMA, Certainty, ExerciseResult, Report
 from autograder.runner import Cancelled, EnvironmentProblem, Runner
 from autograder.sandbox import Isolation, IsolationError, open_isolation, process_isolation
-from autograder.submission import Caps, Entry, Submission
+from autograder.submission import Caps, Entry, Submission, notes_of
 
 # Estimate how fast a long run is, and how long it still takes.
 
@@ -188,9 +188,10 @@ class Conditions:
 def submission_facts(submission: Submission) -> dict[str, object]:
     """Return what the report of a submission says about it."""
     facts = {"student": submission.student, "digest": submission.digest, "notes": list(submission.notes)}
-    ordinary = {"ordinary": list(submission.ordinary)} if submission.ordinary else {}
+    kinds = {"ordinary": notes_of("ordinary", submission.notes), "of_time": notes_of("time", submission.notes)}
+    special = {kind: found for kind, found in kinds.items() if found}
     group = {"handed_in_by": submission.handed_in_by} if submission.handed_in_by else {}
-    return {**facts, **ordinary, **group, **({"found": list(submission.found)} if submission.held else {})}
+    return {**facts, **special, **group, **({"found": list(submission.found)} if submission.held else {})}
 
 
 def conditions_of(course: Course, *, seed: int, device: str, isolation: str) -> Conditions:

@@ -37,6 +37,7 @@ from autograder.submission import (
     SubmissionError,
     notebook_file,
     notebook_of,
+    notes_of,
     python_of,
     read_notebook,
     read_own,
@@ -313,7 +314,8 @@ def _unsaved(exercise: Exercise, live: LiveNotebook) -> str:
 
 def _relevant(own: Submission) -> tuple[str, ...]:
     """Return the notes of the reader, without those that nobody needs at every check."""
-    return tuple(note for note in own.notes if note not in own.ordinary)
+    ordinary = notes_of("ordinary", own.notes)
+    return tuple(note for note in own.notes if note not in ordinary)
 
 
 # Import earlier exercises in a notebook: `from exNN_name import ...` finds the student's file or notebook.

@@ -1,6 +1,5 @@
 """A class as a table: a line for each student, a column for each exercise, and a summary."""
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -52,8 +51,6 @@ UNUSUAL = frozenset((*UNREADABLE, *FILES, "SystemExit"))
 
 _FLAGGED, _HELD, _FAILED = 1 << 32, 1 << 31, 1 << 30
 """More than any points: these come first."""
-
-_TIME = re.compile(r"\b(?:late|handed in|timestamp)\b")
 
 
 @dataclass(frozen=True)
@@ -177,7 +174,7 @@ def _looks(report: Report) -> Iterator[_Look]:
             more = f" (and {len(exercise.flags) - 1} more like this)" if len(exercise.flags) > 1 else ""
             what = f"{place_of_flag(flag, exercise)} uses {one_line(flag.found)}: {one_line(flag.why)}{more}"
             yield _Look(f"{number(exercise.id)} {exercise.title}: {what}", _FLAGGED)
-    ordinary = notes(report, "ordinary")
+    ordinary, of_time = notes(report, "ordinary"), notes(report, "of_time")
     intake = [note for note in notes(report) if note not in ordinary]
     doubts = [note for note in intake if _is_doubt(note, report)]
     if report.is_held:
@@ -192,9 +189,9 @@ def _looks(report: Report) -> Iterator[_Look]:
     shown = [note for note in intake if note not in doubts]
     for note in shown:
         cost = _cost(note, report)
-        if cost or report.is_unread or _TIME.search(note):
+        if cost or report.is_unread or note in of_time:
             yield _Look(note, cost)
-    yield from _odd_files(report, " ".join(intake))
+    yield from _odd_files(report, intake)
 
 
 def _is_doubt(note: str, report: Report) -> bool:
@@ -213,18 +210,18 @@ def _points_lost(exercise: ExerciseResult) -> int:
     return 0 if state_of(exercise) is DECIDED else max(exercise.max_score - exercise.score, 0)
 
 
-def _odd_files(report: Report, said: str) -> Iterator[_Look]:
+def _odd_files(report: Report, said: Sequence[str]) -> Iterator[_Look]:
     """Yield which files are missing, unreadable or without the names they need, or use files; not what was `said`."""
     counting = [exercise for exercise in report.exercises if exercise.max_score]
     missing = (exercise for exercise in counting if exercise.status == "missing")
-    unnamed = [exercise for exercise in missing if f"{exercise.id}.py is missing" not in said]
+    unnamed = [exercise for exercise in missing if not any(f"{exercise.id}.py" in note for note in said)]
     if unnamed:
         numbers = listed([number(exercise.id) for exercise in unnamed])
         yield _Look(f"no file for exercise {numbers}", sum(map(_points_lost, unnamed)))
     for exercise in counting:
         odd = next((check for check in exercise.checks if _is_odd(check, exercise)), None)
         message = message_of(odd.status, odd.finding) if odd is not None else ""
-        if odd is not None and message.rstrip(".") not in said:
+        if odd is not None and not any(message.rstrip(".") in note for note in said):
             view = failure_view(odd)
             detail = f" {one_line(view.detail[0])}" if view.is_quoted and view.detail else ""
             place = odd.finding.place if odd.finding is not None else None

@@ -269,6 +269,6 @@ def why_held(reports: Sequence[Report]) -> str:
 
 
 def notes(report: Report, which: str = "notes") -> list[str]:
-    """Return what the intake noted about a submission, or which of it is `ordinary`."""
+    """Return what the intake noted about a submission, or which of it is `ordinary` or `of_time`."""
     entries = report.submission.get(which) or ()
     return [one_line(str(note)) for note in ([entries] if isinstance(entries, str) else entries)]

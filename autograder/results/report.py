@@ -462,7 +462,8 @@ class ExerciseResult:
 class Report:
     """Everything about one submission. `submission` holds student and digest, and notes of the intake.
 
-    In it, `ordinary` are the notes that nothing can be lost by, and `handed_in_by` is whose hand-in counts for a group.
+    In it, `ordinary` are the notes that nothing can be lost by, `of_time` those on when and how it was handed in, and
+    `handed_in_by` is whose hand-in counts for a group.
     If the submission is held, because none of its files could be read, it has the names `found` in it.
 
     `level` is the isolation level: from L3, all layers of the sandbox, to L0, a plain process.

@@ -50,10 +50,9 @@ class HandInPart:
 class Entry:
     """The submission of one student that counts: its location, and when it was handed in (UTC) if that is known.
 
-    `student` names the report. `notes` are sentences about how the submission was chosen, and `ordinary` those of them
-    that nothing can be lost by. `accepted` are single files that take the place of those with their names, also of a
-    notebook in the place of a module; `decisions` say who accepted what, and why. `handed_in_by` names whose hand-in it
-    is, if it is that of a group.
+    `student` names the report. `notes` are sentences about how the submission was chosen. `accepted` are single files
+    that take the place of those with their names, also of a notebook in the place of a module; `decisions` say who
+    accepted what, and why. `handed_in_by` names whose hand-in it is, if it is that of a group.
     """
 
     student: str
@@ -64,7 +63,6 @@ class Entry:
     handout: Handout = NO_HANDOUT
     accepted: tuple[HandInPart, ...] = ()
     decisions: tuple[str, ...] = ()
-    ordinary: tuple[str, ...] = ()
     handed_in_by: str = ""
 
     def read(self, files: Sequence[str], caps: Caps) -> Submission:
@@ -84,9 +82,8 @@ class Entry:
         doubts = {file: why for file, why in submission.doubts.items() if file not in settled}
         gone = {*submission.doubts.values()} - {*doubts.values()}
         left = tuple(note for note in submission.notes if note not in gone)
-        notes, ordinary = (*self.decisions, *self.notes, *left), (*self.ordinary, *submission.ordinary)
-        by = self.handed_in_by
-        return replace(submission, notes=notes, ordinary=ordinary, doubts=doubts, handed_in_by=by)
+        notes = (*self.decisions, *self.notes, *left)
+        return replace(submission, notes=notes, doubts=doubts, handed_in_by=self.handed_in_by)
 
     def stamp(self) -> str:
         """Return a digest of names, sizes and times of everything to read: if it is equal, nothing has changed.

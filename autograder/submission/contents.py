@@ -2,11 +2,11 @@
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from pathlib import PurePosixPath
-from typing import Protocol
+from typing import Literal, Protocol
 
 from autograder.protocol import visible
 
@@ -91,6 +91,22 @@ class SubmittedFile:
     def name_and_size(self) -> str:
         """Its name, with its size if that is known, safe to print."""
         return named_with_size(self.label or self.path, self.size)
+
+
+class Note(str):
+    """A note that is more than a sentence: nothing can be lost by an `ordinary` one; one of `time` may cost points."""
+
+    kind: Literal["", "ordinary", "time"]
+
+    def __new__(cls, sentence: str, kind: Literal["", "ordinary", "time"] = "") -> "Note":
+        made = super().__new__(cls, sentence)
+        made.kind = kind
+        return made
+
+
+def notes_of(kind: Literal["ordinary", "time"], notes: Iterable[str]) -> list[str]:
+    """Return the notes of a kind."""
+    return [note for note in notes if isinstance(note, Note) and note.kind == kind]
 
 
 @dataclass

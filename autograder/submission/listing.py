@@ -27,6 +27,7 @@ from .class_folder import (
 from .contents import (
     Clue,
     FileError,
+    Note,
     Students,
     SubmissionError,
     casefolded,
@@ -144,8 +145,8 @@ def _read_canvas(folder: ClassFolder, result: LayoutResult, files: frozenset[str
     for user, uploads in grouped.items():
         parts = [_canvas_part(item, upload, files) for item, upload in uploads if upload.rest]
         late = any(upload.late for _, upload in uploads)
-        notes = ["Canvas marks it as late, and does not give the time"] if late else []
-        notes += [] if parts else ["a text or a link was handed in, expected files"]
+        notes = [Note("Canvas marks it as late, and does not give the time", "time")] if late else []
+        notes += [] if parts else [Note("a text or a link was handed in, expected files", "time")]
         item, first = uploads[0]
         clue = Clue(user, name=first.name, lms_id=user)
         result.candidates.append(Candidate(clue, item.name, tuple(parts), notes=tuple(notes)))
@@ -163,7 +164,7 @@ def _read_moodle(folder: ClassFolder, result: LayoutResult) -> None:
     for label, uploads in grouped.items():
         files = [(item, owner) for item, owner in uploads if owner.plugin == "file"]
         parts = tuple(item.part(owner.rest) if item.kind == "file" else item.part() for item, owner in files)
-        notes = () if parts else ("a text was handed in, expected files",)
+        notes = () if parts else (Note("a text was handed in, expected files", "time"),)
         first = uploads[0][1]
         clue = Clue(label, name=first.name, lms_id=first.id)
         result.candidates.append(Candidate(clue, label, parts, notes=notes))
@@ -199,7 +200,7 @@ def _read_clones(folder: ClassFolder, result: LayoutResult) -> None:
         dashes = [index for index, char in enumerate(shared) if char == "-"] if own == item.name else []
         logins = tuple(item.name[index + 1 :] for index in dashes)
         time = commit_time(item.path) if item.files is None else None
-        notes = () if time else ("its .git does not show when it was handed in",)
+        notes = () if time else (Note("its .git does not show when it was handed in", "time"),)
         clue = Clue(own or item.name, login=own, logins=logins)
         result.candidates.append(Candidate(clue, item.name, (item.part(),), time, notes))
     _note_claims(result, "their last commits")
@@ -216,7 +217,8 @@ def _read_nbgrader(folder: ClassFolder, result: LayoutResult) -> None:
         known = [time for time in times if time is not None]
         notes = []
         if len(known) < len(texts):
-            notes.append("a timestamp.txt cannot be read, expected a time like 2026-03-03 00:00:00 UTC")
+            unread = "a timestamp.txt cannot be read, expected a time like 2026-03-03 00:00:00 UTC"
+            notes.append(Note(unread, "time"))
         handed_in = max(known) if known else None
         clue = Clue(item.name, login=item.name)
         result.candidates.append(Candidate(clue, item.name, (item.part(),), handed_in, tuple(notes)))
@@ -595,12 +597,12 @@ def _latest(
     notes = chosen.notes
     if len(candidates) > 1:
         others = ", ".join(printable_name(candidate.label) for candidate in candidates if candidate is not chosen)
-        notes = (*notes, f"{printable_name(chosen.label)} counts, not {others}: {reason}")
+        counts = f"{printable_name(chosen.label)} counts, not {others}: {reason}"
+        notes = (*notes, Note(counts, "ordinary" if is_ordinary else ""))
         result.notes.append(f"{printable_name(student)}: {notes[-1]}")
     path = chosen.parts[0].path if len(chosen.parts) == 1 else folder.path
     parts = chosen.parts or (HandInPart(folder.path, ()),)
-    ordinary = notes[-1:] if is_ordinary and len(candidates) > 1 else ()
-    return Entry(student, path, chosen.handed_in, notes, parts, handout, ordinary=ordinary)
+    return Entry(student, path, chosen.handed_in, notes, parts, handout)
 
 
 def _choose(candidates: Sequence[Candidate]) -> tuple[Candidate, str, bool]:

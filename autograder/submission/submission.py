@@ -20,6 +20,7 @@ from .contents import (
     Caps,
     FileError,
     Listing,
+    Note,
     SubmissionError,
     SubmittedFile,
     UnreadableError,
@@ -326,9 +327,8 @@ class Submission:
     read. `unseen` is a sentence about a part of the submission that was not opened, in which the others may be. If none
     of the files could be read, `found` has the names and sizes of the files that are there. `doubts` has a sentence for
     each expected file without work, or with less, for which another file that was not read has work: a person decides.
-    `left` has sentences about work on an expected file that is in it, and that Python never sees. `ordinary` are the
-    notes about what many students do, and nothing can be lost by. `handed_in_by` names whose hand-in it is, if it is
-    that of a group.
+    `left` has sentences about work on an expected file that is in it, and that Python never sees. `handed_in_by` names
+    whose hand-in it is, if it is that of a group.
     """
 
     student: str
@@ -342,7 +342,6 @@ class Submission:
     found: tuple[str, ...] = ()
     doubts: Mapping[str, str] = field(default_factory=dict)
     left: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    ordinary: tuple[str, ...] = ()
     handed_in_by: str = ""
 
     @property
@@ -435,7 +434,6 @@ def read_listing(student: str, listing: Listing, files: Sequence[str], caps: Cap
         () if sources else _named_files(reading.listing),
         doubts,
         reading.left,
-        tuple(reading.ordinary),
     )
 
 
@@ -450,7 +448,6 @@ class _Reading:
         self.sources: dict[str, bytes] = {}
         self.cells: dict[str, Cells] = {}
         self.notes: list[str] = []
-        self.ordinary: list[str] = []
         self.unread: dict[str, str] = {}
         self.counted: dict[str, SubmittedFile] = {}
         self.doubts: dict[str, str] = {}
@@ -477,8 +474,7 @@ class _Reading:
             return
         self.counted[file] = book[0]
         self.sources[file], self.cells[file] = book[1].source, book[1].cells
-        self.ordinary.append(f"{file} is the code of {book[0].display_name}")
-        self.notes.append(self.ordinary[-1])
+        self.notes.append(Note(f"{file} is the code of {book[0].display_name}", "ordinary"))
         left = [*(f"{book[0].display_name}: {note}" for note in book[1].notes), *self._left(file, *book)]
         self.notes += left
         self.left[file] = tuple(left)

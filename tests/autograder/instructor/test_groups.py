@@ -11,7 +11,7 @@ import pytest
 from autograder.course import read_course
 from autograder.exports.feedback import feedback
 from autograder.gradebook import GroupHandIns, Roster, RosterError, Student, for_groups, read_graded, read_roster
-from autograder.submission import Entry
+from autograder.submission import Entry, notes_of
 from tests.support import tiny
 
 ROSTER = Roster((Student("ada", group="G1"), Student("bob", group="G1"), Student("cem", group="G 2"), Student("eve")))
@@ -37,7 +37,7 @@ def test_one_hand_in_counts_for_all_members() -> None:
     assert made.entries[0].notes == ("handed in by bob for group G1",)
     assert made.notes == ("group G1: the hand-in of bob counts for all",)
     assert [one.handed_in_by for one in made.entries] == ["bob", "bob", ""]
-    assert made.entries[0].ordinary == made.entries[0].notes, "nobody needs to look at it"
+    assert notes_of("ordinary", made.entries[0].notes) == [*made.entries[0].notes], "nobody needs to look at it"
 
 
 @pytest.mark.parametrize("name", ["g 2", "G 2_4711"])
@@ -49,7 +49,7 @@ def test_the_latest_counts_and_it_is_said() -> None:
     made = together(entry("ada", MONDAY), entry("bob", TUESDAY))
     assert owners(made) == {"ada": "bob", "bob": "bob"}
     assert made.entries[0].notes == ("handed in by bob for group G1; the earlier hand-in of ada does not count",)
-    assert made.entries[0].ordinary == ()
+    assert not notes_of("ordinary", made.entries[0].notes)
     made = together(entry("ada", MONDAY), entry("bob"), bob=TUESDAY)
     assert owners(made) == {"ada": "bob", "bob": "bob"}
     assert [one.handed_in_by for one in made.entries] == ["bob", "bob"], "so a time decided about bob is that of both"

@@ -97,7 +97,7 @@ def test_what_costs_nothing_is_no_row_and_the_rest_is_sorted_by_what_it_can_cost
     assert looks(report(whole, **intake)) == []
     assert looks(report(exercise("fail", Finding("pattern", "x", "Wrong.")), **intake)) == [twice]
     late = "Canvas marks it as late, and does not give the time"
-    assert looks(report(whole, notes=[late])) == [late], "it may cost points in the end"
+    assert looks(report(whole, notes=[late], of_time=[late])) == [late], "it may cost points in the end"
     small, large = (
         report(exercise("fail", *[NOTHING] * count), student=name) for count, name in ((1, "small"), (3, "large"))
     )

@@ -9,7 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder.protocol import text_of
-from autograder.submission import FileError, Handout, Submission, cell_of, python_of, read_notebook, read_submission
+from autograder.submission import (
+    FileError,
+    Handout,
+    Submission,
+    cell_of,
+    notes_of,
+    python_of,
+    read_notebook,
+    read_submission,
+)
 from tests.support.submission_examples import BOTH, FILES, LIMIT, ONE, TWO, laid_out, noted, zipped
 
 BOOK = ONE.replace(".py", ".ipynb")
@@ -50,7 +59,7 @@ def test_a_location_is_named_by_its_cell_if_it_has_one(tmp_path: Path) -> None:
     read = submission(tmp_path / "ada", {f"notebooks/{BOOK}": book(text(""), code("a\nb")), TWO: b"x"})
     assert read.sources == {ONE: b"a\nb\n", TWO: b"x"}
     assert (read.place(ONE, 2), read.place(TWO, 2)) == ("cell 2, line 2", "line 2")
-    assert read.notes == read.ordinary == (f"{ONE} is the code of notebooks/{BOOK}",)
+    assert [*read.notes] == notes_of("ordinary", read.notes) == [f"{ONE} is the code of notebooks/{BOOK}"]
 
 
 def test_cells_that_check_or_grade_are_left_out_and_locked_code_is_not() -> None:
