@@ -49,7 +49,7 @@ from autograder.runner import GraderProblem
 
 from .command_new import rescaled_points
 from .programs import Memory
-from .proof import ExerciseProof, Part, Validation, hold_failing, page, validate
+from .proof import FEWEST_LINES, ExerciseProof, Part, Validation, hold_failing, page, validate
 from .styles import Losses, Sample, calibrate, cells, misconceptions, ported, prove_once, tables, wrong_programs
 
 if TYPE_CHECKING:
@@ -415,6 +415,9 @@ def _show(result: Validation, options: argparse.Namespace) -> None:
     warnings = (warning for exercise in result.exercises for warning in exercise.warnings)
     lines += [Text(f"warning: {warning}", "yellow") for warning in warnings]
     lines += [Text(problem, "red") for problem in result.problems]
+    searched, lines_found = (sum(getattr(one, name) for one in result.exercises) for name in ("lines", "lines_found"))
+    if searched >= FEWEST_LINES:
+        lines.append(Text(f"programs in another style: if wrong, {lines_found} of {searched} lines would be found"))
     alone = sum(exercise.alone for exercise in result.exercises)
     count = sum(exercise.misconceptions for exercise in result.exercises)
     verdict = "the course holds" if result.ok else plural(len(result.problems), "problem")

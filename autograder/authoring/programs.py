@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from functools import cache, lru_cache
 from pathlib import Path
@@ -134,7 +134,7 @@ Kind = Literal["solution", "stub", "unwritten", "misconception", "accepted", "re
 
 @dataclass(frozen=True)
 class Program:
-    """A program with a known outcome, and its exercise."""
+    """A program with a known outcome, and its exercise. `faulty` are the faulty lines of one that is no patch."""
 
     kind: Kind
     exercise: str
@@ -143,6 +143,7 @@ class Program:
     same_as: tuple[str, ...] = ()
     without_idea: bool = False
     reference_parts: Mapping[str, bytes] = field(default_factory=dict)
+    faulty: frozenset[int] = frozenset()
 
 
 def programs_of(suite: Suite, exercise: Exercise, unfit: list[str] | None = None) -> Iterable[Program]:
@@ -154,13 +155,16 @@ def programs_of(suite: Suite, exercise: Exercise, unfit: list[str] | None = None
     yield Program("solution", exercise.id, exercise.id, base)
     yield Program("stub", exercise.id, exercise.id, {**base, exercise.file: make_stub(solution, exercise).encode()})
     misconceptions = catalogue_of(suite, exercise, unfit)
+    variants = sorted((course.solutions_dir / "accepted" / exercise.id).glob("*.py"))
     for name, text in unwritten(solution, exercise, [patched(solution, known) for known in misconceptions]):
         yield Program("unwritten", exercise.id, name, {**base, exercise.file: text.encode()})
     for misconception in misconceptions:
         wrong = {**base, exercise.file: patched(solution, misconception).encode()}
         same_as, without_idea = misconception.same_as, misconception.without_idea
-        yield Program("misconception", exercise.id, misconception.id, wrong, same_as, without_idea)
-    for file in sorted((course.solutions_dir / "accepted" / exercise.id).glob("*.py")):
+        program = Program("misconception", exercise.id, misconception.id, wrong, same_as, without_idea)
+        faulty = _faulty_in(misconception.program, [solution, *(file.read_text("utf-8") for file in variants)])
+        yield replace(program, faulty=faulty)
+    for file in variants:
         yield Program("accepted", exercise.id, file.stem, {**base, exercise.file: file.read_bytes()})
     for folder in sorted((course.solutions_dir / "accepted" / "whole").glob("*/")):
         whole = {file: (folder / file).read_bytes() for file in course.files if (folder / file).is_file()}
@@ -519,6 +523,18 @@ def faulty_lines(solution: str, wrong: str) -> frozenset[int]:
     spans = [(one.line, one.last) for one in statements(ast.parse(wrong))]
     changed = list(_changed(solution.splitlines(), wrong.splitlines(), [first for first, _ in spans]))
     return frozenset(changed + [first for first, last in spans if any(first <= line <= last for line in changed)])
+
+
+MOST_FAULTY = 0.5
+"""A whole program that has more of its lines faulty is written anew: nobody knows which of them are wrong."""
+
+
+def _faulty_in(program: str, right: Iterable[str]) -> frozenset[int]:
+    """Return the faulty lines of a whole program beside the right one that it resembles most; none if none is near."""
+    if not program:
+        return frozenset()
+    fewest = min((faulty_lines(text, program) for text in right), key=len)
+    return fewest if len(fewest) <= MOST_FAULTY * len(statements(ast.parse(program))) else frozenset()
 
 
 def _changed(right: list[str], wrong: list[str], starts: list[int]) -> Iterator[int]:

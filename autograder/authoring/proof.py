@@ -1,5 +1,6 @@
 """Prove a course: solutions get full marks, stubs and empty programs none, misconceptions are caught and named."""
 
+import ast
 import builtins
 import importlib.util
 import json
@@ -7,10 +8,12 @@ import subprocess
 import sys
 import time
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache, partial
+from itertools import pairwise
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -18,15 +21,26 @@ from typing import Any
 import numpy as np
 
 from autograder.answer_key import AnswerKey, CatalogueError, Keys, Outcomes, WrongProgram
-from autograder.checks import Check, Key
+from autograder.checks import Check, Key, Raises
 from autograder.comparison import Expected, passes
 from autograder.course import COURSE_FILE, Course, Exercise, StubError, Suite, nearest, read_text, shortened
-from autograder.diagnosis import Source
+from autograder.diagnosis import EXERCISE_SECONDS, Deadline, OutOfTime, Source, by_value
 from autograder.judge import Grid, StepResult, Verdicts, failures, plan_of, plan_of_steps, result_of, results_of
-from autograder.protocol import PACKAGE
+from autograder.protocol import ARGUMENT, COUNTS, PACKAGE, statements
 from autograder.report import render
 from autograder.results import CheckResult, ExerciseResult
-from autograder.runner import CourseProblem, GraderProblem, Observed, Outcome, Run, Runner, of_own_programs
+from autograder.runner import (
+    CourseProblem,
+    GraderProblem,
+    Observed,
+    Outcome,
+    RecordedTrace,
+    Run,
+    Runner,
+    Timeouts,
+    TraceStep,
+    of_own_programs,
+)
 
 from .engine import license_problems
 from .leaks import leaking_texts
@@ -255,18 +269,189 @@ def _costs_too_much(suite: Suite, exercise: Exercise, costs: Mapping[str, float]
         yield from excused(listed.get(exercise.id), list(cost_problems(entries, costs)), figures_of(entries, costs))
 
 
+# How often the line of a mistake is found in programs that are no patches of the solution.
+#
+# The search holds the values of a program against those of the solution, so a right value that the solution lacks is
+# taken for the mistake. An accepted variant runs once. Then each of its lines is made wrong in turn, in what the run
+# recorded: its values become others, and so does all that is made of them.
+
+MOST_STEPS = 1000
+"""Steps of the solution in all checks that are recorded. More checks are left out: some variants take seconds there."""
+
+MOST_CHECKS = 2
+RECORD_SECONDS = 2.0
+"""A variant that takes longer is not searched: a recorded loop takes a hundred times as long."""
+
+FEWEST_LINES = 10
+"""With fewer lines, one more or less decides the share that is found."""
+
+WEAK = 0.5
+"""The share of lines below which most learners with another style read about a wrong line."""
+
+
+@dataclass(frozen=True)
+class SearchedLine:
+    """A wrong line of a program, and whether the search finds it.
+
+    If not, it may be for a `value` that the solution lacks: a variable, or "" for what line `at` computes.
+    """
+
+    found: bool
+    at: int = 0
+    value: str = ""
+
+
+def searched_checks(checks: Sequence[Check]) -> list[Check]:
+    """Return the first check of each of two functions or classes that observes what they return."""
+    first: dict[str | None, Check] = {}
+    for check in checks:
+        if not isinstance(check.judge, Raises):
+            first.setdefault(check.of, check)
+    return list(first.values())[:MOST_CHECKS]
+
+
+def _searched(
+    suite: Suite,
+    exercise: Exercise,
+    program: Program,
+    statuses: Mapping[str, str],
+    expected: Mapping[Key, RecordedTrace],
+    runner: Runner,
+) -> Iterator[SearchedLine]:
+    """Yield the lines of an accepted variant, as if each were wrong; of a whole wrong program its faulty lines."""
+    checks = [check for check in searched_checks(suite.checks[exercise.id]) if (check.id, 0) in expected]
+    if program.faulty:
+        checks = [check for check in checks if statuses[check.id] == "fail"][:1]
+    if not checks or not (program.faulty or (program.kind == "accepted" and {*statuses.values()} == {"pass"})):
+        return
+    plan = {exercise.id: [(check.id, 0) for check in checks]}
+    patience = Timeouts(runner.limits, interrupt_seconds=RECORD_SECONDS)
+    traces = runner.run(program.sources, plan, trace=True, patience=patience).traces.get(exercise.id, {})
+    search = LineSearch(exercise.file, program.sources[exercise.file], checks, traces, expected)
+    with suppress(OutOfTime):
+        yield from [search.of_mistake(program.faulty)] if program.faulty and traces else search.of_each_line()
+
+
+class LineSearch:
+    """The search for wrong lines in one program, whose runs of some checks are recorded in `traces`."""
+
+    def __init__(
+        self,
+        file: str,
+        source: bytes,
+        checks: Sequence[Check],
+        traces: Mapping[Key, RecordedTrace],
+        expected: Mapping[Key, RecordedTrace],
+    ) -> None:
+        self.file = file
+        self.source = source
+        self.parts = {(check.id, 0): check.of for check in checks}
+        self.traces = {key: trace for key in self.parts if (trace := traces.get(key)) is not None}
+        self.expected = expected
+        self.deadline = Deadline(EXERCISE_SECONDS)
+
+    def of_mistake(self, faulty: frozenset[int]) -> SearchedLine:
+        """Return whether one of the faulty lines of a wrong program is found."""
+        return self._found(self.traces, faulty, frozenset())
+
+    def of_each_line(self) -> Iterator[SearchedLine]:
+        """Yield the lines of a right program that lead to a result, each as if it alone were wrong."""
+        lines = sorted({line for trace in self.traces.values() for line in self._lines(trace, range(len(trace.steps)))})
+        after = dict(pairwise(sorted(one.line for one in statements(ast.parse(self.source)) if one.runs)))
+        most = MOST_STEPS // max(sum(len(trace.steps) for trace in self.traces.values()), 1)
+        for line in lines[:: -(-len(lines) // max(most, 1)) or 1]:
+            reached = {key: self._reached(trace, line) for key, trace in self.traces.items()}
+            wrong = {key: with_other_values(self.traces[key], steps) for key, steps in reached.items() if steps}
+            if wrong:
+                changed = self._lines(self.traces[next(iter(wrong))], reached[next(iter(wrong))])
+                yield self._found(wrong, frozenset({line, after.get(line, line)}), changed)
+
+    def _found(
+        self, wrong: Mapping[Key, RecordedTrace], lines: frozenset[int], changed: frozenset[int]
+    ) -> SearchedLine:
+        """Return what the first of the checks that fail shows; what other checks look at is right."""
+        key, trace = next(iter(wrong.items()))
+        trusted = {part for at, part in self.parts.items() if part and at not in wrong}
+        trusted -= {str(self.parts[at]) for at in wrong}
+        divergence = by_value(trace, self.expected[key], self.file, trusted, self.deadline)
+        shown = divergence.place.line if divergence is not None else None
+        if shown in lines:
+            return SearchedLine(True)
+        # A later line is shown only where nothing of the solution is like the values of this one.
+        at = min(lines) if shown is None or shown in changed else shown
+        return SearchedLine(False, at, _variable_of(self.source, at))
+
+    def _reached(self, trace: RecordedTrace, line: int) -> set[int]:
+        """Return the steps of a line and all that are made of them, if a result is one of them."""
+        found: set[int] = set()
+        for at, step in enumerate(trace.steps):
+            if (step.name != ARGUMENT and self._line(step) == line) or not found.isdisjoint(step.inputs):
+                found.add(at)
+        return found if not found.isdisjoint(trace.results) else set()
+
+    def _lines(self, trace: RecordedTrace, steps: Iterable[int]) -> frozenset[int]:
+        """Return the lines of the program that make these steps."""
+        return frozenset(line for at in steps if (line := self._line(trace.steps[at])) is not None)
+
+    def _line(self, step: TraceStep) -> int | None:
+        """Return the line of the program that makes a step; None for what is made while an object is made."""
+        own = next((place for place in step.stack if place.file == self.file), None)
+        return None if own is None or (own.function or "").endswith("__init__") else own.line
+
+
+def with_other_values(trace: RecordedTrace, steps: Iterable[int]) -> RecordedTrace:
+    """Return a trace in which these steps hold other numbers, as many as before."""
+    prints, generator = trace.prints.copy(), np.random.default_rng(0)
+    for at in sorted(steps):
+        numbers = prints[trace.steps[at].prints[0], COUNTS.stop :]
+        numbers += generator.uniform(0.5, 1.5, len(numbers)) * (1 + np.abs(numbers))
+    return replace(trace, prints=prints)
+
+
+def _variable_of(source: bytes, line: int) -> str:
+    """Return the variable or attribute that a line assigns; "" for a line that assigns none, or several."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign) and node.lineno <= line <= (
+            node.end_lineno or 0
+        ):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            return ast.unparse(targets[0]) if isinstance(targets[0], ast.Name | ast.Attribute) else ""
+    return ""
+
+
+def hard_to_find(exercise: str, lines: Sequence[tuple[str, SearchedLine]]) -> str:
+    """Return a sentence if few lines of these programs are found, with the value that is missed most; else ""."""
+    found = sum(line.found for _, line in lines)
+    if len(lines) < FEWEST_LINES or found >= WEAK * len(lines):
+        return ""
+    missed = Counter((name, line.at, line.value) for name, line in lines if not line.found)
+    (name, at, value), _ = max(missed.items(), key=lambda item: (item[1], bool(item[0][2])))
+    what = f"`{value}` in line {at}" if value else f"a value in line {at}"
+    return (
+        f"{exercise}: line finding is weak here: if wrong, {found} of {len(lines)} lines of programs in another style "
+        f"would be found. {name} computes {what}, and the solution does not: name that value in your solution too"
+    )
+
+
 @dataclass(frozen=True)
 class Answer:
-    """The answer key of an exercise, the outcomes it was made of, and its size in a kit in bytes, if it is known."""
+    """The answer key of an exercise, the outcomes it was made of, and its size in a kit in bytes, if it is known.
+
+    `traces` have what the solution computes in the checks by which the search for a line is measured.
+    """
 
     key: AnswerKey
     outcomes: Outcomes
     size: int | None
+    traces: Mapping[Key, RecordedTrace] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Proof:
-    """The outcome of a program: the status of every check, the misconception found in it, and the problems."""
+    """The outcome of a program: the status of every check, the misconception found in it, and the problems.
+
+    `lines` are its lines that the search for a wrong line was measured on, if it is no patch of the solution.
+    """
 
     kind: Kind
     exercise: str
@@ -274,6 +459,7 @@ class Proof:
     checks: Mapping[str, str]
     named: str | None
     problems: tuple[str, ...]
+    lines: tuple[SearchedLine, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -284,6 +470,7 @@ class ExerciseProof:
     `costs` has the percentage of the exercise's points that each misconception costs.
     `failing` has the checks that each misconception fails. `warnings` are sentences about what can be better.
     `key_bytes` is the size of the answer key in a kit; None for another seed or device than the kit's.
+    Of so many `lines` of programs that are no patches of the solution, `lines_found` would be found if they were wrong.
     """
 
     id: str
@@ -299,6 +486,8 @@ class ExerciseProof:
     problems: tuple[str, ...]
     warnings: tuple[str, ...] = ()
     key_bytes: int | None = None
+    lines: int = 0
+    lines_found: int = 0
     costs: Mapping[str, float] = field(default_factory=dict)
     failing: Mapping[str, frozenset[str]] = field(default_factory=dict, repr=False)
 
@@ -478,10 +667,17 @@ def _answer(exercise: Exercise, keys: Keys, *, right: bool, sized: bool) -> Answ
         return str(problem)
     # A kit holds keys of the CPU for one seed.
     of_kit = sized and keys.seed == keys.suite.course.seed and keys.device == "cpu"
+    if not of_kit:
+        return Answer(key, outcomes, None)
     size = None
     with suppress(CourseProblem):  # a misconception that does not fit the solution has a sentence of its own
-        size = measured(exercise, keys) if of_kit else None
-    return Answer(key, outcomes, size)
+        size = measured(exercise, keys)
+    traces: dict[Key, RecordedTrace] = {}
+    for check in searched_checks(keys.suite.checks[exercise.id]):
+        first = {key: trace for key, trace in keys.traces(exercise, check).items() if not key[1]}
+        if sum(len(trace.steps) for trace in (*traces.values(), *first.values())) <= MOST_STEPS:
+            traces |= first
+    return Answer(key, outcomes, size, traces)
 
 
 def _proof(suite: Suite, every_check: bool, item: tuple[Program, Answer], runner: Runner) -> Proof:
@@ -516,7 +712,8 @@ def _prove(suite: Suite, every_check: bool, program: Program, answer: Answer, ru
         sentences += not_following(suite.checks[exercise.id], key.reference)
     problems = tuple(f"{program.exercise}: {sentence}" for sentence in sentences)
     checks = {check.id: check.status for check in result.checks}
-    return Proof(program.kind, program.exercise, program.name, checks, _named(result), problems)
+    lines = tuple(_searched(suite, exercise, program, checks, answer.traces, runner))
+    return Proof(program.kind, program.exercise, program.name, checks, _named(result), problems, lines)
 
 
 def flagged(program: Program, result: ExerciseResult) -> Iterator[str]:
@@ -657,6 +854,7 @@ def _exercise_proof(
     named = [proof for proof in wrong if not proof.problems and proof.named is not None]
     more = f"write a right program that looks different to solutions/accepted/{exercise.id}/NAME.py"
     alone = "" if accepted else f"{exercise.id}: it has no accepted variant; {more}"
+    lines = [(proof.name, line) for proof in own for line in proof.lines]
     return ExerciseProof(
         id=exercise.id,
         checks=len(checks),
@@ -669,8 +867,15 @@ def _exercise_proof(
         survivors=survivors,
         empty={family: points_of(suite, exercise, statuses) for family, statuses in families.items()},
         problems=tuple(problems),
-        warnings=() if part else (*filter(None, [warning_of(exercise.id, size), alone]), *_warnings(suite, exercise)),
+        warnings=()
+        if part
+        else (
+            *filter(None, [warning_of(exercise.id, size), alone, hard_to_find(exercise.id, lines)]),
+            *_warnings(suite, exercise),
+        ),
         key_bytes=size,
+        lines=len(lines),
+        lines_found=sum(line.found for _, line in lines),
         costs=costs,
         failing={id_: frozenset(check for check, _ in own) for id_, own in (answer.outcomes if answer else {}).items()},
     )

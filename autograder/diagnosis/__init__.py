@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         Diagnosis,
         Judgement,
         Location,
+        OutOfTime,
         Trials,
         Verdict,
         claim_of,
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
         overall,
         place_in,
     )
-    from .locator import FindTraces, find_locations
+    from .locator import FindTraces, by_value, find_locations
     from .statuses import (
         CheckRequired,
         CourseFileWrong,

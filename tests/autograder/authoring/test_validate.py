@@ -12,7 +12,7 @@ from autograder.answer_key import WrongProgram
 from autograder.authoring import validate
 from autograder.authoring.oversights import reading_clocks, reading_dates
 from autograder.authoring.programs import Program
-from autograder.authoring.proof import cost_problems, excused, figures_of, unexpected
+from autograder.authoring.proof import SearchedLine, cost_problems, excused, figures_of, unexpected
 from autograder.authoring.release import release_kit
 from autograder.course import BEGIN, END, Suite, UsageError
 from tests.support import tiny
@@ -149,6 +149,67 @@ def without(file: Path, table: str) -> None:
     """Take one [table] out of a TOML file."""
     before, after = file.read_text().split(f"[{table}]\n")
     file.write_text(before + after[after.index("\n[") + 1 :] if "\n[" in after else before)
+
+
+STEPS = [
+    "doubled = x + x",
+    "shifted = doubled + 1",
+    "sums = shifted.cumsum(dim=-1)",
+    "places = torch.arange(1, x.shape[-1] + 1)",
+    "raised = sums * 3",
+    "lowered = raised - 3 * places",
+    "halved = lowered / 2",
+    "thirds = halved / 3",
+    "means = thirds / places.to(x)",
+    "opposite = -means",
+    "again = opposite * 5",
+    "return again / -5",
+]
+"""A running mean in another style: most of its values are none of the solution's."""
+
+
+def another_style(**other: str) -> str:
+    """Return the running mean of these steps; of a variable that is named with another value."""
+    lines = [f"{name} = {other[name]}" if (name := step.split()[0]) in other else step for step in STEPS]
+    body = "\n    ".join(["if not x.numel(): raise ValueError(x.shape)", "x = x.to(x.dtype)", *lines])
+    return f"import torch\n\n\ndef running_mean(x):\n    {body}\n"
+
+
+def lines_of_first(course: Path) -> tuple[Any, dict[str, Any]]:
+    """Return the proof of the first exercise, and the lines that were searched in each program."""
+    suite = tiny.suite_at(course)
+    first = replace(suite, checks={tiny.FIRST: suite.checks[tiny.FIRST]})
+    found = validate(first, seed=tiny.COURSE.seed, jobs=1, cache=course / ".course" / "cache")
+    return found.exercises[0], {proof.name: proof.lines for proof in found.proofs if proof.lines}
+
+
+def test_a_right_value_that_the_solution_does_not_store_hides_wrong_lines(course: Path) -> None:
+    few, programs = lines_of_first(course)
+    assert (few.lines, few.lines_found) == (len(programs["loop"]), len(programs["loop"]))
+    assert not any("line finding" in warning for warning in few.warnings)
+    (course / "solutions" / "accepted" / tiny.FIRST / "steps.py").write_text(another_style(), "utf-8")
+    many, programs = lines_of_first(course)
+    assert many.problems == ()
+    assert many.lines_found < many.lines / 2
+    weak = f"if wrong, {many.lines_found} of {many.lines} lines of programs in another style would be found"
+    [warning] = [warning for warning in many.warnings if "line finding" in warning]
+    assert warning.startswith(f"{tiny.FIRST}: line finding is weak here: {weak}. steps computes `doubled` in line 7, ")
+    assert {line.value for line in programs["steps"] if not line.found} >= {"doubled"}
+
+
+def test_the_wrong_line_of_a_whole_program_is_searched_beside_the_right_program_that_it_resembles(course: Path) -> None:
+    (course / "solutions" / "accepted" / tiny.FIRST / "steps.py").write_text(another_style(), "utf-8")
+    folder = course / "solutions" / "misconceptions" / tiny.FIRST
+    folder.mkdir()
+    (folder / "quarters.py").write_text(another_style(thirds="halved / 4"), "utf-8")
+    (folder / "other.py").write_text("def running_mean(x):\n    return x * 7\n", "utf-8")
+    texts = 'name = "{0}"\nexplanation = "It is {0}."\nhint = "What is {0} of it?"\nprogram = "{0}.py"\n'
+    catalogue = (course / CATALOGUE).read_text("utf-8")
+    more = "\n".join(f"\n[mean-{name}]\n{texts.format(name)}" for name in ("quarters", "other"))
+    (course / CATALOGUE).write_text(catalogue + more, "utf-8")
+    _, programs = lines_of_first(course)
+    assert programs["mean-quarters"] == (SearchedLine(False, 7, "doubled"),)
+    assert "mean-other" not in programs
 
 
 def test_a_check_that_no_misconception_fails_is_reported(course: Path) -> None:
