@@ -345,9 +345,78 @@ def read_equivalents(file: Path) -> tuple[Equivalent, ...]:
 
 
 def is_equivalent(mutant: Mutant, entries: Iterable[Equivalent]) -> bool:
-    """Return whether a mutant is listed, or detaches a value that has no gradient by its text: no check sees that."""
-    detaches = mutant.operator == "gradient" and detaches_nothing(mutant.source, mutant.line)
-    return detaches or any(entry.covers(mutant) for entry in entries)
+    """Return whether a mutant is listed, or changes by its text nothing that a check should see."""
+    return any(entry.covers(mutant) for entry in entries) or changes_nothing(mutant)
+
+
+# What the text of a mutant shows: it changes nothing that the contract of the exercise is about.
+
+
+def changes_nothing(mutant: Mutant) -> bool:
+    """Whether a mutant words an error in another way, detaches what has no gradient, or moves what has no device."""
+    if mutant.operator == "gradient":
+        return detaches_nothing(mutant.source, mutant.line)
+    if mutant.operator == "device":
+        return _takes_no_tensor(mutant)
+    raised, loses_numbers = _raised(mutant.was), "{" in mutant.was and "{" not in mutant.becomes
+    return raised is not None and raised == _raised(mutant.becomes) and not loses_numbers
+
+
+def _raised(statement: str) -> str | None:
+    """Return the exception that a statement raises, without its message."""
+    try:
+        body = ast.parse(statement).body
+    except (SyntaxError, ValueError):  # the head of a compound statement
+        return None
+    match body:
+        case [ast.Raise(ast.Call(exception))] | [ast.Raise(ast.Name() as exception)]:
+            return ast.unparse(exception)
+    return None
+
+
+PLAIN_TYPES = {
+    *("int", "float", "bool", "str", "bytes", "None"),
+    *("list", "tuple", "dict", "set", "Sequence", "Iterable", "Mapping"),
+}
+"""The words of annotations of parameters that are on no device."""
+
+
+def _takes_no_tensor(mutant: Mutant) -> bool:
+    """Whether the function of a mutant has plain parameters only, so that no caller can want another device."""
+    function = None if "." in mutant.where else _function_of(mutant)
+    if function is None:
+        return False
+    parameters = [part for part in ast.walk(function.args) if isinstance(part, ast.arg)]
+    types = [set(re.findall(r"\w+", ast.unparse(part.annotation))) if part.annotation else set() for part in parameters]
+    return all(words and words <= PLAIN_TYPES for words in types)
+
+
+_AXIS = re.compile(r"(?:dim=|axis=|shape\[|size\()(-?\d+)")
+_SHAPE = re.compile(r"\(([A-Za-z]\w*(?:, ?[A-Za-z]\w*)*),?\)")
+"""An axis that is given by its number, and a shape in a docstring: `(N, D)`."""
+
+
+def counts_from_the_other_end(mutant: Mutant) -> bool:
+    """Whether a mutant names the same axis by its other number, for every shape in the docstring of its function.
+
+    A docstring with `...` promises other numbers of axes.
+    """
+    function = _function_of(mutant)
+    text = (ast.get_docstring(function) or "") if function is not None else ""
+    was, becomes = ([int(axis) for axis in _AXIS.findall(part)] for part in (mutant.was, mutant.becomes))
+    changed = [(one, other) for one, other in zip(was, becomes, strict=False) if one != other]
+    if "..." in text or len(changed) != 1 or _AXIS.sub("", mutant.was) != _AXIS.sub("", mutant.becomes):
+        return False
+    [(one, other)] = changed
+    axes = {shape.count(",") + 1 for shape in _SHAPE.findall(text)}
+    return min(one, other) < 0 <= max(one, other) and abs(one - other) in axes
+
+
+def _function_of(mutant: Mutant) -> ast.FunctionDef | None:
+    """Return the innermost function of the line that a mutant changes."""
+    functions = [node for node in ast.walk(ast.parse(mutant.source)) if isinstance(node, ast.FunctionDef)]
+    around = [node for node in functions if node.lineno <= mutant.line <= (node.end_lineno or 0)]
+    return max(around, key=lambda node: node.lineno, default=None)
 
 
 def stale(

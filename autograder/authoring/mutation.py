@@ -31,7 +31,16 @@ from autograder.course import (
 from autograder.formats import Unreadable, read_json
 from autograder.runner import GraderProblem, Observed, Runner, Timeouts
 
-from .mutants import Equivalent, Mutant, equivalents_file, is_equivalent, mutants_of, read_equivalents, stale
+from .mutants import (
+    Equivalent,
+    Mutant,
+    counts_from_the_other_end,
+    equivalents_file,
+    is_equivalent,
+    mutants_of,
+    read_equivalents,
+    stale,
+)
 from .witness import Witness, Witnesses, edge_suite, showing_inputs
 
 # The outcomes of mutants, kept in `.course`: a run that was stopped goes on where it ended.
@@ -224,7 +233,8 @@ class _Part:
     witnesses: Witnesses
 
     def wants_witness(self, mutant: Mutant, *, doubt: bool) -> bool:
-        return doubt or not is_equivalent(mutant, self.listed)
+        listed = any(entry.covers(mutant) for entry in self.listed)
+        return (doubt and listed) or not is_equivalent(mutant, self.listed)
 
 
 @dataclass(frozen=True)
@@ -380,8 +390,11 @@ def _run(
 def _result(part: _Part, options: Options) -> ExerciseMutants:
     caught, witnesses = part.outcomes.caught, part.outcomes.witnesses
     alive = [mutant for mutant in part.mutants if caught.get(mutant.id, "") is None]
-    detached = part.outcomes.without_gradient
-    listed = {mutant.id for mutant in alive if mutant.id in detached or is_equivalent(mutant, part.listed)}
+    unseen = part.outcomes.without_gradient | {
+        mutant.id for mutant in alive if not witnesses.get(mutant.id, True) and counts_from_the_other_end(mutant)
+    }
+    listed = {mutant.id for mutant in alive if mutant.id in unseen or is_equivalent(mutant, part.listed)}
+    survivors = [Survivor(mutant, witnesses.get(mutant.id)) for mutant in alive if mutant.id not in listed]
     doubtful = [mutant for mutant in alive if options.doubt and mutant.id in listed and witnesses.get(mutant.id)]
     return ExerciseMutants(
         exercise=part.exercise,
@@ -389,10 +402,24 @@ def _result(part: _Part, options: Options) -> ExerciseMutants:
         left=sum(mutant.id not in caught for mutant in part.mutants),
         caught=sum(caught.get(mutant.id) is not None for mutant in part.mutants),
         equivalent=len(listed),
-        survivors=tuple(Survivor(mutant, witnesses.get(mutant.id)) for mutant in alive if mutant.id not in listed),
+        survivors=tuple(sorted(survivors, key=_unlikeliness)),
         doubtful=tuple(Survivor(mutant, witnesses[mutant.id]) for mutant in doubtful),
         problems=tuple(f"{entry}: {why}" for entry, why in stale(part.listed, part.mutants, caught)),
     )
+
+
+LIKELY = (
+    *("boolean", "factor", "comparison", "arithmetic", "term dropped", "axis", "condition", "swapped", "call dropped"),
+    *("dtype", "sign", "gradient", "in place", "argument dropped", "another name", "order", "transpose", "off by one"),
+    *("slice", "mask", "loop", "argument ignored", "constant", "device", "block dropped", "statement dropped"),
+)
+"""Operators, those first whose mutants are most often misconceptions of this project's courses."""
+
+
+def _unlikeliness(survivor: Survivor) -> tuple[bool, int]:
+    """Return the order of survivors: those that show on an input first, and of these what learners write most."""
+    operator = survivor.mutant.operator
+    return survivor.witness is None, LIKELY.index(operator) if operator in LIKELY else len(LIKELY)
 
 
 # The mutants of an exercise as data, for `course mutate --json`.

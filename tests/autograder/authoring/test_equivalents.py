@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from autograder.authoring import Mutant, add_equivalents, equivalents_file, mutants_of
-from autograder.authoring.mutants import read_equivalents, stale
+from autograder.authoring.mutants import counts_from_the_other_end, is_equivalent, read_equivalents, stale
 from autograder.cli.program import parse
 from autograder.course import UsageError, read_course
 from tests.support import tiny
@@ -21,6 +21,47 @@ def mutant_that(becomes: str) -> Mutant:
 
 CAST = mutant_that("return (x.cumsum(dim=-1) / count).float()")
 CUT = mutant_that("count = torch.arange(1, x.size(-1) + 1, device=x.device).detach()")
+
+
+PLAIN = '''import torch
+
+
+def spread(points, centres):
+    """Return the spread of points (N, D) around centres (M, D)."""
+    if points.shape[-1] != centres.shape[-1]:
+        raise ValueError(f"points have {points.shape[-1]} coordinates, not {centres.shape[-1]}")
+    return points.sum(dim=-1)
+
+
+def row(x):
+    """Return the sums of x (..., D)."""
+    return x.sum(dim=-1)
+
+
+def places(count: int, names: list[str] | None = None):
+    return torch.arange(count)
+
+
+def like(x: torch.Tensor, count: int):
+    return torch.arange(count)
+'''
+
+
+def test_what_no_contract_is_about_is_equivalent_by_its_text() -> None:
+    made = mutants_of(PLAIN, "01")
+    unseen = {mutant.becomes for mutant in made if is_equivalent(mutant, ())}
+    wording = {text for text in unseen if text.startswith("raise ValueError(f")}
+    assert "raise ValueError(f'points have {centres.shape[-1]} coordinates, not {centres.shape[-1]}')" in wording
+    assert "raise ValueError('no numbers')" not in wording, "a check may ask for the numbers"
+    assert {mutant.where for mutant in made if mutant.operator == "device" and is_equivalent(mutant, ())} == {"places"}
+    other_end = {
+        mutant.becomes for mutant in made if counts_from_the_other_end(mutant) and mutant.becomes not in unseen
+    }
+    assert other_end == {
+        "if points.shape[1] != centres.shape[-1]:",
+        "if points.shape[-1] != centres.shape[1]:",
+        "return points.sum(dim=1)",
+    }
 
 
 def test_an_added_entry_covers_its_mutant_alone(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 from autograder.authoring import ExerciseMutants, Options, mutants_of, mutate_each
 from autograder.authoring import mutants as equivalents
 from autograder.authoring import mutation as running
+from autograder.authoring.mutation import LIKELY
 from autograder.course import Suite
 from tests.support import tiny
 
@@ -61,6 +62,8 @@ def test_survivors_are_found_with_an_input_on_which_they_differ(listed: Path) ->
     elsewhere = "Differs in the check values with inputs and modules on another device."
     assert found["count = torch.arange(1, x.size(-1) + 1)"] == elsewhere, "no check asks for another device"
     assert "count = torch.arange(2, x.size(-1) + 1, device=x.device)" not in found
+    order = [(survivor.witness is None, LIKELY.index(survivor.mutant.operator)) for survivor in result.survivors]
+    assert order == sorted(order), "what a learner would write is first"
 
 
 def test_a_detach_without_a_gradient_is_equivalent_and_is_kept_so(
@@ -68,7 +71,7 @@ def test_a_detach_without_a_gradient_is_equivalent_and_is_kept_so(
 ) -> None:
     monkeypatch.setattr(equivalents, "detaches_nothing", lambda *_: False)
     result = run(course)
-    assert result.equivalent == 1, "the count"
+    assert result.equivalent == 2, "the count, and the wording of the error"
     cut = {becomes: said for becomes, said in becoming(result).items() if "detach()" in becomes}
     assert cut == {
         "return (x.cumsum(dim=-1) / count).detach()": "Its gradients differ in the check values, and no check "
