@@ -324,6 +324,29 @@ def not_following(checks: Sequence[Check], reference: Mapping[Key, Expected]) ->
             yield f"the check {check.id}: the solution returns a tensor on the CPU for an input elsewhere; {MAKE}"
 
 
+def exceptions_inside(checks: Sequence[Check], reference: Mapping[Key, Expected]) -> Iterator[str]:
+    """Yield a sentence for each check that returns what `given.raises` observes inside a list or a dict."""
+    for check in checks:
+        value = reference[check.id, 0].nominal
+        if not _is_exception(value) and any(map(_is_exception, _inside(value))):
+            yield (
+                f"the check {check.id} returns what given.raises observes inside a list or a dict, and its judge would "
+                "compare the words of the message; return it alone with judge=Raises(...), in one check for each call"
+            )
+
+
+def _is_exception(value: Value) -> bool:
+    return isinstance(value, dict) and {"raised", "mentions"} <= value.keys()
+
+
+def _inside(value: Value) -> Iterator[Value]:
+    """Yield everything inside a value, at any depth."""
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
+    for part in parts:
+        yield part
+        yield from _inside(part)
+
+
 def _device_of(value: Mapping[str, Value]) -> str:
     output = value.get("output")
     moved = output[0] if isinstance(output, list) and output else None

@@ -46,6 +46,7 @@ from .engine import license_problems
 from .leaks import leaking_texts
 from .oversights import (
     catalogue_mistakes,
+    exceptions_inside,
     exceptions_without_definition,
     hint_problems,
     leftover_problems,
@@ -710,6 +711,7 @@ def _prove(suite: Suite, every_check: bool, program: Program, answer: Answer, ru
     if program.kind == "solution":
         sentences += unchanging(suite, runner, exercise, program.sources)
         sentences += not_following(suite.checks[exercise.id], key.reference)
+        sentences += exceptions_inside(suite.checks[exercise.id], key.reference)
     problems = tuple(f"{program.exercise}: {sentence}" for sentence in sentences)
     checks = {check.id: check.status for check in result.checks}
     lines = tuple(_searched(suite, exercise, program, checks, answer.traces, runner))

@@ -1,5 +1,6 @@
 """What `course validate` says of mistakes that no program shows: names of nothing, and names of two things."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from autograder.authoring import validate
 from autograder.authoring.oversights import (
     catalogue_mistakes,
+    exceptions_inside,
     exceptions_without_definition,
     is_leftover,
     leftover_problems,
@@ -15,7 +17,9 @@ from autograder.authoring.oversights import (
     unlisted_imports,
 )
 from autograder.authoring.proof import misspelt_forbidden, unknown_forbidden
+from autograder.comparison import Expected
 from autograder.course import Course, read_course
+from autograder.protocol import Value
 from tests.support import tiny
 
 CATALOGUES = Path("solutions") / "misconceptions"
@@ -61,6 +65,17 @@ def test_an_exception_that_nothing_defines_is_named(course: Path) -> None:
     assert list(exceptions_without_definition(suite, suite.course.exercise(tiny.FIRST))) == [
         f"the check b (line {line}) expects NoNumberError, {nothing}; did you mean NoNumbersError?"
     ]
+
+
+@pytest.mark.parametrize(
+    ("observe", "refused"), [(lambda seen: seen, False), (lambda seen: {"a": [1, seen]}, True), (lambda _: [1], False)]
+)
+def test_an_exception_inside_a_list_or_a_dict_is_refused(observe: Callable[[Value], Value], refused: bool) -> None:
+    raised: Value = {"raised": ["ValueError"], "message": "no 0", "mentions": ["0"]}
+    [check, *_] = tiny.SUITE.checks[tiny.FIRST]
+    value = observe(raised)
+    found = list(exceptions_inside([check], {(check.id, 0): Expected(value, value)}))
+    assert [sentence.startswith(f"the check {check.id} returns what") for sentence in found] == [True] * refused
 
 
 def test_a_region_without_a_todo_is_named(course: Path) -> None:

@@ -35,6 +35,7 @@ WRONG: dict[str, tuple[str, str]] = {
     "lines": ("line.strip()", "line"),
     "calls": ("range(times)", "range(times - 1)"),
     "fields": ("len(set(words))", "len(words)"),
+    "people": ('int(row["people"])', "1"),
 }
 """What makes the solution wrong for each check of the page."""
 
