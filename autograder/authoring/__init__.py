@@ -18,7 +18,6 @@ if TYPE_CHECKING:
         Losses,
         Sample,
         calibrate,
-        cells,
         digest_of_programs,
         make_hunts,
         make_one,

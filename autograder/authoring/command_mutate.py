@@ -44,7 +44,6 @@ def add_options(parser: CommandParser) -> None:
     add("--minutes", type=positive, metavar="N", help="begin no mutant after N minutes; the next run does the rest")
     does = "look for a difference in N more trials of each check (default: 10)"
     add("--search", type=positive, default=10, metavar="N", help=does)
-    add("--doubt", action="store_true", help="look for a difference of the listed mutants, too")
     add("--force", action="store_true", help="run all mutants again, also those of an earlier run")
     add("--draft", metavar="ID", help="add the survivor ID to the misconceptions, with texts to fill in")
     does = "add a misconception, with its texts, for each standard check that none fails"
@@ -77,7 +76,6 @@ def run(options: argparse.Namespace) -> int:
         jobs=options.jobs or os.cpu_count() or 1,
         until=started + options.minutes * SECONDS_OF_MINUTE if options.minutes else math.inf,
         trials=options.search,
-        doubt=options.doubt,
         fresh=options.force,
     )
     screen, results = Screen.of(options), []
@@ -105,18 +103,14 @@ def _show(course: Course, result: ExerciseMutants, screen: Screen) -> None:
     solution = (course.solutions_dir / result.exercise.file).read_text("utf-8")
     for survivor in result.survivors:
         _show_survivor(survivor, result.exercise, solution, screen)
-    for survivor in result.doubtful:
-        _show_survivor(survivor, result.exercise, solution, screen, more=", listed as equivalent")
     for problem in result.problems:
         screen.line((f"  listed as equivalent, but {problem}", "red"))
 
 
-def _show_survivor(survivor: Survivor, exercise: Exercise, solution: str, screen: Screen, more: str = "") -> None:
+def _show_survivor(survivor: Survivor, exercise: Exercise, solution: str, screen: Screen) -> None:
     mutant = survivor.mutant
     screen.gap()
-    screen.line(
-        (f"  {mutant.id}", "yellow"), f"  {exercise.file}:{mutant.line} in {mutant.where}: {mutant.operator}{more}"
-    )
+    screen.line((f"  {mutant.id}", "yellow"), f"  {exercise.file}:{mutant.line} in {mutant.where}: {mutant.operator}")
     was, becomes = changed_lines(solution, mutant.source)
     for mark, lines, color in (("-", was, "red"), ("+", becomes, "green")):
         for line in lines:

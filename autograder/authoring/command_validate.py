@@ -50,7 +50,7 @@ from autograder.runner import GraderProblem
 from .command_new import rescaled_points
 from .programs import Memory
 from .proof import FEWEST_LINES, ExerciseProof, Part, Validation, hold_failing, page, validate
-from .styles import Losses, Sample, calibrate, cells, misconceptions, ported, prove_once, tables, wrong_programs
+from .styles import Losses, Sample, calibrate, misconceptions, ported, prove_once, tables, wrong_programs
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -336,7 +336,7 @@ def _show_calibrations(styles: Sequence[Sample] | None, known: Sequence[Sample] 
         if found is not None:
             say(title)
             for table in tables(found):
-                say("\n".join(["", *_aligned(list(cells(table)))]))
+                say("\n".join(["", *_aligned(table)]))
 
 
 def _losses(suite: Suite, seed: int, jobs: int, options: argparse.Namespace) -> dict[str, Losses]:

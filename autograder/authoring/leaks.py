@@ -242,9 +242,6 @@ def _code(file: Path) -> str:
     return "\n".join(map(_without_comment, code))
 
 
-__all__ = ["CatalogueError", "Secret", "StubError", "grading_seed", "secrets_of", "words_of"]
-
-
 # The texts of hints and of the public catalogue, each with its place: a leak in a hint is named by the hint.
 
 

@@ -141,10 +141,7 @@ class Survivor:
 
 @dataclass(frozen=True)
 class ExerciseMutants:
-    """The mutants of an exercise. `left` were not run for lack of time; `problems` are entries that are not true.
-
-    `doubtful` are listed mutants for which an input was found on which they differ: their reasons should explain it.
-    """
+    """The mutants of an exercise. `left` were not run for lack of time; `problems` are entries that are not true."""
 
     exercise: Exercise
     mutants: int
@@ -152,7 +149,6 @@ class ExerciseMutants:
     caught: int
     equivalent: int
     survivors: tuple[Survivor, ...]
-    doubtful: tuple[Survivor, ...]
     problems: tuple[str, ...]
 
     @property
@@ -232,23 +228,25 @@ class _Part:
     hunt: Hunt
     witnesses: Witnesses
 
-    def wants_witness(self, mutant: Mutant, *, doubt: bool) -> bool:
-        listed = any(entry.covers(mutant) for entry in self.listed)
-        return (doubt and listed) or not is_equivalent(mutant, self.listed)
+    def is_open(self, mutant: Mutant) -> bool:
+        """Say whether a mutant is to be run, or survives without a search for a witness."""
+        caught, witnesses = self.outcomes.caught, self.outcomes.witnesses
+        if mutant.id not in caught:
+            return True
+        return caught[mutant.id] is None and mutant.id not in witnesses and not is_equivalent(mutant, self.listed)
 
 
 @dataclass(frozen=True)
 class Options:
     """How the mutants are run: the seed, the number of jobs, and the second at which no other mutant begins.
 
-    `doubt` searches for witnesses of listed mutants, too. `fresh` runs what was run before.
+    `fresh` runs what was run before.
     """
 
     seed: int
     jobs: int
     until: float = math.inf
     trials: int = SEARCHED
-    doubt: bool = False
     fresh: bool = False
 
 
@@ -262,7 +260,7 @@ def mutate_each(
     edges = edge_suite(suite)
     with Keys(suite, seed=options.seed) as keys, Runner(suite, seed=options.seed, shared=True) as first:
         parts = [_part(suite, edges, exercise, keys, options) for exercise in suite.exercises]
-        pending = {part.exercise.id: _pending(part, options) for part in parts}
+        pending = {part.exercise.id: list(filter(part.is_open, part.mutants)) for part in parts}
         busy = [part for part in parts if pending[part.exercise.id]]
         slowest = max((_seconds(part, first) for part in busy), default=0.0)
     limited, edges = (_limited(one, slowest) for one in (suite, edges))
@@ -271,7 +269,7 @@ def mutate_each(
     with _Pool(limited, edges, options) as pool:
         for part in parts:
             _run(part, pending[part.exercise.id], pool, options, on_progress)
-            yield _result(part, options)
+            yield _result(part)
 
 
 def _part(suite: Suite, edges: Suite, exercise: Exercise, keys: Keys, options: Options) -> _Part:
@@ -286,19 +284,6 @@ def _part(suite: Suite, edges: Suite, exercise: Exercise, keys: Keys, options: O
         Hunt(suite, exercise, keys.reference(exercise), solutions),
         witnesses,
     )
-
-
-def _pending(part: _Part, options: Options) -> list[Mutant]:
-    """Return the mutants that are not run yet, or whose witness is not searched."""
-    caught, witnesses = part.outcomes.caught, part.outcomes.witnesses
-    return [
-        mutant
-        for mutant in part.mutants
-        if mutant.id not in caught
-        or (
-            caught[mutant.id] is None and mutant.id not in witnesses and part.wants_witness(mutant, doubt=options.doubt)
-        )
-    ]
 
 
 def _seconds(part: _Part, runner: Runner) -> float:
@@ -364,7 +349,7 @@ def _run(
             return False
         if mutant.id not in outcomes.caught:
             outcomes.caught[mutant.id] = part.hunt.catcher(mutant, bench.runner, outcomes.hints.get(mutant.id))
-        if outcomes.caught[mutant.id] is None and part.wants_witness(mutant, doubt=options.doubt):
+        if part.is_open(mutant):
             found = part.witnesses.find(mutant.source.encode(), bench.runner, bench.at_edges)
             if found is not None:
                 found = part.witnesses.with_inputs(found, bench.inputs, bench.inputs_at_edges)
@@ -387,7 +372,7 @@ def _run(
         outcomes.save()
 
 
-def _result(part: _Part, options: Options) -> ExerciseMutants:
+def _result(part: _Part) -> ExerciseMutants:
     caught, witnesses = part.outcomes.caught, part.outcomes.witnesses
     alive = [mutant for mutant in part.mutants if caught.get(mutant.id, "") is None]
     unseen = part.outcomes.without_gradient | {
@@ -395,7 +380,6 @@ def _result(part: _Part, options: Options) -> ExerciseMutants:
     }
     listed = {mutant.id for mutant in alive if mutant.id in unseen or is_equivalent(mutant, part.listed)}
     survivors = [Survivor(mutant, witnesses.get(mutant.id)) for mutant in alive if mutant.id not in listed]
-    doubtful = [mutant for mutant in alive if options.doubt and mutant.id in listed and witnesses.get(mutant.id)]
     return ExerciseMutants(
         exercise=part.exercise,
         mutants=len(part.mutants),
@@ -403,7 +387,6 @@ def _result(part: _Part, options: Options) -> ExerciseMutants:
         caught=sum(caught.get(mutant.id) is not None for mutant in part.mutants),
         equivalent=len(listed),
         survivors=tuple(sorted(survivors, key=_unlikeliness)),
-        doubtful=tuple(Survivor(mutant, witnesses[mutant.id]) for mutant in doubtful),
         problems=tuple(f"{entry}: {why}" for entry, why in stale(part.listed, part.mutants, caught)),
     )
 
@@ -437,5 +420,4 @@ def to_json(result: ExerciseMutants) -> dict[str, Any]:
         "id": result.exercise.id,
         **{name: getattr(result, name) for name in names},
         "survivors": [survivor(found) for found in result.survivors],
-        "doubtful": [survivor(found) for found in result.doubtful],
     }

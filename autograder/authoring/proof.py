@@ -280,6 +280,8 @@ MOST_STEPS = 1000
 """Steps of the solution in all checks that are recorded. More checks are left out: some variants take seconds there."""
 
 MOST_CHECKS = 2
+"""With more, some variants take half a minute."""
+
 RECORD_SECONDS = 2.0
 """A variant that takes longer is not searched: a recorded loop takes a hundred times as long."""
 
@@ -373,7 +375,6 @@ class LineSearch:
         """Return what the first of the checks that fail shows; what other checks look at is right."""
         key, trace = next(iter(wrong.items()))
         trusted = {part for at, part in self.parts.items() if part and at not in wrong}
-        trusted -= {str(self.parts[at]) for at in wrong}
         divergence = by_value(trace, self.expected[key], self.file, trusted, self.deadline)
         shown = divergence.place.line if divergence is not None else None
         if shown in lines:

@@ -343,8 +343,6 @@ class Body:
         return text
 
 
-__all__ = ["PartError", "compile_part", "stale_parts"]
-
 BUILTINS = ("abs", "bool", "float", "int", "isinstance", "len", "list", "max", "min", "range", "str", "sum", "tuple")
 
 

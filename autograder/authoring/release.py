@@ -172,22 +172,6 @@ class ReleaseError(Exception):
     """A course that cannot be released; the message is a sentence for its author."""
 
 
-def kit_of(
-    suite: Suite,
-    more: Mapping[str, bytes] | None = None,
-    *,
-    jobs: int = 1,
-    cache: Path | None = None,
-    on_keys: OnProgress = lambda *_: None,
-) -> dict[str, bytes]:
-    """Return the files of a kit by path, with `more` files that its author chose.
-
-    `jobs` answer keys are made at a time; `on_keys(done, all)` follows them. Raises `ReleaseError`, and `GraderProblem`
-    if a key cannot be made.
-    """
-    return complete(suite, texts_of(suite.course, more), jobs=jobs, cache=cache, on_keys=on_keys)
-
-
 def texts_of(course: Course, more: Mapping[str, bytes] | None = None, *, in_wheel: bool = False) -> dict[str, bytes]:
     """Return the files of a kit that need no answer key: with its engine, also for a wheel. Raises `ReleaseError`."""
     return {**(more or {}), **engine_files(course), **_course(course, in_wheel), **_handed_out(course)}
@@ -201,7 +185,11 @@ def complete(
     cache: Path | None = None,
     on_keys: OnProgress = lambda *_: None,
 ) -> dict[str, bytes]:
-    """Return a kit with these files, its answer keys and its manifest; raises as `kit_of` does."""
+    """Return a kit with these files, its answer keys and its manifest.
+
+    `jobs` answer keys are made at a time; `on_keys(done, all)` follows them. Raises `ReleaseError`, and `GraderProblem`
+    if a key cannot be made.
+    """
     course = suite.course
     files = dict(sorted({**texts, **_keys(suite, jobs, cache, on_keys)}.items()))
     manifest = {

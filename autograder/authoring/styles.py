@@ -19,7 +19,6 @@ from autograder.judge import Budget, Grader, plan_of_steps, results_of
 from autograder.results import Certainty, ExerciseResult, Finding
 from autograder.runner import Runner
 from autograder.submission import Submission, digest
-from autograder.submission import digest as digest_of
 
 from .mutants import mutants_of
 from .programs import OnProgress, Program, catalogue_of, faulty_lines, grade_each, programs_of, wrong_submissions
@@ -57,48 +56,6 @@ class Sample:
     shown: bool = False
 
 
-@dataclass(frozen=True)
-class Calibration:
-    """Counts of programs: all, those caught, and of these the named ones, by where the diagnosis points.
-
-    `named_falsely` is None if no right names are known. `shown` are the names that are more than equal
-    results. `sure_elsewhere` has another line and no *probably*;
-    `proved_elsewhere` a proof of another line.
-    """
-
-    name: str
-    programs: int
-    caught: int
-    named: int
-    right: int
-    nowhere: int
-    sure_elsewhere: int
-    proved: int
-    proved_elsewhere: int
-    named_falsely: int | None = None
-    shown: int = 0
-
-    @classmethod
-    def of(cls, name: str, samples: Sequence[Sample]) -> "Calibration":
-        """Count samples."""
-        caught = [sample for sample in samples if sample.caught]
-        elsewhere = [sample for sample in caught if sample.place == "elsewhere"]
-        judged = [sample for sample in samples if sample.named_falsely is not None]
-        return cls(
-            name,
-            len(samples),
-            len(caught),
-            sum(sample.named for sample in caught),
-            sum(sample.place == "right" for sample in caught),
-            sum(sample.place == "nowhere" for sample in caught),
-            sum(sample.certain for sample in elsewhere),
-            sum(sample.proved for sample in caught),
-            sum(sample.proved for sample in elsewhere),
-            None if not judged else sum(sample.named_falsely is True for sample in judged),
-            sum(sample.shown for sample in caught),
-        )
-
-
 def calibrate(
     suite: Suite,
     programs: Iterable[Wrong],
@@ -117,16 +74,45 @@ def calibrate(
     return [_sample(program, report.exercises[0]) for program, report in zip(wrong, reports, strict=True)]
 
 
-def tables(samples: Sequence[Sample]) -> list[list[Calibration]]:
-    """Return the counts by exercise, and by kind of mistake, each with a last row for all."""
-    whole = Calibration.of("all", samples)
+def tables(samples: Sequence[Sample]) -> list[list[list[str]]]:
+    """Return the counts by exercise, and by kind of mistake, as rows of cells: the heads first, a row for all last."""
     return [
-        [*(Calibration.of(name, [s for s in samples if getattr(s, by) == name]) for name in names), whole]
+        [list(HEADS), *(_counts(name, [s for s in samples if getattr(s, by) == name]) for name in names), whole]
         for by, names in (
             ("exercise", sorted({sample.exercise for sample in samples})),
             ("kind", sorted({sample.kind for sample in samples})),
         )
+        for whole in [_counts("all", samples)]
     ]
+
+
+HEADS = (
+    *("", "programs", "caught", "named", "shown", "named falsely", "line found", "no line"),
+    *("sure, elsewhere", "proved", "proved elsewhere"),
+)
+"""Of the programs that are caught: those with a name, with one that is more than equal results, with a false one.
+
+Then where the diagnosis points: to a wrong line, to none, to another one for sure, and what is proved.
+"""
+
+
+def _counts(name: str, samples: Sequence[Sample]) -> list[str]:
+    caught = [sample for sample in samples if sample.caught]
+    elsewhere = [sample for sample in caught if sample.place == "elsewhere"]
+    is_judged = any(sample.named_falsely is not None for sample in samples)  # else nobody knows the right names
+    counts = (
+        len(samples),
+        len(caught),
+        sum(sample.named for sample in caught),
+        sum(sample.shown for sample in caught),
+        sum(sample.named_falsely is True for sample in samples) if is_judged else "?",
+        sum(sample.place == "right" for sample in caught),
+        sum(sample.place == "nowhere" for sample in caught),
+        sum(sample.certain for sample in elsewhere),
+        sum(sample.proved for sample in caught),
+        sum(sample.proved for sample in elsewhere),
+    )
+    return [name, *map(str, counts)]
 
 
 def misconceptions(suite: Suite) -> Iterator[Wrong]:
@@ -141,7 +127,8 @@ def wrong_programs(suite: Suite, variants: str = "") -> Iterator[Wrong]:
     """Yield every accepted variant whose name begins with `variants`, with one change each."""
     for exercise, program, right in _accepted(suite, variants):
         for mutant in mutants_of(right, exercise.number):
-            yield _wrong(suite, exercise, program, mutant.operator, f"{exercise.id}, {mutant.id}", mutant.source)
+            name = f"{program.name}, {exercise.id}, {mutant.id}"
+            yield _wrong(suite, exercise, program, mutant.operator, name, mutant.source)
 
 
 def ported(suite: Suite) -> Iterator[Wrong]:
@@ -153,7 +140,8 @@ def ported(suite: Suite) -> Iterator[Wrong]:
         known = {entry.id: frozenset((entry.id, *entry.same_as)) for entry in catalogue_of(suite, exercise)}
         file = suite.course.solutions_dir / "accepted" / program.name / f"{exercise.id}.toml"
         for id_, source in read_ported(file, right, known).items():
-            wrong = _wrong(suite, exercise, program, program.name.removeprefix(WHOLE), id_, source)
+            kind = program.name.removeprefix(WHOLE)
+            wrong = _wrong(suite, exercise, program, kind, f"{program.name}, {id_}", source)
             yield replace(wrong, names=known[id_])
 
 
@@ -167,8 +155,7 @@ def _accepted(suite: Suite, variants: str) -> Iterator[tuple[Exercise, Program, 
 
 def _wrong(suite: Suite, exercise: Exercise, program: Program, kind: str, name: str, source: str) -> Wrong:
     """Return an accepted variant with a wrong text in its place."""
-    sources = {**program.sources, exercise.file: source.encode()}
-    submission = Submission(f"{program.name}, {name}", suite.course.files, sources, digest(sources), ())
+    submission = _submission(suite.course, {**program.sources, exercise.file: source.encode()}, name)
     right = program.sources[exercise.file].decode("utf-8")
     return Wrong(exercise, kind, submission, faulty_lines(right, source))
 
@@ -201,28 +188,6 @@ def _is_caught(result: ExerciseResult) -> bool:
 def _is_sure(finding: Finding) -> bool:
     """Whether a finding says of its line that it is the wrong one, rather than that a result is returned there."""
     return finding.certainty >= Certainty.ALIKE
-
-
-def cells(table: Iterable[Calibration]) -> Iterator[list[str]]:
-    """Yield the rows of a table as cells: the heads first."""
-    heads = (
-        "",
-        "programs",
-        "caught",
-        "named",
-        "shown",
-        "named falsely",
-        "line found",
-        "no line",
-        "sure, elsewhere",
-        "proved",
-        "proved elsewhere",
-    )
-    yield list(heads)
-    for row in table:
-        falsely = "?" if row.named_falsely is None else row.named_falsely
-        counts = (row.programs, row.caught, row.named, row.shown, falsely, row.right, row.nowhere)
-        yield [row.name, *map(str, (*counts, row.sure_elsewhere, row.proved, row.proved_elsewhere))]
 
 
 # Prove that a mistake costs points only once: a submission with one mistake loses points in one exercise.
@@ -306,11 +271,7 @@ def make_hunts(
     A variant shows each misconception once, and passes beside the solutions of earlier exercises: a learner gets its
     file alone. `on_progress(done, total)` is called for each program that was run.
     """
-    needed = course.with_needs(exercise)
-    suite = load_suite(course, list(needed))
-    base = {other.file: (course.solutions_dir / other.file).read_bytes() for other in needed}
-    accepted = [program for program in programs_of(suite, exercise) if program.kind == "accepted"]
-    alone = [replace(program, sources={**base, exercise.file: program.sources[exercise.file]}) for program in accepted]
+    suite, alone = _alone(course, exercise)
     jobs = os.cpu_count() or 1
     on_progress(0, len(alone))
     run = partial(grade_each, suite, seed=course.seed, jobs=jobs, cache=None, on_progress=on_progress)
@@ -345,11 +306,7 @@ def make_one(
     Programs are run one after the other, until one shows a misconception by name: mostly two or three.
     `on_tried(number, found)` is called before the first and after each. `on_key` reports on a new answer key.
     """
-    needed = course.with_needs(exercise)
-    suite = load_suite(course, list(needed))
-    base = {other.file: (course.solutions_dir / other.file).read_bytes() for other in needed}
-    accepted = [program for program in programs_of(suite, exercise) if program.kind == "accepted"]
-    variants = [replace(one, sources={**base, exercise.file: one.sources[exercise.file]}) for one in accepted]
+    suite, variants = _alone(course, exercise)
     passes: dict[str, bool] = {}
     seen_before: Hunt | None = None
     tried = 0
@@ -385,6 +342,15 @@ def make_one(
     return HuntFile(exercise.id, right, (hunt,) if hunt is not None else ())
 
 
+def _alone(course: Course, exercise: Exercise) -> tuple[Suite, list[Program]]:
+    """Return an exercise with those it needs, and its accepted variants beside the solutions of those."""
+    needed = course.with_needs(exercise)
+    suite = load_suite(course, list(needed))
+    base = {other.file: (course.solutions_dir / other.file).read_bytes() for other in needed}
+    accepted = [program for program in programs_of(suite, exercise) if program.kind == "accepted"]
+    return suite, [replace(one, sources={**base, exercise.file: one.sources[exercise.file]}) for one in accepted]
+
+
 def _in_any_order(
     suite: Suite, exercise: Exercise, variants: Sequence[Program], generator: random.Random
 ) -> Iterator[tuple[Program, Wrong]]:
@@ -399,7 +365,7 @@ def _in_any_order(
     generator.shuffle(first)
     generator.shuffle(later)
     for program, source in (*first, *later):
-        yield program, _wrong_variant(suite, exercise, program, source)
+        yield program, _wrong(suite, exercise, program, program.name, "hunt", source)
     by_name = {program.name: program for program in variants}
     for number in range(MOST_ROUNDS):
         candidates = list(_candidates(suite, exercise, variants, number, with_catalogue=False))
@@ -448,18 +414,11 @@ def _candidates(
         step = max(-(-len(mutants) // MOST_OF_A_VARIANT), 1)
         offsets = range(2 ** (number - 1), min(2**number, step)) if number else range(1)
         for source in dict.fromkeys([*ported, *(mutant for offset in offsets for mutant in mutants[offset::step])]):
-            yield _wrong_variant(suite, exercise, program, source)
+            yield _wrong(suite, exercise, program, program.name, "hunt", source)
 
 
-def _wrong_variant(suite: Suite, exercise: Exercise, program: Program, source: str) -> Wrong:
-    """Return a variant with another source of the exercise."""
-    right = program.sources[exercise.file].decode("utf-8")
-    sources = {**program.sources, exercise.file: source.encode()}
-    return Wrong(exercise, program.name, _submission(suite.course, sources), faulty_lines(right, source))
-
-
-def _submission(course: Course, sources: Mapping[str, bytes]) -> Submission:
-    return Submission("hunt", course.files, sources, digest_of(sources), ())
+def _submission(course: Course, sources: Mapping[str, bytes], student: str = "hunt") -> Submission:
+    return Submission(student, course.files, sources, digest(sources), ())
 
 
 def _fits(text: str, misconception: WrongProgram) -> bool:

@@ -29,7 +29,6 @@ from autograder.authoring.release import (
     TableError,
     _readme,
     for_wheel,
-    kit_of,
     license_warning,
     measured,
     problem_of,
@@ -47,6 +46,7 @@ from autograder.learner.command_start import lay_out, read_kit
 from autograder.runner import EnvironmentProblem, GraderProblem, Runner
 from autograder.submission import read_submission
 from tests.support import tiny
+from tests.support.kits import kit_of
 
 SEED = tiny.COURSE.seed
 WRONG = tiny.mean_with("return x.cumsum(dim=-1)")

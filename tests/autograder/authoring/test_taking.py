@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from autograder.authoring.release import kit_of, with_take, write_kit
+from autograder.authoring.release import with_take, write_kit
 from autograder.course import CourseError, SuiteError, load_suite, read_course, taking
 from tests.support import tiny
+from tests.support.kits import kit_of
 
 PARTS = """
 [[parts]]

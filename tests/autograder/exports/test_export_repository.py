@@ -14,13 +14,14 @@ from typing import Any
 import pytest
 import yaml
 
-from autograder.authoring.release import kit_of, write_kit
+from autograder.authoring.release import write_kit
 from autograder.exports import classroom50, prairielearn
 from autograder.exports.classroom50 import MEGABYTE, public_kit, write_files
 from autograder.exports.repositories import github_actions, gitlab_ci
 from autograder.gradebook import ExportError
 from tests.autograder.exports.test_export_platforms import RUNNER, refused50, refused_pl
 from tests.support import tiny
+from tests.support.kits import kit_of
 
 pytestmark = pytest.mark.worker
 
