@@ -10,7 +10,7 @@ from autograder.cli import CommandParser, say
 from autograder.course import trust_folder
 from autograder.ending import PASS
 
-from .command_new import new_course
+from .command_new import EXAMPLE, files_to_come, new_course
 
 
 def add_options(parser: CommandParser) -> None:
@@ -30,5 +30,7 @@ def run(options: argparse.Namespace) -> int:
     for file in files:
         say(f"made {options.folder / file.relative_to(options.folder.resolve())}")
     say("It is a course with one exercise.")
+    for sentence in files_to_come(EXAMPLE):
+        say(sentence)
     say(f"Next: cd {options.folder}, then `course build` and `course validate`. Its README.md goes on from there.")
     return PASS

@@ -225,9 +225,14 @@ def _position(course: Course, part: Part | None) -> int | None:
     """Return how many exercises are before the end of a part: those of a part stand together."""
     if part is None:
         return None
-    data = tomllib.loads((course.root / COURSE_FILE).read_text("utf-8-sig"))
+    data = _in_file(course)
     ids = [table["id"] for table in data["parts"]]
     return sum(table.get("part") in ids[: ids.index(part.id) + 1] for table in data.get(_EXERCISES, []))
+
+
+def _in_file(course: Course) -> dict[str, Any]:
+    """Return course.toml as it is written."""
+    return tomllib.loads((course.root / COURSE_FILE).read_text("utf-8-sig"))
 
 
 def id_of(course: Course, name: str) -> str:
@@ -280,14 +285,13 @@ def _fields(course: Course, exercise_id: str, part: Part | None) -> dict[str, ob
 
 def _usual_points(course: Course) -> float:
     """Return the median of the points in course.toml; 10 in a course without exercises."""
-    tables = tomllib.loads((course.root / COURSE_FILE).read_text("utf-8-sig")).get("exercises", [])
+    tables = _in_file(course).get(_EXERCISES, [])
     return median(table["points"] for table in tables) if tables else 10
 
 
 def rescaled_points(course: Course) -> Iterator[str]:
     """Yield a sentence for the course or each part in which exercises have other points than course.toml says."""
-    tables = tomllib.loads((course.root / COURSE_FILE).read_text("utf-8-sig")).get("exercises", [])
-    written = {table["id"]: Decimal(str(table["points"])) for table in tables}
+    written = {table["id"]: Decimal(str(table["points"])) for table in _in_file(course).get(_EXERCISES, [])}
     worth = {exercise.id: Decimal(exercise.points) / 100 for exercise in course.every}
     owners = {f"part {part.id}": part.exercises for part in course.parts} or {"the course": tuple(worth)}
     for owner, ids in owners.items():
@@ -402,14 +406,19 @@ def run(options: argparse.Namespace) -> int:
     *files, changed = new_exercise(course, options.name, options.part)
     for file in files:
         say(f"made {file.relative_to(course.root)}")
-    number = files[0].stem[2:4]
     say(f"added {files[0].stem} to {changed.name}{_part_of(course, options.part)}")
-    id_ = files[0].stem
-    say(f"`course build {number}` will make exercises/{id_}.py and exercises/notebooks/{id_}.ipynb from the solution.")
-    say(f"`course validate {number}` will write solutions/misconceptions/{id_}.json. Now fill them in, then run both.")
+    for sentence in files_to_come(files[0].stem, f" {files[0].stem[2:4]}"):
+        say(sentence)
+    say("Now fill them in, then run both.")
     for sentence in rescaled_points(read_course(course.root)):
         say(f"Points are shares: {sentence}")
     return PASS
+
+
+def files_to_come(exercise: str, named: str = "") -> Iterator[str]:
+    """Yield a sentence for each command that makes more files of a new exercise; `named` is its argument."""
+    yield f"`course build{named}` will make exercises/{exercise}.py and exercises/notebooks/{exercise}.ipynb."
+    yield f"`course validate{named}` will write solutions/misconceptions/{exercise}.json."
 
 
 def _part_of(course: Course, name: str | None) -> str:

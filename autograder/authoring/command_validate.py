@@ -44,7 +44,7 @@ from autograder.course import (
 from autograder.ending import FAIL, PASS
 from autograder.judge import SELF_CHECK
 from autograder.progress import normalize_device, write_json
-from autograder.report import kilobytes, number, plural
+from autograder.report import kilobytes, plural
 from autograder.runner import GraderProblem
 
 from .command_new import rescaled_points
@@ -375,22 +375,14 @@ def _places_sentence(samples: Sequence[Sample]) -> str:
     )
 
 
-def _empty_programs(result: Validation, *, plain: bool) -> list[str]:
-    """Return the points that each family of empty programs earns: a table by exercise if it earns any."""
+def _empty_programs(result: Validation) -> list[str]:
+    """Return the most points that a family of empty programs earns, and a line for each that earns any."""
     proved = [exercise for exercise in result.exercises if exercise.empty]
     if not proved:
         return []
-    families = list(proved[0].empty)
-    totals = {family: sum(exercise.empty[family] for exercise in proved) for family in families}
-    if plain or not any(totals.values()):
-        head = f"empty programs: {len(families)} families, {max(totals.values()) / 100:g} points at most"
-        return [head, *(f"{family}: {total / 100:g} points" for family, total in totals.items() if total)]
-    heads = ["empty program", *(number(exercise.id) for exercise in proved), "all"]
-    rows = [
-        [family, *(f"{exercise.empty[family] / 100:g}" for exercise in proved), f"{totals[family] / 100:g}"]
-        for family in families
-    ]
-    return _aligned([heads, *rows])
+    totals = {family: sum(exercise.empty[family] for exercise in proved) for family in proved[0].empty}
+    head = f"empty programs: {len(totals)} families, {max(totals.values()) / 100:g} points at most"
+    return [head, *(f"{family}: {total / 100:g} points" for family, total in totals.items() if total)]
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
@@ -411,7 +403,7 @@ def _show(result: Validation, options: argparse.Namespace) -> None:
     from autograder.report import show_sentence  # rich, which other output does not need
 
     console = make_console(options)
-    lines = [Text(line) for line in _empty_programs(result, plain=options.plain)]
+    lines = [Text(line) for line in _empty_programs(result)]
     warnings = (warning for exercise in result.exercises for warning in exercise.warnings)
     lines += [Text(f"warning: {warning}", "yellow") for warning in warnings]
     lines += [Text(problem, "red") for problem in result.problems]

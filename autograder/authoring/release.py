@@ -84,11 +84,7 @@ def without_tables(text: str, names: Sequence[str]) -> str:
             kept.append(line)
     # The text is edited line by line, so the result is compared with what it should mean.
     made = "".join(kept).rstrip("\n") + "\n"
-    try:
-        same = tomllib.loads(made) == wanted
-    except tomllib.TOMLDecodeError:
-        same = False
-    if not same:
+    if not _means(made, wanted):
         raise TableError(f"{' or '.join(names)} cannot be removed; write it as a table of its own, [{names[0]}]")
     return made
 
@@ -103,13 +99,16 @@ def with_take(text: str, take: Sequence[str]) -> str:
     lines = (_TAKE.sub("", text, count=1) if "take" in before else text).splitlines(keepends=True)
     place = next((at for at, line in enumerate(lines) if line.strip() and not line.startswith("#")), len(lines))
     made = "".join([*lines[:place], f"take = {json.dumps(list(take))}\n", *lines[place:]])
-    try:
-        same = tomllib.loads(made) == wanted
-    except tomllib.TOMLDecodeError:
-        same = False
-    if not same:
+    if not _means(made, wanted):
         raise TableError("take cannot be replaced; write it at the top, as take = [...]")
     return made
+
+
+def _means(text: str, wanted: object) -> bool:
+    try:
+        return tomllib.loads(text) == wanted
+    except tomllib.TOMLDecodeError:
+        return False
 
 
 def _within(header: str, names: Sequence[str]) -> bool:

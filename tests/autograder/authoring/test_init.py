@@ -11,7 +11,7 @@ from packaging.requirements import Requirement
 
 from autograder import DISTRIBUTION, __version__
 from autograder.authoring import command_new as init
-from autograder.authoring import engine, new_course, validate
+from autograder.authoring import engine, find_stale, new_course, validate
 from autograder.course import Course, UsageError, load_suite, read_course, with_steps
 from tests.support import tiny
 
@@ -33,6 +33,17 @@ def test_a_new_course_has_texts_for_everything_and_no_mark_is_left(tmp_path: Pat
     assert sorted(exercise.hints) == ["inputs", "one", "refused", "values"]
     extras = "author,torch" if kind == "torch" else "author"
     assert f"{DISTRIBUTION}[{extras}]=={__version__}" in (course.root / "requirements.txt").read_text("utf-8")
+
+
+@pytest.mark.worker
+def test_the_files_that_a_new_course_will_get_are_named(tmp_path: Path) -> None:
+    new_course(tmp_path / "course", "plain")
+    course = read_course(tmp_path / "course")
+    made = [file.relative_to(course.root).as_posix() for file in find_stale(course, write_parts=False).new]
+    build, validates = init.files_to_come(init.EXAMPLE)
+    assert len(made) == 2
+    assert all(name in build for name in made)
+    assert f"solutions/misconceptions/{init.EXAMPLE}.json" in validates
 
 
 @pytest.mark.worker
