@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 import sys
+import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -18,7 +19,7 @@ from autograder.runner import Runner, SpawnedWorker, WorkerHandle
 from autograder.sandbox import Isolation
 from tests.support import accessibility, tiny
 from tests.support.browser import CHROMIUM, Browser, browser
-from tests.support.forks import forking
+from tests.support.forks import forking, lending
 
 # Two processes of tests, whose threads wait for each other in turns, take a hundred times as long as with one thread.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -148,15 +149,50 @@ def grader(key_cache: Path, forks: Isolation) -> Iterator[Grader]:
         yield made
 
 
-STARTS_ARE_THE_SUBJECT = {"cli", "runner", "sandbox", "worker"}
-"""The rooms whose tests start each worker as a user's machine does: as a process of its own, which loads torch."""
+@pytest.fixture(scope="session")
+def lent_forks(forks: Isolation) -> Iterator[Path | None]:
+    """The socket on which programs that a test starts get their workers; None where the system cannot fork them."""
+    if forks.zygotes is None:
+        yield None
+        return
+    with tempfile.TemporaryDirectory() as folder, lending(forks.zygotes, Path(folder, "forks")) as address:
+        yield address
+
+
+STARTS_ARE_THE_SUBJECT = {"runner", "sandbox", "worker", "test_stopping.py"}
+"""The rooms and files whose tests start each worker as a user's machine does: as a process, which loads torch.
+
+So do the tests of the main commands, which are marked `smoke`, and those that use the fixture `spawned`.
+"""
+
+
+def _starts(path: Path) -> bool:
+    return bool({path.relative_to(Path(__file__).parent).parts[0], path.name} & STARTS_ARE_THE_SUBJECT)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _programs_fork_their_workers(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fork the workers of the programs that the tests of a module start, too."""
+    address = None if _starts(request.path) else request.getfixturevalue("lent_forks")
+    with pytest.MonkeyPatch.context() as patch:
+        if address is not None:
+            patch.setenv("FORKS", str(address))
+        yield
+
+
+@pytest.fixture
+def spawned(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have each program of a test start its workers itself, as the children of its process."""
+    monkeypatch.delenv("FORKS", raising=False)
 
 
 @pytest.fixture(autouse=True)
 def _workers_are_forked(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Fork the workers of this process that would load torch: that took more than half of the time of such a test."""
-    room = request.path.relative_to(Path(__file__).parent).parts[0]
-    if room in STARTS_ARE_THE_SUBJECT or request.node.get_closest_marker("worker") is None:
+    if request.node.get_closest_marker("smoke") is not None:
+        request.getfixturevalue("spawned")
+        return
+    if _starts(request.path) or request.node.get_closest_marker("worker") is None:
         return
 
     def started(libraries: Sequence[str] = ()) -> WorkerHandle:
@@ -166,6 +202,7 @@ def _workers_are_forked(request: pytest.FixtureRequest, monkeypatch: pytest.Monk
         return SpawnedWorker(libraries)
 
     monkeypatch.setattr("autograder.runner.runner.SpawnedWorker", started)
+    monkeypatch.setattr("autograder.sandbox.isolation.SpawnedWorker", started)
 
 
 class Lasting(Runner):

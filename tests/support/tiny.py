@@ -135,15 +135,24 @@ def course_at(root: Path) -> Course:
     return read_course(root)
 
 
+FORKED = Path(__file__).with_name("forked")
+"""The folder of what has programs fork their workers, where a zygote is lent."""
+
+
 def environment(extra: Mapping[str, str]) -> dict[str, str]:
-    """Return an environment without variables that change the output of the program."""
+    """Return an environment without variables that change the output of the program.
+
+    Where a zygote is lent, the programs fork their workers from it.
+    """
     unwanted = ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES", "ACCESSIBLE", "PYTEST_ADDOPTS", "COURSE_TRACEBACK")
     kept = {
         name: value
         for name, value in os.environ.items()
         if name not in unwanted and not name.startswith(("PYTEST_", "COV_", "PYTHONPATH"))
     }
-    return {**kept, "PYTHONDONTWRITEBYTECODE": "1", **extra}
+    found = [extra[name] for name in extra if name == "PYTHONPATH"] + [str(FORKED)] * ("FORKS" in kept)
+    paths = {"PYTHONPATH": os.pathsep.join(found)} if found else {}
+    return {**kept, "PYTHONDONTWRITEBYTECODE": "1", **extra, **paths}
 
 
 PROGRAM = ("-m", "autograder")

@@ -136,6 +136,7 @@ def test_the_grading_process_is_killed_again_and_again(seed: int, calm: School, 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds workers by /proc")
 @pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.usefixtures("spawned")
 def test_workers_are_killed(seed: int, calm: School, school: School) -> None:
     draw = random.Random(seed)
     process = school.start()
@@ -242,6 +243,7 @@ def test_the_clock_jumps(calm: School, school: School, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("signals", [(signal.SIGINT,), (signal.SIGTERM,), (signal.SIGINT, signal.SIGINT)])
+@pytest.mark.usefixtures("spawned")
 def test_somebody_stops_it(signals: Sequence[signal.Signals], calm: School, school: School) -> None:
     process = school.start()
     school.wait_for_reports(process, 1)

@@ -122,6 +122,7 @@ def test_the_verdict_is_that_of_course_check(watching: Watching) -> None:
 PROVED = "this line alone decides it"
 
 
+@pytest.mark.usefixtures("spawned")
 def test_the_line_that_decides_a_mistake_is_shown_after_the_verdict(watching: Watching) -> None:
     watching.save(UNKNOWN)
     assert PROVED not in watching.verdict()
@@ -142,6 +143,7 @@ def test_a_log_says_which_line_decides_a_mistake_after_the_verdict(course: Path)
         left(program, "q\n")
 
 
+@pytest.mark.usefixtures("spawned")
 def test_a_syntax_error_is_reported_without_a_worker(watching: Watching) -> None:
     spare = newest_child(watching.process.pid)
     watching.save(BROKEN)
@@ -331,6 +333,7 @@ def test_each_state_has_a_hint_of_its_own(course: Path, source: str | None, hint
         left(program)
 
 
+@pytest.mark.usefixtures("spawned")
 def test_ctrl_c_leaves_in_the_middle_of_a_run_with_exit_0(watching: Watching) -> None:
     watching.save(SLOW)
     watching.frame("s so far")
@@ -340,6 +343,7 @@ def test_ctrl_c_leaves_in_the_middle_of_a_run_with_exit_0(watching: Watching) ->
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.usefixtures("spawned")
 def test_a_signal_to_end_is_obeyed_and_leaves_nothing_behind(number: signal.Signals, watching: Watching) -> None:
     started = children(watching.process.pid)
     watching.signal(number)
@@ -348,6 +352,7 @@ def test_a_signal_to_end_is_obeyed_and_leaves_nothing_behind(number: signal.Sign
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("spawned")
 def test_a_window_that_is_closed_leaves_no_worker(watching: Watching) -> None:
     started = children(watching.process.pid)
     watching.hang_up()
@@ -410,6 +415,7 @@ def test_plain_is_lines_with_enter_and_nothing_moves(course: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("spawned")
 def test_without_a_terminal_it_works_as_a_log_and_ends_with_its_reader(course: Path) -> None:
     saved(course, tiny.MEAN)
     process = subprocess.Popen(
