@@ -5,12 +5,12 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from autograder.answer_key.keys import forget_old
 from autograder.authoring.release import with_take
-from autograder.course import Course, read_course, state_folder, write_atomically
+from autograder.course import Course, read_course, state_folder, taking, write_atomically
 from tests.support import tiny
 from tests.support.watching import SEQUENCES, Program, Watching
 
@@ -202,10 +202,11 @@ def fresh_course(root: Path) -> Course:
     (root / "course.toml").write_text(with_take(text, ["one"]), "utf-8")
     tiny.replaced(root / "course.toml", "wall_seconds = 15", "wall_seconds = 6")  # a program that hangs ends soon
     cache = state_folder(root, "cache")
-    for file in CACHE.glob("ex*"):
-        with contextlib.suppress(FileNotFoundError):  # another process of tests has made a newer one
-            tiny.linked(file, cache / file.name)
-    return read_course(root)
+    for exercise in taking(COURSE, ["one"]).exercises:
+        for file in CACHE.glob(f"{exercise.id}-*"):
+            with contextlib.suppress(FileNotFoundError):  # another process of tests has made a newer one
+                tiny.linked(file, cache / file.name)
+    return replace(COURSE, root=root)
 
 
 def keep_keys(root: Path) -> None:

@@ -170,7 +170,7 @@ def run_course(
         input=typed or "",
         capture_output=True,
         encoding="utf-8",
-        timeout=120,
+        timeout=600,
         check=False,
     )
     assert "Traceback" not in done.stdout + done.stderr, done.stdout + done.stderr

@@ -82,7 +82,7 @@ def run(course: Course, exercise: Exercise, *texts: str) -> list[dict[str, Any]]
             book.cells.append(cell)
     client = NotebookClient(book, timeout=SECONDS, kernel_name="python3", resources={"metadata": {"path": str(folder)}})
     shown = []
-    environment = {**tiny.environment({}), "IPYTHONDIR": str(course.root / ".ipython"), "PYTHONPATH": _paths()}
+    environment = tiny.environment({"IPYTHONDIR": str(course.root / ".ipython"), "PYTHONPATH": _paths()})
     with client.setup_kernel(env=environment):
         for place, cell in enumerate(book.cells):
             client.execute_cell(cell, place)

@@ -105,8 +105,10 @@ def commands() -> list[tuple[str, str]]:
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     copy = tmp_path_factory.mktemp("docs") / "project"
-    ignored = shutil.ignore_patterns(".venv", ".git", "node_modules", "__pycache__", ".*_cache", "build", ".hypothesis")
-    shutil.copytree(ROOT, copy, ignore=ignored)
+    unused = (".venv", ".git", ".course", "node_modules", "__pycache__", ".*_cache", "build", ".hypothesis")
+    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(*unused))
+    if (ROOT / ".course" / "cache").is_dir():
+        shutil.copytree(ROOT / ".course" / "cache", copy / ".course" / "cache", copy_function=tiny.linked)
     seed = tomllib.loads((ROOT / "course.toml").read_text("utf-8"))["seed"]
     (copy / ".course").mkdir(exist_ok=True)
     (copy / ".course" / "grading_seed").write_text(f"{seed}\n")  # its answer keys are there already
@@ -128,7 +130,7 @@ def test_a_command_of_the_docs_runs(project: Path, page: str, command: str) -> N
         command,
         shell=True,
         cwd=project,
-        env={**os.environ, "PATH": path, "PYTHONPATH": str(project)},
+        env=tiny.environment({"PATH": path, "PYTHONPATH": str(project), "PYTHONDONTWRITEBYTECODE": ""}),
         capture_output=True,
         text=True,
         timeout=600,
