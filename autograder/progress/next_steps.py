@@ -307,7 +307,9 @@ def read_todos(course: Course, exercise: Exercise, submission: Submission | None
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ()
     todos = todos_of(outline_of_stub(course, exercise), work, exercise.file)
-    from autograder.diagnosis import place_in  # not before it is needed: it takes time to load
+    if not own.cells:
+        return todos
+    from autograder.diagnosis import place_in  # only for a notebook: it takes time to load
 
     return tuple(Todo(todo.name, todo.state, place_in(own.cells, todo.place)) for todo in todos)
 

@@ -739,21 +739,33 @@ def test_json_can_go_to_a_file_as_well(command: str, failed: Path) -> None:
 HEAVY = ("torch", "numpy", "pytest", "nbformat", "jinja2")
 
 
-@pytest.mark.parametrize("command", QUICK)
-def test_what_answers_at_once_loads_nothing_heavy(command: str, failed: Path) -> None:
-    heavy = HEAVY if command.startswith(("why", "diff")) else (*HEAVY, "rich")
+def modules_of(course: Path, command: str) -> str:
+    """Return the modules that a command has loaded at its end."""
     program = f"import sys; from autograder.cli import run; run({command.split()!r}); print(sorted(sys.modules))"
     done = subprocess.run(
         [sys.executable, "-c", program],
-        cwd=failed,
+        cwd=course,
         env=tiny.environment({}),
         capture_output=True,
         text=True,
         check=True,
         timeout=60,
     )
-    loaded = done.stdout.splitlines()[-1]
+    return done.stdout.splitlines()[-1]
+
+
+@pytest.mark.parametrize("command", QUICK)
+def test_what_answers_at_once_loads_nothing_heavy(command: str, failed: Path) -> None:
+    heavy = HEAVY if command.startswith(("why", "diff")) else (*HEAVY, "rich")
+    loaded = modules_of(failed, command)
     assert not [module for module in heavy if f"'{module}'" in loaded]
+
+
+@pytest.mark.worker
+@pytest.mark.parametrize("command", ["", "list"])
+def test_the_places_of_todos_in_a_file_need_no_diagnosis(command: str, course: Path) -> None:
+    """Only a cell of a notebook does, and loading what finds it took a fifth of the time of these commands."""
+    assert "'autograder.diagnosis.judgement'" not in modules_of(course, command)
 
 
 @pytest.mark.worker
