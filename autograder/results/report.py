@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import total_ordering
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeVar, dataclass_transform
+from typing import Any, Literal, Protocol, Self, TypeVar, dataclass_transform
 
 from autograder.formats import REPORT, Unreadable, decode
 
@@ -40,9 +40,12 @@ class Fact(ABC):
     Two trials show the same fact if their values are equal; fields with `compare=False` belong to one trial alone.
     """
 
-    def __init_subclass__(cls) -> None:
-        """Make the subclass a frozen dataclass."""
-        dataclass(frozen=True)(cls)
+    def __new__(cls, *_: object, **__: object) -> Self:
+        """Make the class a frozen dataclass before its first object: a check needs few of a hundred facts."""
+        for kind in reversed(cls.__mro__):
+            if issubclass(kind, Fact) and kind is not Fact and "__dataclass_fields__" not in vars(kind):
+                dataclass(frozen=True)(kind)
+        return super().__new__(cls)
 
     @property
     @abstractmethod
