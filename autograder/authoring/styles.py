@@ -77,7 +77,7 @@ def calibrate(
 def tables(samples: Sequence[Sample]) -> list[list[list[str]]]:
     """Return the counts by exercise, and by kind of mistake, as rows of cells: the heads first, a row for all last."""
     return [
-        [list(HEADS), *(_counts(name, [s for s in samples if getattr(s, by) == name]) for name in names), whole]
+        [list(TITLES), *(_counts(name, [s for s in samples if getattr(s, by) == name]) for name in names), whole]
         for by, names in (
             ("exercise", sorted({sample.exercise for sample in samples})),
             ("kind", sorted({sample.kind for sample in samples})),
@@ -86,7 +86,7 @@ def tables(samples: Sequence[Sample]) -> list[list[list[str]]]:
     ]
 
 
-HEADS = (
+TITLES = (
     *("", "programs", "caught", "named", "shown", "named falsely", "line found", "no line"),
     *("sure, elsewhere", "proved", "proved elsewhere"),
 )

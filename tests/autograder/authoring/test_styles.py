@@ -8,7 +8,7 @@ import pytest
 
 from autograder.answer_key import CatalogueError
 from autograder.authoring import Sample, calibrate, mutants_of, ported, tables, wrong_programs
-from autograder.authoring.styles import HEADS
+from autograder.authoring.styles import TITLES
 from autograder.course import load_suite, read_course
 from autograder.judge import SELF_CHECK
 from tests.support import tiny
@@ -36,7 +36,7 @@ def test_programs_are_counted_by_exercise_and_by_kind() -> None:
 
 def test_a_name_is_false_where_the_right_ones_are_known() -> None:
     samples = [Sample("ex01", "plain", caught=True, named=True, named_falsely=wrong) for wrong in (True, False, False)]
-    assert dict(zip(HEADS, tables(samples)[0][-1], strict=True))["named falsely"] == "1"
+    assert dict(zip(TITLES, tables(samples)[0][-1], strict=True))["named falsely"] == "1"
 
 
 @pytest.mark.slow
