@@ -10,7 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, replace
+from copy import copy
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
@@ -19,6 +20,7 @@ from autograder.answer_key import AnswerKey, Keys
 from autograder.checks import Key
 from autograder.comparison import passes
 from autograder.course import (
+    Course,
     Exercise,
     Suite,
     digest_of_parts,
@@ -47,51 +49,26 @@ from .witness import Witness, Witnesses, edge_suite, showing_inputs
 
 
 @dataclass(frozen=True)
-class _Record:
-    digest: str
-    search: str
-    caught: dict[str, str | None]
-    hints: dict[str, str]
-    witnesses: dict[str, Witness | None]
-    without_gradient: list[str]
-
-
 class Outcomes:
     """The check that catches each mutant, None for a survivor, and the witnesses of survivors.
 
-    `without_gradient` has the survivors that detach a value which has a gradient in no trial.
-    After a change of the solution or the checks, nothing is kept but the `hints`: which check caught a mutant before.
+    `digest` is that of everything that decides what is caught, `search` that of the search for witnesses. After a
+    change of the first, nothing is kept but the `hints`: which check caught a mutant before. `without_gradient` has the
+    survivors that detach a value which has a gradient in no trial.
     """
 
-    def __init__(self, file: Path, digest: str, search: str, *, fresh: bool = False) -> None:
-        """`digest` is that of everything that decides what is caught, `search` that of the search for witnesses."""
-        self.file = file
-        self.digest = digest
-        self.search = search
-        self.caught: dict[str, str | None] = {}
-        self.witnesses: dict[str, Witness | None] = {}
-        self.without_gradient: set[str] = set()
-        self.hints: dict[str, str] = {}
-        with contextlib.suppress(OSError, Unreadable):
-            self._take(read_json(_Record, read_plain(file)), fresh=fresh)
+    digest: str
+    search: str
+    caught: dict[str, str | None] = field(default_factory=dict)
+    hints: dict[str, str] = field(default_factory=dict)
+    witnesses: dict[str, Witness | None] = field(default_factory=dict)
+    without_gradient: list[str] = field(default_factory=list)
 
-    def _take(self, record: _Record, *, fresh: bool) -> None:
-        self.hints = record.hints
-        if record.digest == self.digest and not fresh:
-            self.caught = record.caught
-            if record.search == self.search:
-                self.without_gradient = set(record.without_gradient)
-                self.witnesses = record.witnesses
-        else:
-            self.hints |= {id_: check for id_, check in record.caught.items() if check is not None}
-
-    def save(self) -> None:
+    def save(self, file: Path) -> None:
         """Write the outcomes, whole or not at all. A folder that cannot be written only costs time."""
-        # Copies, because other threads add outcomes meanwhile.
-        caught, witnesses, without = dict(self.caught), dict(self.witnesses), sorted(set(self.without_gradient))
-        record = _Record(self.digest, self.search, caught, self.hints, witnesses, without)
+        copied = Outcomes(**{name: copy(value) for name, value in vars(self).items()})  # other threads add meanwhile
         with contextlib.suppress(OSError):
-            write_atomically(self.file, json.dumps(asdict(record)))
+            write_atomically(file, json.dumps(asdict(copied)))
 
 
 def outcomes_of(suite: Suite, exercise: Exercise, seed: int, *, trials: int = 0, fresh: bool = False) -> Outcomes:
@@ -99,9 +76,26 @@ def outcomes_of(suite: Suite, exercise: Exercise, seed: int, *, trials: int = 0,
 
     Witnesses are known if they were searched in as many `trials`.
     """
-    file = state_folder(suite.course.root, "cache") / f"mutants-{exercise.id}.json"
+    digest = _digest(suite, exercise, seed)
     search = hashlib.sha256(engine_digest("authoring", "edits") + str(trials).encode()).hexdigest()
-    return Outcomes(file, _digest(suite, exercise, seed), search, fresh=fresh)
+    kept = read_outcomes(_outcomes_file(suite.course, exercise))
+    if kept is None:
+        return Outcomes(digest, search)
+    if fresh or kept.digest != digest:
+        caught = {id_: check for id_, check in kept.caught.items() if check is not None}
+        return Outcomes(digest, search, hints=kept.hints | caught)
+    return kept if kept.search == search else Outcomes(digest, search, kept.caught, kept.hints)
+
+
+def read_outcomes(file: Path) -> Outcomes | None:
+    """Return the outcomes of an earlier run; None where they are missing, damaged or no plain file."""
+    with contextlib.suppress(OSError, Unreadable):
+        return read_json(Outcomes, read_plain(file))
+    return None
+
+
+def _outcomes_file(course: Course, exercise: Exercise) -> Path:
+    return state_folder(course.root, "cache") / f"mutants-{exercise.id}.json"
 
 
 def _digest(suite: Suite, exercise: Exercise, seed: int) -> str:
@@ -342,7 +336,7 @@ def _run(
     on_progress: Callable[[str, int, int], None],
 ) -> None:
     """Run mutants until the time is over, and keep the outcomes."""
-    outcomes = part.outcomes
+    outcomes, file = part.outcomes, _outcomes_file(part.hunt.suite.course, part.exercise)
 
     def work(mutant: Mutant, bench: Bench) -> bool:
         if time.monotonic() > options.until:
@@ -356,7 +350,7 @@ def _run(
             elif mutant.operator == "gradient" and part.witnesses.has_no_gradient(
                 mutant.source, bench.runner, bench.at_edges
             ):
-                outcomes.without_gradient.add(mutant.id)
+                outcomes.without_gradient.append(mutant.id)
             outcomes.witnesses[mutant.id] = found
         return True
 
@@ -366,17 +360,18 @@ def _run(
             if was_run:
                 on_progress(part.exercise.id, before + done, len(part.mutants))
             if time.monotonic() - saved > SAVE_SECONDS:
-                outcomes.save()
+                outcomes.save(file)
                 saved = time.monotonic()
     finally:
-        outcomes.save()
+        outcomes.save(file)
 
 
 def _result(part: _Part) -> ExerciseMutants:
     caught, witnesses = part.outcomes.caught, part.outcomes.witnesses
     alive = [mutant for mutant in part.mutants if caught.get(mutant.id, "") is None]
-    unseen = part.outcomes.without_gradient | {
-        mutant.id for mutant in alive if not witnesses.get(mutant.id, True) and counts_from_the_other_end(mutant)
+    unseen = {
+        *part.outcomes.without_gradient,
+        *(one.id for one in alive if not witnesses.get(one.id, True) and counts_from_the_other_end(one)),
     }
     listed = {mutant.id for mutant in alive if mutant.id in unseen or is_equivalent(mutant, part.listed)}
     survivors = [Survivor(mutant, witnesses.get(mutant.id)) for mutant in alive if mutant.id not in listed]

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from autograder.answer_key import keys as cache
-from autograder.authoring.mutation import Outcomes
+from autograder.authoring.mutation import Outcomes, read_outcomes
 from autograder.course import Course, UsageError, outline_of_stub, read_hunts, storage
 from autograder.gradebook import grading_seed
 from autograder.learner import reset_exercise
@@ -57,7 +57,9 @@ def use_cache(course: Course) -> None:
 
 
 def use_mutants(course: Course) -> None:
-    Outcomes(course.root / ".course" / "cache" / "mutants-ex01.json", "a", "b").save()
+    file = course.root / ".course" / "cache" / "mutants-ex01.json"
+    read_outcomes(file)
+    Outcomes("a", "b").save(file)
 
 
 def use_checkpoint(course: Course) -> None:
