@@ -16,7 +16,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from autograder.checks import Check, Key, Raises, Same
+from autograder.checks import LEAST_RESULTS, Check, Key, Raises, Same, Within
 from autograder.comparison import Expected, passes
 from autograder.course import (
     COURSE_FILE,
@@ -38,6 +38,7 @@ from autograder.protocol import (
     OBSERVATION_KEY,
     OBSERVATION_PARTS,
     OBSERVATION_TEXT,
+    Array,
     FrameLimits,
     Opaque,
     ProtocolError,
@@ -526,6 +527,11 @@ class Keys:
                 failed[check.id] = f"the check {check.id} ({self._where(exercise, check.id)}) {_RAISES}"
             elif any(_is_exception_of(check, outcome) for at, outcome in outcomes.items() if at[0] == check.id):
                 failed[check.id] = f"the check {check.id} ({self._where(exercise, check.id)}) {_NO_RAISES}"
+            elif isinstance(check.judge, Within):
+                counts = [_fewest_results(value) for (id_, _), value in values.items() if id_ == check.id]
+                if counts and min(counts) < LEAST_RESULTS:
+                    where = f"the check {check.id} ({self._where(exercise, check.id)})"
+                    failed[check.id] = f"{where} has the judge Within and only {min(counts)} results, {_MANY}"
         for id_ in {id_: None for id_, _ in values}:
             if problem := observation_problem(value for at, value in values.items() if at[0] == id_):
                 failed.setdefault(id_, f"the check {id_} ({self._where(exercise, id_)}) {problem}")
@@ -581,6 +587,18 @@ _NO_RAISES = (
     "returns what given.raises observes, and its judge would compare the words of the message; "
     "add judge=Raises(ValueError), with the exception that is right, to its @check"
 )
+
+
+_MANY = f"expected a list or an array of at least {LEAST_RESULTS}: call the code in a loop, and return all results"
+
+
+def _fewest_results(value: Value) -> int:
+    """Return how many results the shortest list of an observation has; 1 for what is no list."""
+    if isinstance(value, dict):
+        return min(map(_fewest_results, value.values()), default=0)
+    if isinstance(value, Array):
+        return value.shape[0] if value.shape else 1
+    return len(value) if isinstance(value, list) else 1
 
 
 def _is_exception_of(check: Check, outcome: Outcome) -> bool:

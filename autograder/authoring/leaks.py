@@ -12,7 +12,9 @@ import tomllib
 import zlib
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,7 @@ from autograder.course import (
     Course,
     Exercise,
     StubError,
+    Suite,
     catalogue,
     make_stub,
     read_text,
@@ -194,7 +197,7 @@ class _Public:
         if only:
             own = (course.checks_file(only), course.steps_file(only))
             files = [file for file in own if file.is_file()]
-        self._code = _Texts(line for file in files for line in _code(file).splitlines())
+        self._code = _Texts(line for file in files for line in _code(file.read_text("utf-8")).splitlines())
 
     def has(self, secret: Secret) -> bool:
         """Return whether a secret is public."""
@@ -221,9 +224,8 @@ def _stub(course: Course, exercise: Exercise) -> str:
     return make_stub((course.solutions_dir / exercise.file).read_text("utf-8"), exercise)
 
 
-def _code(file: Path) -> str:
-    """Return the code of a file without comments, docstrings and strings of several lines."""
-    text = file.read_text("utf-8")
+def _code(text: str) -> str:
+    """Return the code of a text without comments, docstrings and strings of several lines."""
     try:
         tree = ast.parse(text)
     except SyntaxError:
@@ -580,3 +582,68 @@ def _texts(course: Course, exercise: Exercise) -> Iterator[tuple[str, bytes]]:
     for file in (course.root / COURSE_FILE, *own):
         if file.is_file():
             yield file.relative_to(course.root).as_posix(), file.read_bytes()
+
+
+# Find lines of a region that an author left in a stub, in a hint or in a title: a kit could be made with them.
+
+FEWEST_OF_TWO = 12
+"""Two lines of fewer words and signs are an idiom: `optimizer.zero_grad()` and `loss.backward()`."""
+
+FEWEST_OF_ONE = 9
+"""A shorter line is what a hint may name: `self.free.append(block)`."""
+
+_NO_WORK = re.compile(r"\s*(from|import|def|class|raise|#|@)")
+
+
+def copied_regions(course: Course, exercise: Exercise) -> Iterator[str]:
+    """Yield a sentence if a stub has two lines, one after the other, that a region of any exercise has."""
+    with suppress(OSError, UnicodeDecodeError, StubError):  # each has a sentence of its own
+        stub = _stub(course, exercise)
+        found = Gate([secret for other in course.every for secret in _line_pairs(course, other)])._first_secret(stub)
+        if found is not None:
+            number, secret = found
+            where = f"line {number} of exercises/{exercise.file} begins with {secret.of}: {_excerpt(secret)}"
+            yield f"{where}; a student would copy them, so remove them outside of {BEGIN}"
+
+
+def copied_lines(suite: Suite, exercise: Exercise) -> Iterator[str]:
+    """Yield a sentence for each line of a region that a hint, a title, or a comment or code of a stub has."""
+    with suppress(OSError, UnicodeDecodeError, StubError):  # each has a sentence of its own
+        secrets = [secret for other in suite.course.every for secret in _single_lines(suite.course, other)]
+        every = Gate(secrets)
+        of_others = Gate([secret for secret in secrets if exercise.id not in secret.exercises])
+        hints = _hint_texts({"hints": exercise.hints, "start": exercise.start}, exercise.id)
+        titles = ((f"the title of the check {check.id}", check.title) for check in suite.checks[exercise.id])
+        stub = _stub(suite.course, exercise)
+        code = {line.strip() for line in _code(stub).splitlines()}
+        texts = [(place, text, every) for place, text in (*hints, *titles)]
+        for cell in re.finditer(r"^# ?%%.*\n((?:(?!# ?%%).*\n?)*)", stub, re.MULTILINE):
+            if "[markdown]" in cell[0].split("\n", 1)[0]:
+                continue  # a lesson may show one line
+            first = stub.count("\n", 0, cell.start(1)) + 1
+            texts += [
+                (f"line {number} of exercises/{exercise.file}", line, of_others if line.strip() in code else every)
+                for number, line in enumerate(cell[1].splitlines(), first)
+            ]
+        for place, text, gate in texts:
+            if (found := gate._first_secret(text)) is not None:
+                yield f"{place} has {found[1].of}: {_excerpt(found[1])}; say in words what to do"
+
+
+def _line_pairs(course: Course, exercise: Exercise) -> Iterator[Secret]:
+    for region in _regions(read_text(course.solutions_dir / exercise.file)):
+        for (first, one), (last, other) in pairwise(region):
+            words = tuple(words_of(f"{_without_comment(one)}\n{_without_comment(other)}"))
+            if len(words) >= FEWEST_OF_TWO:
+                yield Secret(words, f"lines {first} and {last} of solutions/{exercise.file}")
+
+
+def _single_lines(course: Course, exercise: Exercise) -> Iterator[Secret]:
+    """Yield the lines of regions without a `return` at their beginning; none that the given code has too."""
+    code = _Texts(_code(_stub(course, exercise)).splitlines())
+    for region in _regions(read_text(course.solutions_dir / exercise.file)):
+        for number, line in region:
+            words = tuple(words_of(_without_comment(line.lstrip().removeprefix("return "))))
+            if len(words) >= FEWEST_OF_ONE and not _NO_WORK.match(line) and not code.have(words):
+                of = f"line {number} of solutions/{exercise.file}"
+                yield Secret(words, of, exercises=frozenset([exercise.id]))

@@ -15,11 +15,21 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 
 from autograder.answer_key import WrongProgram, unknown_names
-from autograder.checks import Check, Key, Raises, code_reads_date, reads_date, reads_draws
+from autograder.checks import (
+    Check,
+    Key,
+    Raises,
+    code_reads_date,
+    code_reads_machine,
+    reads_date,
+    reads_draws,
+    reads_machine,
+)
 from autograder.comparison import Expected, passes
 from autograder.course import (
     BEGIN,
     COURSE_FILE,
+    END,
     HINTS,
     ID,
     STEPS_PREFIX,
@@ -29,6 +39,7 @@ from autograder.course import (
     Suite,
     catalogue,
     entries_of,
+    outline_of_stub,
     problem_of_hints,
     read_text,
     stub_text,
@@ -36,6 +47,8 @@ from autograder.course import (
 )
 from autograder.protocol import Array, Value, outline_of
 from autograder.runner import Observed, Outcome, Runner
+
+TODO_COMMENT = re.compile(r"\s*#+\s*TODO (ex\d+)\b")
 
 
 def names_without_definition(suite: Suite, exercise: Exercise) -> Iterator[str]:
@@ -113,11 +126,26 @@ def starts_without_todo(suite: Suite, exercise: Exercise) -> Iterator[str]:
     if stub is None:
         return  # why there is none has a sentence of its own
     todos = [function.name for function in stub.functions if function.todo]
+    given = [name for name, _ in given_away(suite.course, exercise)]
     otherwise = f"expected one of {', '.join(todos)}" if todos else "remove it"
     for name in exercise.start:
-        if name not in todos:
+        if name not in [*todos, *given]:
             message = f"[start] names {name}, which is no TODO of the stub; {suggestion(name, todos, otherwise)}"
             yield problem_of_hints(suite.course, exercise, ("start", name), message)
+
+
+def given_away(course: Course, exercise: Exercise) -> Iterator[tuple[str, str]]:
+    """Yield the name of each function whose work a stub contains, with a sentence: it has a TODO and does not raise."""
+    stub, solution = outline_of_stub(course, exercise), course.solutions_dir / exercise.file
+    if stub is None or not solution.is_file():
+        return  # why there is none has a sentence of its own
+    lines = read_text(solution).splitlines()
+    left = {function.name for function in stub.functions if not function.todo}
+    for function in outline_of(read_text(solution)).functions:
+        own = [line.strip() for line in lines[function.line - 1 : function.end]]
+        if function.name in left and any(line == BEGIN or TODO_COMMENT.match(line) for line in own):
+            work = f"{exercise.file}:{function.body}: {function.name} is given away: its work is outside of {BEGIN}"
+            yield function.name, f"{work}; write the mark above it, and one below it"
 
 
 def regions_without_todo(course: Course, exercise: Exercise) -> Iterator[str]:
@@ -139,7 +167,7 @@ def todos_of_others(course: Course, exercise: Exercise) -> Iterator[str]:
     """Yield a sentence for each `# TODO exNN` in the solution that has the number of another exercise."""
     own, file = exercise.id[:4], course.solutions_dir / exercise.file
     for number, line in enumerate(read_text(file).splitlines() if file.is_file() else (), 1):
-        named = re.match(r"\s*#+\s*TODO (ex\d+)\b", line)
+        named = TODO_COMMENT.match(line)
         if named and named[1] != own:
             yield f"line {number} of the solution says TODO {named[1]}, expected TODO {own}"
 
@@ -161,6 +189,46 @@ def unlisted_imports(course: Course, exercise: Exercise) -> Iterator[str]:
                 name = file.relative_to(course.root)
                 remedy = f"list it there, like libraries = {json.dumps([*course.libraries, module])}, or do without"
                 yield f"{name}: line {line} imports {module}, which libraries of {COURSE_FILE} does not list; {remedy}"
+
+
+def foreign_imports(course: Course, exercise: Exercise) -> Iterator[str]:
+    """Yield a sentence for each name that given code takes from an earlier exercise, and only its region defines."""
+    file = course.solutions_dir / exercise.file
+    for line, earlier, name in _taken_names(course, file):
+        other = course.solutions_dir / course.exercise(earlier).file
+        with suppress(OSError, SyntaxError, ValueError, StubError):  # each has a sentence of its own
+            stub, source = stub_text(course, course.exercise(earlier)), read_text(other)
+            if stub is None or name in _top_names(stub, course.exercise(earlier)):
+                continue
+            found = re.search(rf"^(?:def|class)?\s*{name}\b", source, re.MULTILINE)
+            at = source.count("\n", 0, found.start()) + 1 if found else 1
+            where = f"{other.relative_to(course.root)}:{at}"
+            remedy = f"move it out of the region in {where}, or do without"
+            taken = f"{file.relative_to(course.root)}:{line}: the stub takes {name} from {earlier}"
+            yield f"{taken}, whose stub does not define it, so students have no {name}; {remedy}"
+
+
+def _taken_names(course: Course, file: Path) -> Iterator[tuple[int, str, str]]:
+    """Yield the line, the exercise and the name of what code outside of regions takes from a file of an exercise."""
+    ids = {other.id for other in course.every}
+    try:
+        lines = read_text(file).splitlines() if file.is_file() else []
+        tree = ast.parse("\n".join(lines))
+    except (SyntaxError, ValueError):
+        return
+    inside, begun = set[int](), False
+    for number, text in enumerate(lines, 1):
+        begun = (begun or text.strip() == BEGIN) and text.strip() != END
+        inside |= {number} if begun else set()
+    known: dict[str, str] = {}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=names):
+                known |= {one.asname or one.name: one.name for one in names if one.name in ids}
+            case ast.ImportFrom(module=str(module), names=names) if module in ids and node.lineno not in inside:
+                yield from ((node.lineno, module, one.name) for one in names if one.name != "*")
+            case ast.Attribute(value=ast.Name(id=str(alias))) if alias in known and node.lineno not in inside:
+                yield node.lineno, known[alias], node.attr
 
 
 def _imports(file: Path) -> Iterator[tuple[int, str]]:
@@ -295,6 +363,16 @@ def reading_dates(checks: Sequence[Check]) -> Iterator[str]:
             )
 
 
+def reading_machines(checks: Sequence[Check]) -> Iterator[str]:
+    """Yield a sentence for each check whose code reads what another machine has in another way."""
+    for check in checks:
+        for name, what in reads_machine(check.probe).items():
+            yield (
+                f"the check {check.id} (line {check.line}) reads {what} ({name}), and a kit is used on another "
+                "machine: draw the input from `given`, or write it into the check"
+            )
+
+
 def reading_clocks(suite: Suite, exercise: Exercise) -> Iterator[str]:
     """Yield a sentence for each check that reads what differs from run to run, and for a solution that reads a date."""
     for check in suite.checks[exercise.id]:
@@ -305,7 +383,10 @@ def reading_clocks(suite: Suite, exercise: Exercise) -> Iterator[str]:
             )
     with suppress(OSError, SyntaxError, ValueError):  # each has a sentence of its own
         source = read_text(suite.course.solutions_dir / exercise.file)
-        if code_reads_date(compile(source, exercise.file, "exec", optimize=2), {}):
+        code = compile(source, exercise.file, "exec", optimize=2)
+        for name, what in code_reads_machine(code, {}).items():
+            yield f"the solution reads {what} ({name}): no check may observe it, as a kit is used on other machines"
+        if code_reads_date(code, {}):
             yield "the solution reads the date or the time of day: no check may observe it, as a kit is used for months"
 
 

@@ -2,6 +2,7 @@
 
 import ast
 import re
+import symtable
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
@@ -13,13 +14,24 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from autograder.answer_key import Keys, WrongProgram, patched, read_catalogue
-from autograder.checks import Key, counted_checks
+from autograder.checks import Key, counted_checks, names_any
 from autograder.comparison import Expected, passes
-from autograder.course import BEGIN, END, STEPS_PREFIX, WHOLE, Exercise, Suite, digest_of_parts, load_suite, make_stub
+from autograder.course import (
+    BEGIN,
+    END,
+    STEPS_PREFIX,
+    WHOLE,
+    Exercise,
+    Suite,
+    digest_of_parts,
+    load_suite,
+    make_stub,
+    read_text,
+)
 from autograder.judge import Budget, Grader
-from autograder.protocol import statements
+from autograder.protocol import definitions_of, statements
 from autograder.results import Report
-from autograder.runner import Observed, Outcome, Plan, Run, Runner, Survey, WorkerFailure
+from autograder.runner import Fault, Observed, Outcome, Plan, Run, Runner, Survey, WorkerFailure
 from autograder.submission import Submission, digest
 
 # Empty programs: they have every name, shape, dtype and device of an exercise, but compute nothing.
@@ -177,6 +189,33 @@ def programs_of(suite: Suite, exercise: Exercise, unfit: list[str] | None = None
         yield Program("reference parts", exercise.id, exercise.id, base, reference_parts=parts)
     for family, text in empty_programs(solution, with_tensors=course.computes_with_tensors):
         yield Program("empty", exercise.id, family, {**base, exercise.file: text.encode()})
+
+
+def import_problem(program: Program, outcomes: Iterable[Outcome]) -> Iterator[str]:
+    """Yield a sentence for a misconception that fails every check only because it cannot be imported."""
+    faults = [outcome for outcome in outcomes if isinstance(outcome, Fault) and outcome.at_import]
+    if program.kind == "misconception" and faults:
+        reason = f"{faults[0].type}: {faults[0].full_message}"
+        proves = "so it fails every check and proves nothing about them"
+        yield f"the misconception {program.name} cannot be imported ({reason}), {proves}; correct the program"
+
+
+def lacking_programs(suite: Suite, exercise: Exercise) -> Iterator[str]:
+    """Yield a sentence for each whole wrong program without a function or class of the stub that a check uses."""
+    stub = definitions_of(ast.parse(make_stub(_solution(suite, exercise), exercise)))
+    probes = [check.probe for check in suite.checks[exercise.id]]
+    used = [name for name in stub if any(names_any(probe, {name}) for probe in probes)]
+    for entry in catalogue_of(suite, exercise, unfit=[]):
+        table = symtable.symtable(entry.program, exercise.file, "exec")
+        known = {one.get_name() for one in table.get_symbols() if one.is_assigned() or one.is_imported()}
+        lacks = [name for name in used if name not in known]
+        if entry.program and lacks:
+            proves = "so it fails checks without the mistake; define it as the stub does"
+            yield f"the program of the misconception {entry.id} defines no {', '.join(lacks)}, {proves}"
+
+
+def _solution(suite: Suite, exercise: Exercise) -> str:
+    return read_text(suite.course.solutions_dir / exercise.file)
 
 
 def unwritten(solution: str, exercise: Exercise, wrong: Iterable[str]) -> Iterator[tuple[str, str]]:

@@ -43,11 +43,13 @@ from autograder.runner import (
 )
 
 from .engine import license_problems
-from .leaks import leaking_texts
+from .leaks import copied_lines, copied_regions, leaking_texts
 from .oversights import (
     catalogue_mistakes,
     exceptions_inside,
     exceptions_without_definition,
+    foreign_imports,
+    given_away,
     hint_problems,
     leftover_problems,
     missing_hints,
@@ -55,6 +57,7 @@ from .oversights import (
     not_following,
     reading_clocks,
     reading_dates,
+    reading_machines,
     regions_without_todo,
     reworded_patches,
     starts_without_todo,
@@ -69,6 +72,8 @@ from .programs import (
     OnProgress,
     Program,
     catalogue_of,
+    import_problem,
+    lacking_programs,
     new_runner,
     over_budget,
     points_of,
@@ -712,6 +717,7 @@ def _prove(suite: Suite, every_check: bool, program: Program, answer: Answer, ru
     unknown = runner.device != "cpu"
     found = unexpected(program, result, twins, may_be_unknown=unknown, every_check=every_check)
     sentences = [*found, *shown, *flagged(program, result)]
+    sentences += import_problem(program, run.outcomes[exercise.id].values())
     if program.kind == "solution" and (unseeded := _unseeded(result, run, partial(runner.run, program.sources, plan))):
         sentences = [*unseeded, *shown]
     if program.kind == "solution":
@@ -809,11 +815,17 @@ def _exercise_problems(
     has_idea = any(check.idea for check in suite.checks[exercise.id])
     if has_idea and not any(entry.without_idea for entry in catalogue_of(suite, exercise, unfit=[])):
         problems.append(f"{exercise.id}: a check is its idea, and no misconception has without_idea = true")
-    sentences = (*hint_problems(suite, exercise), *starts_without_todo(suite, exercise))
+    sentences = tuple(sentence for _, sentence in given_away(suite.course, exercise))
+    sentences += (*hint_problems(suite, exercise), *starts_without_todo(suite, exercise))
     sentences += (*names_without_definition(suite, exercise), *problems_of(suite, exercise, families))
     sentences += (*todos_of_others(suite.course, exercise), *unlisted_imports(suite.course, exercise))
+    sentences += tuple(foreign_imports(suite.course, exercise))
+    with suppress(OSError, SyntaxError, ValueError, StubError, CatalogueError):  # each has a sentence of its own
+        sentences += tuple(lacking_programs(suite, exercise))
+    sentences += tuple(reading_machines(suite.checks[exercise.id]))
     sentences += tuple(misspelt_forbidden(suite.course, exercise))
     sentences += (*reading_dates(suite.checks[exercise.id]), *leaking_texts(suite.course, exercise))
+    sentences += tuple(copied_regions(suite.course, exercise))
     return [*problems, *(f"{exercise.id}: {sentence}" for sentence in sentences)]
 
 
@@ -825,6 +837,7 @@ def _warnings(suite: Suite, exercise: Exercise) -> Iterable[str]:
     missing = tuple(missing_hints(suite, exercise))
     with suppress(CatalogueError, SyntaxError):  # each has a sentence of its own
         missing += tuple(reworded_patches(course, exercise, catalogue_of(suite, exercise, unfit=[])))
+    missing += tuple(copied_lines(suite, exercise))
     for sentence in (*missing, *clocks, *regions_without_todo(course, exercise), *names):
         yield f"{exercise.id}: {sentence}"
 

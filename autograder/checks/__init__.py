@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from .array_given import ArrayGiven
     from .given import Given, ReferencePart, seed_torch
     from .language import (
+        LEAST_RESULTS,
         Check,
         DeclarationError,
         Drawing,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
         check,
         checks_in,
         code_reads_date,
+        code_reads_machine,
         column_of,
         counted_checks,
         declaration_problems,
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
         pictures_in,
         reads_date,
         reads_draws,
+        reads_machine,
         sizes_of,
         step,
         steps_in,

@@ -36,6 +36,7 @@ class ArrayGiven(PlainGiven):
 
     def uniform(self, *shape: int, low: float = 0.0, high: float = 1.0, dtype: str | None = None) -> Any:
         """Return an array of that shape, low <= its elements < high, each equally likely."""
+        self._require_range("uniform", low, high)
         return self._made(low + (high - low) * self._random.random_sample(shape), dtype or self.floating)
 
     def rng(self) -> Any:
@@ -47,10 +48,12 @@ class ArrayGiven(PlainGiven):
 
     def integers(self, low: int, high: int, *shape: int) -> Any:
         """Return an array of int64 of that shape, low <= its elements < high."""
+        self._require_range("integers", low, high)
         return self._made(self._random.randint(low, high, shape), "int64")
 
     def number(self, low: int, high: int) -> int:
         """Return an int, low <= it < high."""
+        self._require_range("number", low, high)
         return int(self._random.randint(low, high))
 
     def mask(self, *shape: int, share: float = 0.6) -> Any:

@@ -6,10 +6,12 @@ import builtins
 import difflib
 import dis
 import hashlib
+import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import zip_longest
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -127,6 +129,9 @@ class Within:
 LEAST_ERRORS = 3.0
 """Beyond 3 standard errors is one right result in 370."""
 
+LEAST_RESULTS = 50
+"""Fewer random results say little about a mean, and nothing about how much they vary."""
+
 Judge = Same | Like | Raises | Dropout | Within | Callable[[Any, Any], str | None]
 
 
@@ -162,6 +167,12 @@ STEP_PREFIX = "step_"
 
 LONGEST_TITLE = 76
 """Characters of a picture's title that fit into a terminal of 80 columns, with its margin."""
+
+LONGEST_CHECK = 120
+"""Characters of a check's title: it stands in one line of a report."""
+
+MOST_TRIALS = 100
+"""Every program of a proof runs every trial, so more would take hours and show no more mistakes."""
 
 LONGEST_STEP = 26
 """Characters of a step's title that leave room for two small arrays in a terminal of 80 columns."""
@@ -244,8 +255,12 @@ def check(
 ) -> Callable[[Probe], Probe]:
     """Declare the function `test_ID(impl, given)` as the probe of a check; `title` states what passes."""
     _require_title("check", title)
-    if points <= 0 or trials < 1:
-        raise DeclarationError(f"check {title!r}: points and trials must be positive, found {points} and {trials}")
+    if len(title) > LONGEST_CHECK:
+        raise DeclarationError(
+            f"check {title!r}: the title has {len(title)} characters, expected at most {LONGEST_CHECK}"
+        )
+    if problem := _amount_problem(points, trials):
+        raise DeclarationError(f"check {title!r}: {problem}")
     if isinstance(requires_any, str):
         raise DeclarationError(
             f"check {title!r}: requires_any is the text {requires_any!r}, expected a tuple of checks"
@@ -278,6 +293,18 @@ def _require_title(kind: str, title: object) -> None:
         raise DeclarationError(f'@{kind} above {name} (line {line}) has no title: write @{kind}("...")')
     if not isinstance(title, str) or not title.strip():
         raise DeclarationError(f"the title of a {kind} is {title!r}, expected a text")
+    if len(title.splitlines()) > 1:
+        raise DeclarationError(f"the title of a {kind} is {title!r}, expected a text of one line")
+
+
+def _amount_problem(points: object, trials: object) -> str:
+    """Return why a check cannot have these points or trials, or ""."""
+    is_number = isinstance(points, int | float) and not isinstance(points, bool)
+    if not (is_number and 0 < points < math.inf):  # type: ignore[operator]
+        return f"points is {points!r}, expected a number above 0, such as 2 or 0.5"
+    if not isinstance(trials, int) or isinstance(trials, bool) or not 1 <= trials <= MOST_TRIALS:
+        return f"trials is {trials!r}, expected an integer from 1 to {MOST_TRIALS}"
+    return ""
 
 
 def _judge_problem(judge: object) -> str:
@@ -440,6 +467,22 @@ DRAWS = {
 }
 """What differs from run to run: a result that depends on it shows in two runs of the solution."""
 
+MACHINE = {
+    **dict.fromkeys(("os.environ", "os.environb", "os.getenv"), "an environment variable"),
+    **dict.fromkeys(("os.cpu_count", "os.process_cpu_count", "os.sched_getaffinity"), "the number of processors"),
+    **dict.fromkeys(("multiprocessing.cpu_count", "torch.get_num_threads"), "the number of processors"),
+    **dict.fromkeys(("os.getcwd", "os.path.expanduser", "pathlib.cwd", "pathlib.home"), "a folder of this machine"),
+    **dict.fromkeys(("tempfile.gettempdir", "tempfile.mktemp"), "a folder of this machine"),
+    **dict.fromkeys(("os.uname", "sys.platform", "platform.*", "socket.*", "uuid.getnode"), "the kind of machine"),
+    **dict.fromkeys(("sys.version", "sys.version_info", "sys.hexversion"), "the version of Python"),
+    **dict.fromkeys(("sys.implementation", "sys.executable"), "the version of Python"),
+    **dict.fromkeys(("os.getlogin", "os.getuid", "getpass.*"), "the name of the user"),
+    **dict.fromkeys(("os.getpid", "os.getppid"), "the number of the process"),
+    **dict.fromkeys(("threading.get_ident", "threading.get_native_id"), "the number of the thread"),
+    "locale.*": "the language of this machine",
+}
+"""What differs from machine to machine, by module, in words; `*` stands for all names of a module."""
+
 _SQL_DATE = re.compile(
     r"""[(,]\s*'now'|\bCURRENT_(?:TIMESTAMP|DATE|TIME)\b"""
     r"""|\b(?:select|set|values|where|default)\b.*\b(?:date|time|datetime|julianday|unixepoch)\(\s*\)""",
@@ -474,10 +517,28 @@ def code_reads_date(code: CodeType, names: Mapping[str, Any], documented: str | 
     )
 
 
+def reads_machine(probe: Callable[..., Any]) -> dict[str, str]:
+    """Return the names of what a probe, or a function that it uses, reads of the machine, each with its words."""
+    found: dict[str, str] = {}
+    for function in _functions(probe):
+        found |= code_reads_machine(function.__code__, function.__globals__)
+    return found
+
+
+def code_reads_machine(code: CodeType, names: Mapping[str, Any]) -> dict[str, str]:
+    """Return the names of what code, where `names` are global, reads of the machine, each with its words."""
+    sources = {re.sub(r"^(?:posix|nt)\.", "os.", source) for source in _sources(code, names)}
+    every = {source: f"{source.partition('.')[0]}.*" for source in sorted(sources)}
+    return {name: MACHINE.get(name) or MACHINE[every[name]] for name in every if {name, every[name]} & MACHINE.keys()}
+
+
 def _sources(code: CodeType, names: Mapping[str, Any]) -> set[str]:
     """Return the modules that code uses, each with every attribute that the code reads of anything."""
     instructions = [one for part in _parts(code) for one in dis.get_instructions(part)]
-    read = {one.argval for one in instructions if one.opname in ("LOAD_ATTR", "LOAD_METHOD", "IMPORT_FROM")}
+    loads = [one for one in instructions if one.opname in ("LOAD_ATTR", "LOAD_METHOD", "IMPORT_FROM")]
+    following = [one.argval for one in loads[1:]]
+    # `os.environ.setdefault` sets a variable, and its result is not read.
+    read = {one.argval for one, after in zip_longest(loads, following) if after != "setdefault"}
     modules = {one.argval for one in instructions if one.opname == "IMPORT_NAME"}
     used = set[str]()
     for name in _names(code):

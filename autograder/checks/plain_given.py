@@ -130,6 +130,15 @@ class PlainGiven:
     def _seed_inputs(self) -> None:
         self._uniform: Callable[[], float] = random.Random(self._seed).random
 
+    def _require_range(self, name: str, low: float, high: float) -> None:
+        if not low < high:
+            remedy = "expected low < high; exchange or move the bounds in the check"
+            raise ValueError(f"given.{name} has the bounds {low} and {high}, {remedy}")
+
+    def _require_count(self, name: str, count: int) -> None:
+        if count < 0:
+            raise ValueError(f"given.{name} has the count {count}, expected 0 or more; correct it in the check")
+
     def sizes(self, names: str) -> tuple[int, ...]:
         """Return the sizes of the named axes, e.g. `sizes("B T D")`. No two axes of a trial have the same size."""
         unknown = [name for name in names.split() if name not in self._sizes]
@@ -147,28 +156,35 @@ class PlainGiven:
 
     def number(self, low: int, high: int) -> int:
         """Return an int, low <= it < high."""
+        self._require_range("number", low, high)
         return low + math.floor(self._uniform() * (high - low))
 
     def real(self, low: float = 0.0, high: float = 1.0) -> float:
         """Return a float, low <= it < high."""
+        self._require_range("real", low, high)
         return low + self._uniform() * (high - low)
 
     def numbers(self, low: int, high: int, count: int) -> list[int]:
         """Return so many ints, low <= each < high; a number may occur twice."""
+        self._require_count("numbers", count)
         return [self.number(low, high) for _ in range(count)]
 
     def reals(self, low: float, high: float, count: int) -> list[float]:
         """Return so many floats, low <= each < high."""
+        self._require_count("reals", count)
         return [self.real(low, high) for _ in range(count)]
 
     def distinct(self, low: int, high: int, count: int) -> list[int]:
         """Return so many different ints, low <= each < high, in random order."""
+        self._require_count("distinct", count)
         if count > high - low:
             raise ValueError(f"there are {high - low} numbers from {low} to {high - 1}, not {count}")
         return self.shuffled(range(low, high))[:count]
 
     def choice(self, options: Sequence[Item]) -> Item:
         """Return one of the options."""
+        if not len(options):
+            raise ValueError("given.choice has no options, expected at least one; write them into the check")
         return options[self.number(0, len(options))]
 
     def shuffled(self, values: Sequence[Item]) -> list[Item]:
@@ -178,6 +194,7 @@ class PlainGiven:
 
     def text(self, length: int, letters: str = string.ascii_lowercase) -> str:
         """Return a text of so many of these letters."""
+        self._require_count("text", length)
         return "".join(self.choice(letters) for _ in range(length))
 
     def rng(self) -> Any:

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from autograder.checks import Dropout, Like, Same, Within
+from autograder.checks import LEAST_RESULTS, Dropout, Like, Same, Within
 from autograder.protocol import ITEM_SIZES, Array, Opaque, Value
 from autograder.results import Fact
 from autograder.runner import CourseProblem
@@ -470,10 +470,6 @@ def judge_dropout(yours: Value, expected: Expected, judge: Dropout) -> Differenc
 
 def _without_train(value: Mapping[str, Value]) -> dict[str, Value]:
     return {name: part for name, part in value.items() if name != "train"}
-
-
-LEAST_RESULTS = 50
-"""Fewer results say little about a mean, and nothing about how much they vary."""
 
 
 def judge_random(yours: Value, expected: Value, judge: Within, name: str = "") -> Difference | None:

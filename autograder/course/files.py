@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from itertools import takewhile
 from pathlib import Path
 
+from autograder.checks import nearest_name
 from autograder.formats import Unreadable, read_json
 from autograder.protocol import Outline, outline_of
 
@@ -52,6 +53,9 @@ def refuse_kit(course: Course, command: str, needs: str = "the solutions") -> No
 
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 
+_LIKE_A_MARK = re.compile(r"^([^#\"']*)#\W*([^\W\d_]+?)[\W_]*(s[^\W\d_]+)\b(.*)$", re.IGNORECASE)
+"""A comment of two words, the second with an S: `##BEGIN SOLUTON`. A mark beside code, or with more words, is none."""
+
 DEFINITION = re.compile(r"^(\s*)(def|class) (\w+)")
 
 
@@ -82,6 +86,8 @@ def make_stub(solution: str, exercise: Exercise) -> str:
             if not begun:
                 raise StubError(f"{exercise.file}:{number}: this region has no {BEGIN}")
             begun = 0
+        elif near := _nearest_mark(line):
+            raise StubError(f"{exercise.file}:{number}: {mark!r} is no mark of a region, expected {near}; correct it")
         elif not begun:
             if match := DEFINITION.match(line):
                 indent, kind, name = match.groups()
@@ -92,6 +98,18 @@ def make_stub(solution: str, exercise: Exercise) -> str:
     if begun:
         raise StubError(f"{exercise.file}:{begun}: this region has no {END}")
     return re.sub(r"\n{3,}", "\n\n\n", "\n".join(lines)).rstrip() + "\n"
+
+
+def _nearest_mark(line: str) -> str:
+    """Return the mark that a line which is none was meant to be, or ""."""
+    found = _LIKE_A_MARK.search(line)
+    if found is None:
+        return ""
+    code, first, second, more = found.groups()
+    if (code.strip() or re.search(r"\w", more)) and not f"{first}{second}".isupper():
+        return ""  # a sentence
+    mark = nearest_name(first.upper(), ("BEGIN", "END"), 0.7)
+    return f"### {mark} SOLUTION" if mark and nearest_name(second.upper(), ("SOLUTION",), 0.7) else ""
 
 
 def todo_comment(stub: str, name: str) -> str:

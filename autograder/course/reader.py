@@ -832,6 +832,10 @@ def _text(path: Path, name: str, *, required: bool) -> str:
         raise _error(f"cannot read {path} ({reason}); {remedy}", name=name) from None
 
 
+LEAST_MEMORY = 64
+"""MiB that a worker may need beside what it has loaded before the first check."""
+
+
 def _limits(section: Section) -> Limits:
     names = [field.name for field in fields(Limits)]
     section.expect_keys(*names)
@@ -840,4 +844,7 @@ def _limits(section: Section) -> Limits:
         name: section.value(name, "an integer above 0", as_positive, required=False) or getattr(default, name)
         for name in names
     }
+    if 0 < read["memory_mib"] < LEAST_MEMORY:
+        reason = "Python needs that much for its own work, and right programs would fail"
+        section.note("memory_mib", f"memory_mib is {read['memory_mib']}, expected at least {LEAST_MEMORY}: {reason}")
     return Limits(**read)

@@ -241,21 +241,28 @@ def _line_in(file: Path, error: Exception) -> int | None:
 
 def _checks(file: Path, module: ModuleType) -> tuple[Check, ...]:
     checks = tuple(checks_in(module))
-    if all(check.bonus for check in checks):
+    if not checks:
         raise SuiteError(f"{file} declares no checks with points; mark its functions with @check(...)")
+    if all(check.bonus for check in checks):
+        where = f"{file}, line {checks[0].line}"
+        raise SuiteError(f"{where}: all checks are a bonus, expected one that is not; leave bonus=True out")
     if problem := _duplicate_problem(checks) or _requirement_problem(checks):
         raise SuiteError(f"{file}: {problem}")
     return checks
 
 
 def _duplicate_problem(checks: tuple[Check, ...]) -> str | None:
-    """Return a sentence if two checks have one id, None if there are none."""
+    """Return a sentence if two checks have one id or one title, None if there are none."""
     seen: dict[str, Check] = {}
+    titled: dict[str, Check] = {}
     for check in checks:
         if first := seen.get(check.id):
             lines = f"lines {first.line} and {check.line}"
             return f'two checks have the id {check.id} ({lines}); give one another id, like id="{check.id}_2"'
-        seen[check.id] = check
+        if first := titled.get(" ".join(check.title.split())):
+            lines = f"lines {first.line} and {check.line}"
+            return f"{first.id} and {check.id} have one title, {check.title!r} ({lines}); say in each what it checks"
+        seen[check.id] = titled[" ".join(check.title.split())] = check
     return None
 
 

@@ -184,7 +184,12 @@ def test_softmax_programs(impl, given):
     return work_of(impl.softmax, rows(given))
 
 
-@check("no program reads or writes outside of its tensors", points=3, of=SOFTMAX, requires_any=("softmax_programs",))
+@check(
+    "no softmax program reaches outside of its tensors",
+    points=3,
+    of=SOFTMAX,
+    requires_any=("softmax_programs",),
+)
 def test_softmax_bounds(impl, given):
     return outside_of(run(impl.softmax, rows(given))[1])
 
@@ -236,7 +241,7 @@ def test_matmul_programs(impl, given):
     return work_of(impl.matmul, *matrices(given))
 
 
-@check("no program reads or writes outside of its tensors", points=3, of=MATMUL, requires_any=("matmul_programs",))
+@check("no matmul program reaches outside of its tensors", points=3, of=MATMUL, requires_any=("matmul_programs",))
 def test_matmul_bounds(impl, given):
     return outside_of(run(impl.matmul, *matrices(given))[1])
 
@@ -311,7 +316,7 @@ def test_fused_programs(impl, given):
     }
 
 
-@check("no program reads or writes outside of its tensors", points=1, of=FUSED, requires_any=("fused_programs",))
+@check("no fused program reaches outside of its tensors", points=1, of=FUSED, requires_any=("fused_programs",))
 def test_fused_bounds(impl, given):
     return outside_of(run(impl.linear_gelu, *layer(given))[1])
 

@@ -8,6 +8,7 @@ import json
 import lzma
 import marshal
 import py_compile
+import re
 import shutil
 import subprocess
 import zipfile
@@ -18,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from autograder.answer_key import ENGINE
-from autograder.authoring.leaks import Gate, files_in, secrets_of, views, words_of
+from autograder.authoring.leaks import Gate, copied_lines, copied_regions, files_in, secrets_of, views, words_of
 from tests.support import tiny
 
 SEED = "3141592653589793238"
@@ -235,3 +236,69 @@ def test_words_are_the_same_in_any_notation() -> None:
     assert (
         words_of("# x = f('a',\n  2.5)\\n") == words_of('x=f( "a", 2.5 )') == ["x", "=", "f", "(", "a", ",", "2.5", ")"]
     )
+
+
+REGION = """def middle(numbers):
+    \"\"\"Return the mean.\"\"\"
+    # TODO ex01: the mean
+    ### BEGIN SOLUTION
+    total = sum(float(number) for number in numbers)
+    return total / len(numbers) + 0 * total
+    ### END SOLUTION
+"""
+OF_REGION = ("total = sum(float(number) for number in numbers)", "return total / len(numbers) + 0 * total")
+
+
+@pytest.mark.parametrize(
+    ("more", "copied"),
+    [
+        ("# %% [markdown]\n# ```python\n# {}\n# {}\n# ```\n", True),
+        ("# %%\n# {}\n# {}\nx = 1\n", True),
+        ("# %%\ndef given(numbers):\n    {}\n    {}\n", True),
+        ("# %% [markdown]\n# Say `{}`, and no more.\n", False),
+    ],
+)
+@pytest.mark.parametrize("of_another", [False, True])
+def test_two_lines_of_a_region_in_a_stub_are_refused(course: Path, more: str, copied: bool, of_another: bool) -> None:
+    first, second = (course / "solutions" / file for file in tiny.FILES)
+    tiny.replaced(first, "def running_mean", f"{REGION}\n\ndef running_mean")
+    wanted = second if of_another else first
+    wanted.write_text(f"{more.format(*OF_REGION)}{wanted.read_text('utf-8')}", "utf-8")
+    made = tiny.course_at(course)
+    found = list(copied_regions(made, made.exercise(tiny.SECOND if of_another else tiny.FIRST)))
+    assert bool(found) == copied
+    assert not copied or f" of solutions/{tiny.FILES[0]}: total = sum" in found[0]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "place"),
+    [
+        ("# TODO ex01: the mean", "# TODO ex01: {}", f"line 10 of exercises/{tiny.FILES[0]}"),
+        ("Return the mean.", "Return {}.", f"line 9 of exercises/{tiny.FILES[0]}"),
+    ],
+)
+def test_one_line_of_a_region_is_found_in_a_text(course: Path, old: str, new: str, place: str) -> None:
+    region = REGION.replace(old, new.format(OF_REGION[1].removeprefix("return ")))
+    tiny.replaced(course / "solutions" / tiny.FILES[0], "def running_mean", f"# %%\n{region}\n\ndef running_mean")
+    suite = tiny.suite_at(course)
+    [found] = copied_lines(suite, suite.course.exercise(tiny.FIRST))
+    assert re.sub(r"line \d+", "line N", found).startswith(re.sub(r"line \d+", "line N", place))
+    assert "total / len ( numbers ) + 0 * total; say in words" in found
+
+
+def test_one_line_of_a_region_is_found_in_a_title_of_a_check(course: Path) -> None:
+    tiny.replaced(course / "solutions" / tiny.FILES[0], "def running_mean", f"{REGION}\n\ndef running_mean")
+    with (course / "tests" / "exercises" / f"test_{tiny.SECOND}.py").open("a", encoding="utf-8") as stream:
+        stream.write(f"\n\n@check('{OF_REGION[0]}')\ndef test_more(impl, given):\n    return 1\n")
+    suite = tiny.suite_at(course)
+    [found] = copied_lines(suite, suite.course.exercise(tiny.SECOND))
+    assert found.startswith("the title of the check more has line ")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("root", [tiny.ROOT, tiny.REPOSITORY / "examples" / "autodiff", tiny.REPOSITORY])
+def test_a_course_that_holds_has_no_copied_line(root: Path) -> None:
+    suite = tiny.suite_at(root)
+    for exercise in suite.exercises:
+        assert list(copied_regions(suite.course, exercise)) == []
+        assert list(copied_lines(suite, exercise)) == []

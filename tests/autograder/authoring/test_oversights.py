@@ -1,6 +1,7 @@
 """What `course validate` says of mistakes that no program shows: names of nothing, and names of two things."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,16 +11,22 @@ from autograder.authoring.oversights import (
     catalogue_mistakes,
     exceptions_inside,
     exceptions_without_definition,
+    foreign_imports,
+    given_away,
     is_leftover,
     leftover_problems,
     names_without_definition,
+    reading_machines,
     regions_without_todo,
+    starts_without_todo,
     unlisted_imports,
 )
+from autograder.authoring.programs import Program, import_problem, lacking_programs
 from autograder.authoring.proof import misspelt_forbidden, unknown_forbidden
 from autograder.comparison import Expected
-from autograder.course import Course, read_course
+from autograder.course import BEGIN, END, Course, read_course
 from autograder.protocol import Value
+from autograder.runner import Fault
 from tests.support import tiny
 
 CATALOGUES = Path("solutions") / "misconceptions"
@@ -37,6 +44,10 @@ def test_a_course_that_holds_has_no_oversight(root: Path) -> None:
     assert list(leftover_problems(suite.course)) == []
     for exercise in suite.exercises:
         assert list(names_without_definition(suite, exercise)) == []
+        assert list(given_away(suite.course, exercise)) == []
+        assert list(foreign_imports(suite.course, exercise)) == []
+        assert list(lacking_programs(suite, exercise)) == []
+        assert list(reading_machines(suite.checks[exercise.id])) == []
         assert list(regions_without_todo(suite.course, exercise)) == []
         assert list(exceptions_without_definition(suite, exercise)) == []
         assert list(unknown_forbidden(suite.course, exercise)) == []
@@ -85,6 +96,40 @@ def test_a_region_without_a_todo_is_named(course: Path) -> None:
     suite = tiny.suite_at(course)
     [found] = regions_without_todo(suite.course, suite.course.exercise(tiny.FIRST))
     assert found.startswith("running_mean has no comment `# TODO ex01: ...` above ### BEGIN SOLUTION")
+
+
+@pytest.mark.parametrize("region", ["", f"    {BEGIN}\n    pass\n    {END}\n"])
+def test_a_function_with_its_work_outside_of_a_region_is_given_away(course: Path, region: str) -> None:
+    solution = course / "solutions" / tiny.FILES[0]
+    text = solution.read_text("utf-8").replace(f"    {BEGIN}\n", "").replace(f"    {END}\n", region)
+    solution.write_text(text, "utf-8")
+    suite = tiny.suite_at(course)
+    exercise = suite.course.exercise(tiny.FIRST)
+    [(name, found)] = given_away(suite.course, exercise)
+    assert (name, found.split(": ", 1)[1]) == (
+        "running_mean",
+        "running_mean is given away: its work is outside of ### BEGIN SOLUTION; "
+        "write the mark above it, and one below it",
+    )
+    line = int(found.split(":")[1])
+    assert text.splitlines()[line - 1].strip().startswith("if ")
+    assert list(starts_without_todo(suite, exercise)) == [], "its start is no mistake"
+
+
+@pytest.mark.parametrize(
+    "how", ["from ex01_running_mean import added\n", "import ex01_running_mean as one\none.added\n"]
+)
+def test_a_name_that_only_a_region_of_an_earlier_exercise_has_is_named(course: Path, how: str) -> None:
+    first, second = (course / "solutions" / file for file in tiny.FILES)
+    at = len(first.read_text("utf-8").splitlines()) + 2
+    with first.open("a", encoding="utf-8") as stream:
+        stream.write(f"{BEGIN}\ndef added(x):\n    return x\n{END}\n")
+    second.write_text(f"from {tiny.FIRST} import running_mean\n{how}{second.read_text('utf-8')}", "utf-8")
+    made = read_course(course)
+    [found] = foreign_imports(made, made.exercise(tiny.SECOND))
+    taken = f"solutions/{tiny.FILES[1]}:{1 + how.count(chr(10))}: the stub takes added from {tiny.FIRST}"
+    assert found.startswith(f"{taken}, whose stub does not define it, so students have no added")
+    assert f"in solutions/{tiny.FILES[0]}:{at}," in found
 
 
 def forbidding(course: Path, *names: str) -> Course:
@@ -213,3 +258,36 @@ def test_a_proof_contains_them(course: Path) -> None:
     found = validate(suite, seed=suite.course.seed, jobs=1, cache=course / ".course" / "cache")
     assert [problem for problem in found.problems if problem.startswith(f"{CATALOGUES}/other.toml")]
     assert f"{tiny.FIRST}: forbidden lists math.dits" in found.exercises[0].warnings[-1]
+
+
+PROGRAM = """
+[by-hand]
+name = "by hand"
+explanation = "It is another program."
+hint = "Which program is it?"
+program = "by_hand.py"
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "lacks"),
+    [("def runing_mean(x): ...\n", True), ("def running_mean(x): ...\n", False), ("running_mean = len\n", False)],
+)
+def test_a_whole_program_without_a_function_that_checks_use_is_named(course: Path, text: str, lacks: bool) -> None:
+    program = course / CATALOGUES / tiny.FIRST / "by_hand.py"
+    program.parent.mkdir(exist_ok=True)
+    program.write_text(text, "utf-8")
+    with catalogue(course).open("a", encoding="utf-8") as stream:
+        stream.write(PROGRAM)
+    suite = tiny.suite_at(course)
+    found = list(lacking_programs(suite, suite.course.exercise(tiny.FIRST)))
+    assert bool(found) == lacks
+    assert not lacks or found[0].startswith("the program of the misconception by-hand defines no running_mean, so")
+
+
+def test_a_misconception_that_cannot_be_imported_proves_nothing() -> None:
+    program = Program("misconception", tiny.FIRST, "by-hand", {})
+    fault = Fault("ImportError", (), "No module named 'ex01_stat'", "other", (), at_import=True)
+    [found] = import_problem(program, [fault, fault])
+    assert found.startswith("the misconception by-hand cannot be imported (ImportError: No module named 'ex01_stat')")
+    assert not list(import_problem(program, [replace(fault, at_import=False)]))

@@ -79,6 +79,36 @@ def test_marks_that_do_not_match_are_reported_with_their_line(text: str, sentenc
         stub(text)
 
 
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ("### BEGIN SOLUTON", BEGIN),
+        ("### BEIGN SOLUTION", BEGIN),
+        ("    ## BEGIN SOLUTION", BEGIN),
+        ("###BEGIN SOLUTION", BEGIN),
+        ("### Begin Solution", BEGIN),
+        ("# begin solution", BEGIN),
+        ("### BEGIN_SOLUTION", BEGIN),
+        ("### BEGINSOLUTION:", BEGIN),
+        ("### BEGIN SOLUTION of the mean", BEGIN),
+        ("x = 1  ### END SOLUTION", END),
+        ("### END SLOUTION", END),
+        ("#### end solutions", END),
+    ],
+)
+def test_what_is_nearly_a_mark_is_refused_with_the_right_one(line: str, meant: str) -> None:
+    with pytest.raises(StubError, match=f"^ex07_example.py:2: .* is no mark of a region, expected {meant}; "):
+        stub(f"x = 1\n{line}\ny = 2\n")
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["# the solution", "# begin solution with a sketch", "# find solutions", "x = '# begin solution'", "# Ends so."],
+)
+def test_a_sentence_is_no_mark(line: str) -> None:
+    assert stub(f"{line}\n") == f"{line}\n"
+
+
 def test_no_line_of_a_solution_is_in_its_stub() -> None:
     for exercise in tiny.COURSE.exercises:
         solution = (tiny.ROOT / "solutions" / exercise.file).read_text("utf-8")

@@ -333,7 +333,11 @@ def test_a_variant_that_is_wrong_is_reported_with_its_check(course: Path) -> Non
 def test_a_stub_that_is_a_solution_is_reported(course: Path) -> None:
     solution = course / SOLUTION
     solution.write_text(solution.read_text().replace(f"    {BEGIN}\n", "").replace(f"    {END}\n", ""))
-    assert problems_after(course) == ["the stub is pass with 40 points, expected not_started with 0"]
+    found = problems_after(course)
+    assert found[0] == "the stub is pass with 40 points, expected not_started with 0"
+    assert [problem.split(": ", 1)[1] for problem in found[1:]] == [
+        f"running_mean is given away: its work is outside of {BEGIN}; write the mark above it, and one below it"
+    ]
 
 
 def test_a_mark_that_is_missing_is_reported_with_its_line(course: Path) -> None:
@@ -686,6 +690,20 @@ def test_refused(impl, given):
     [found] = with_checks(course, more)
     assert found.startswith(f"the check refused (test_{tiny.FIRST}.py, line ")
     assert "returns what given.raises observes, and its judge would compare the words of the message; add" in found
+
+
+def test_too_few_random_results_are_counted(course: Path) -> None:
+    more = """
+from autograder.checks import Within
+
+
+@check("the results vary", of="running_mean", judge=Within())
+def test_varied(impl, given):
+    return {"results": [given.number(0, 9) for _ in range(10)]}
+"""
+    [found] = with_checks(course, more)
+    assert found.startswith(f"the check varied (test_{tiny.FIRST}.py, line ")
+    assert "has the judge Within and only 10 results, expected a list or an array of at least 50" in found
 
 
 def test_a_judge_that_accepts_everything_is_named(course: Path) -> None:

@@ -1,15 +1,21 @@
 """The clocks that the code of a check reads."""
 
 import datetime as dates
+import os
+import platform
 import secrets
+import socket
+import sys
+import threading
 import time
 from collections.abc import Callable
 from datetime import date, datetime
+from os import cpu_count, environ
 from typing import Any
 
 import pytest
 
-from autograder.checks import reads_date, reads_draws
+from autograder.checks import code_reads_machine, reads_date, reads_draws, reads_machine
 
 SQL = "UPDATE people SET seen = strftime('%H:%M', 'now')"
 
@@ -66,3 +72,25 @@ def test_a_fixed_date_is_no_clock(probe: Callable[[Any], Any]) -> None:
 def test_a_timer_is_no_date_but_differs_from_run_to_run(probe: Callable[[Any], Any]) -> None:
     assert reads_draws(probe)
     assert not reads_date(probe)
+
+
+@pytest.mark.parametrize(
+    ("probe", "names"),
+    [
+        (lambda impl: impl(os.environ.get("USER")), {"os.environ": "an environment variable"}),
+        (lambda impl: impl(environ["USER"]), {"os.environ": "an environment variable"}),
+        (lambda impl: impl(cpu_count()), {"os.cpu_count": "the number of processors"}),
+        (lambda impl: impl(sys.version_info.minor), {"sys.version_info": "the version of Python"}),
+        (lambda impl: impl(platform.node()), {"platform.node": "the kind of machine"}),
+        (lambda impl: impl(socket.gethostname()), {"socket.gethostname": "the kind of machine"}),
+        (lambda impl: impl(threading.get_ident()), {"threading.get_ident": "the number of the thread"}),
+        (lambda impl: impl(os.sep, sys.maxsize), {}),
+    ],
+)
+def test_what_differs_from_machine_to_machine_is_named(probe: Callable[[Any], Any], names: dict[str, str]) -> None:
+    assert reads_machine(probe) == names
+
+
+def test_a_variable_that_is_set_is_not_read() -> None:
+    assert code_reads_machine(compile("import os\nos.environ.setdefault('A', '1')", "a.py", "exec"), {}) == {}
+    assert code_reads_machine(compile("import os\nx = os.environ['A']", "a.py", "exec"), {})

@@ -123,6 +123,43 @@ def test_an_option_that_does_not_exist_names_the_nearest(course: Path, line: str
     assert problem_of(course, more) == f"{course / CHECKS}, line {at}: {problem}"
 
 
+TOO_LONG = "x" * 121
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("@check('again', points=float('nan'))", "check 'again': points is nan, expected a number above 0"),
+        ("@check('again', points=float('inf'))", "check 'again': points is inf, expected a number above 0"),
+        ("@check('again', points='2')", "check 'again': points is '2', expected a number above 0"),
+        ("@check('again', points=True)", "check 'again': points is True, expected a number above 0"),
+        ("@check('again', trials=2.5)", "check 'again': trials is 2.5, expected an integer from 1 to 100"),
+        ("@check('again', trials=True)", "check 'again': trials is True, expected an integer from 1 to 100"),
+        ("@check('again', trials=101)", "check 'again': trials is 101, expected an integer from 1 to 100"),
+        ("@check('again\\nand again')", "the title of a check is 'again\\nand again', expected a text of one line"),
+        (f"@check('{TOO_LONG}')", f"check '{TOO_LONG}': the title has 121 characters, expected at most 120"),
+    ],
+)
+def test_an_amount_or_a_title_out_of_bounds_is_refused(course: Path, line: str, problem: str) -> None:
+    at = len((course / CHECKS).read_text("utf-8").splitlines()) + 2
+    found = problem_of(course, f"{line}\ndef test_more(impl, given):\n    return 1\n")
+    assert found.startswith(f"{course / CHECKS}, line {at}: {problem}")
+
+
+def test_two_checks_of_one_title_are_named_with_both_lines(course: Path) -> None:
+    more = "@check('again')\ndef test_one(impl, given):\n    return 1\n"
+    at = len((course / CHECKS).read_text("utf-8").splitlines()) + 2
+    found = problem_of(course, f"{more}{more.replace('test_one', 'test_two').replace('again', 'again ')}")
+    assert found == f"one and two have one title, 'again ' (lines {at} and {at + 3}); say in each what it checks"
+
+
+def test_checks_that_are_all_a_bonus_are_refused(course: Path) -> None:
+    text = (course / CHECKS).read_text("utf-8").split("@")[0]
+    (course / CHECKS).write_text(text, "utf-8")
+    found = problem_of(course, "@check('more', bonus=True)\ndef test_more(impl, given):\n    return 1\n")
+    assert found.endswith(": all checks are a bonus, expected one that is not; leave bonus=True out")
+
+
 def test_a_helper_of_another_file_may_have_any_name(course: Path) -> None:
     file = course / CHECKS
     file.write_text(f"{file.read_text('utf-8')}\nfrom contextlib import suppress as test_helper\n", "utf-8")

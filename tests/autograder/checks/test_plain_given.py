@@ -1,6 +1,8 @@
 """Inputs of plain Python and NumPy: the same from the same seed, within their bounds, and none of them rare."""
 
 import random
+import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -33,6 +35,34 @@ def test_numbers_keep_their_bounds_and_reach_them() -> None:
 def test_more_different_numbers_than_there_are_is_an_error() -> None:
     with pytest.raises(ValueError, match="there are 3 numbers from 0 to 2, not 4"):
         PlainGiven(1, {}).distinct(0, 3, 4)
+
+
+@pytest.mark.parametrize("kind", [PlainGiven, ArrayGiven])
+@pytest.mark.parametrize(
+    ("name", "arguments", "sentence"),
+    [
+        ("number", (5, 2), "given.number has the bounds 5 and 2, expected low < high; exchange or move the bounds"),
+        ("numbers", (5, 5, 3), "given.number has the bounds 5 and 5, expected low < high"),
+        ("reals", (9, 1, 3), "given.real has the bounds 9 and 1, expected low < high"),
+        ("reals", (1, 9, -1), "given.reals has the count -1, expected 0 or more"),
+        ("distinct", (0, 3, -1), "given.distinct has the count -1, expected 0 or more"),
+        ("text", (-2,), "given.text has the count -2, expected 0 or more"),
+        ("text", (2, ""), "given.choice has no options, expected at least one"),
+        ("choice", ([],), "given.choice has no options, expected at least one"),
+    ],
+)
+def test_inputs_that_cannot_be_drawn_say_what_was_expected(
+    kind: type[PlainGiven], name: str, arguments: tuple[Any, ...], sentence: str
+) -> None:
+    with pytest.raises(ValueError, match=re.escape(sentence)):
+        getattr(kind(1, {}), name)(*arguments)
+
+
+@pytest.mark.parametrize(("name", "bounds"), [("integers", (5, 2)), ("uniform", ())])
+def test_the_bounds_of_arrays_are_in_order(name: str, bounds: tuple[int, ...]) -> None:
+    named = {} if bounds else {"low": 3.0, "high": 2.0}
+    with pytest.raises(ValueError, match=f"given.{name} has the bounds"):
+        getattr(ArrayGiven(1, {}), name)(*bounds, 4, **named)
 
 
 def test_sizes_need_no_axes_and_say_which_one_is_missing() -> None:

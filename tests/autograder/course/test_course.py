@@ -237,6 +237,12 @@ ONE_MISTAKE = [
         "course.toml:5: limits: cpu_second is not a known key; did you mean cpu_seconds?",
     ),
     ("cpu_seconds = 5", "cpu_seconds = 0", "course.toml:5: limits: cpu_seconds is 0, expected an integer above 0"),
+    (
+        "cpu_seconds = 5",
+        "memory_mib = 1",
+        "course.toml:5: limits: memory_mib is 1, expected at least 64: Python needs that much for its own work, and "
+        "right programs would fail",
+    ),
     ("cpu_seconds = 5", "cpu_seconds = 1.0", "course.toml:5: limits: cpu_seconds is 1.0, expected an integer above 0"),
     (
         "T = [7, 9]\nK = [6, 5]\n",
