@@ -520,7 +520,7 @@ class Keys:
                 line = outcome.probe_line if isinstance(outcome, Fault) else None
                 where = f"the check {id_} ({self._where(exercise, id_, line)})"
                 fails = f"the solution of {exercise.id} fails {where}"
-                failed[id_] = _misnamed(where, outcome) or f"{fails}: {_reason(outcome)}"
+                failed[id_] = _misnamed(where, outcome) or f"{fails}: {_reason(outcome)}{_remedy(outcome)}"
         values = {at: outcome.value for at, outcome in outcomes.items() if isinstance(outcome, Observed)}
         for check in self.suite.checks[exercise.id]:
             if any(_is_unobserved(check, outcome) for at, outcome in outcomes.items() if at[0] == check.id):
@@ -631,6 +631,13 @@ def _misnamed(where: str, outcome: Fault | WorkerFailure) -> str:
     owner = "the solution" if lacks == "definition" else owner
     hint = f"; did you mean {near}?" if near else "; correct the name, or define it in the solution"
     return f"{where} uses {name}, which {owner} does not define{hint}"
+
+
+def _remedy(outcome: Fault | WorkerFailure) -> str:
+    """Return what to do about a check that looks for a file beside it, else ""."""
+    if isinstance(outcome, Fault) and outcome.full_message == "name '__file__' is not defined":
+        return "; a check has no file beside it: write its data into the file with the checks"
+    return ""
 
 
 def _reason(outcome: Fault | WorkerFailure) -> str:

@@ -18,7 +18,9 @@ from autograder.answer_key import WrongProgram, unknown_names
 from autograder.checks import (
     Check,
     Key,
+    Like,
     Raises,
+    Same,
     code_reads_date,
     code_reads_machine,
     reads_date,
@@ -428,6 +430,42 @@ def _inside(value: Value) -> Iterator[Value]:
         yield from _inside(part)
 
 
+EVERY_ERROR = {"BaseException", "Exception"}
+
+
+def raising_anything(checks: Sequence[Check], reference: Mapping[Key, Expected]) -> Iterator[str]:
+    """Yield a sentence for each check that any crash passes: its judge accepts every exception with every message."""
+    for check in checks:
+        value = reference[check.id, 0].nominal
+        names = EVERY_ERROR.intersection(check.judge.types) if isinstance(check.judge, Raises) else ()
+        if names and isinstance(value, dict) and not value.get("mentions"):
+            remedy = "name the exception that is right, or what its message mentions in given.raises"
+            yield f"the check {check.id} (line {check.line}) expects {min(names)}, so any crash passes; {remedy}"
+
+
+MOST_TOLERANCE = 0.1
+"""The largest tolerance of a good check: for the gradients of numbers in half precision."""
+
+
+def coarse_tolerances(checks: Sequence[Check]) -> Iterator[str]:
+    """Yield a sentence for each check that passes results which are far from the right ones."""
+    for check in checks:
+        tolerance = check.judge.tolerance if isinstance(check.judge, Same | Like) else None
+        if tolerance is not None and tolerance > MOST_TOLERANCE:
+            expected = f"expected at most {MOST_TOLERANCE}: only coarse mistakes fail it"
+            yield f"the check {check.id} (line {check.line}) has the tolerance {tolerance}, {expected}"
+
+
+def imported_solutions(course: Course, exercise: Exercise) -> Iterator[str]:
+    """Yield a sentence for each exercise that the checks or the steps of an exercise import."""
+    ids = {other.id for other in course.every}
+    for file in (course.checks_file(exercise), course.steps_file(exercise)):
+        for line, module in _imports(file):
+            if module in ids:
+                where = f"{file.relative_to(course.root).as_posix()}:{line}: a check cannot import {module}"
+                yield f"{where}; use impl, and return its result: the answer key has that of the solution"
+
+
 def _device_of(value: Mapping[str, Value]) -> str:
     output = value.get("output")
     moved = output[0] if isinstance(output, list) and output else None
@@ -545,6 +583,25 @@ def leftover_problems(course: Course) -> Iterator[str]:
             catalogue = f"solutions/misconceptions/{exercise.id}.toml"
             named = f'no misconception has program = "{file.name}"; name it in {catalogue}, or remove the file'
             yield f"{file.relative_to(course.root).as_posix()}: {named}"
+    yield from _stray_files(course)
+
+
+def _stray_files(course: Course) -> Iterator[str]:
+    """Yield a sentence for each file beside those of exercises that no command reads, and each link out of a course."""
+    accepted, root = course.solutions_dir / "accepted", course.root.resolve()
+    ids = "|".join(exercise.id for exercise in course.every)
+    for file in sorted([*course.solutions_dir.rglob("*"), *course.checks_dir.rglob("*")]):
+        name = file.relative_to(course.root).as_posix()
+        if file.is_symlink() and not file.resolve().is_relative_to(root):
+            yield f"{name}: it is a link to a file outside of the course; put the file itself there"
+        elif file.is_dir() or "__pycache__" in file.parts or file.name.startswith("."):
+            continue
+        elif file.parent == accepted:
+            yield f"{name}: no proof reads it; move a variant to solutions/accepted/{file.stem}/NAME.py, or remove it"
+        elif file.parent.parent == accepted and file.suffix != ".py":
+            yield f"{name}: no proof reads it; give a variant a name that ends with .py, or remove the file"
+        elif copied := re.match(rf"(?:test_|{STEPS_PREFIX})?({ids})(?:\W+\w+\W*\.\w+|\.\w+(?:~|\.\w+))$", file.name):
+            yield f"{name}: it looks like a copy of a file of {copied[1]}, and no command reads it; remove it"
 
 
 def _unnamed_programs(course: Course, exercise: Exercise) -> list[Path]:

@@ -46,15 +46,18 @@ from .engine import license_problems
 from .leaks import copied_lines, copied_regions, leaking_texts
 from .oversights import (
     catalogue_mistakes,
+    coarse_tolerances,
     exceptions_inside,
     exceptions_without_definition,
     foreign_imports,
     given_away,
     hint_problems,
+    imported_solutions,
     leftover_problems,
     missing_hints,
     names_without_definition,
     not_following,
+    raising_anything,
     reading_clocks,
     reading_dates,
     reading_machines,
@@ -166,7 +169,10 @@ def unexpected(
     ]  # a check waits only for one that fails
     if program.kind == "stub":
         if result.status != "not_started" or result.score:
-            yield f"the stub is {result.status} with {result.score / 100:g} points, expected not_started with 0"
+            ended = [check.id for check in result.checks if check.status in ("pass", "fail")]
+            remedy = f"; a check of it catches NotImplementedError: {', '.join(ended)}" if not result.score else ""
+            found = f"{result.status} with {result.score / 100:g} points"
+            yield f"the stub is {found}, expected not_started with 0{remedy}"
     elif program.kind in ("unwritten", "misconception") and not every_check:
         return
     elif program.kind == "unwritten":
@@ -724,6 +730,7 @@ def _prove(suite: Suite, every_check: bool, program: Program, answer: Answer, ru
         sentences += unchanging(suite, runner, exercise, program.sources)
         sentences += not_following(suite.checks[exercise.id], key.reference)
         sentences += exceptions_inside(suite.checks[exercise.id], key.reference)
+        sentences += raising_anything(suite.checks[exercise.id], key.reference)
     problems = tuple(f"{program.exercise}: {sentence}" for sentence in sentences)
     checks = {check.id: check.status for check in result.checks}
     lines = tuple(_searched(suite, exercise, program, checks, answer.traces, runner))
@@ -819,7 +826,7 @@ def _exercise_problems(
     sentences += (*hint_problems(suite, exercise), *starts_without_todo(suite, exercise))
     sentences += (*names_without_definition(suite, exercise), *problems_of(suite, exercise, families))
     sentences += (*todos_of_others(suite.course, exercise), *unlisted_imports(suite.course, exercise))
-    sentences += tuple(foreign_imports(suite.course, exercise))
+    sentences += (*foreign_imports(suite.course, exercise), *imported_solutions(suite.course, exercise))
     with suppress(OSError, SyntaxError, ValueError, StubError, CatalogueError):  # each has a sentence of its own
         sentences += tuple(lacking_programs(suite, exercise))
     sentences += tuple(reading_machines(suite.checks[exercise.id]))
@@ -837,7 +844,7 @@ def _warnings(suite: Suite, exercise: Exercise) -> Iterable[str]:
     missing = tuple(missing_hints(suite, exercise))
     with suppress(CatalogueError, SyntaxError):  # each has a sentence of its own
         missing += tuple(reworded_patches(course, exercise, catalogue_of(suite, exercise, unfit=[])))
-    missing += tuple(copied_lines(suite, exercise))
+    missing += (*copied_lines(suite, exercise), *coarse_tolerances(suite.checks[exercise.id]))
     for sentence in (*missing, *clocks, *regions_without_todo(course, exercise), *names):
         yield f"{exercise.id}: {sentence}"
 
@@ -874,8 +881,8 @@ def _exercise_proof(
         problems += [f"{exercise.id}: {sentence}" for sentence in _costs_too_much(suite, exercise, costs)]
     named = [proof for proof in wrong if not proof.problems and proof.named is not None]
     more = f"write a right program that looks different to solutions/accepted/{exercise.id}/NAME.py"
-    alone = "" if accepted else f"{exercise.id}: it has no accepted variant; {more}"
     lines = [(proof.name, line) for proof in own for line in proof.lines]
+    alone = "" if accepted or broken else f"{exercise.id}: it has no accepted variant; {more}"
     return ExerciseProof(
         id=exercise.id,
         checks=len(checks),

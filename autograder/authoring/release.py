@@ -49,8 +49,8 @@ from autograder.report import kilobytes, listed
 from autograder.submission import NOTEBOOKS, handout_of
 
 from .engine import ENGINE, ENGINE_LICENSE, engine_files, is_project, license_of
-from .leaks import SHORTEST_SEED, Gate, Leak, files_in, files_of, grading_seed, secrets_of
-from .oversights import is_leftover, missing_hints, reading_dates
+from .leaks import SHORTEST_SEED, Gate, Leak, copied_regions, files_in, files_of, grading_seed, secrets_of
+from .oversights import is_leftover, missing_hints, reading_dates, reading_machines
 from .programs import OnProgress, pool_of, with_keys
 
 # Remove whole tables from a TOML text, or set its `take`; comments and everything else stay as written.
@@ -238,7 +238,9 @@ def _public(course: Course) -> list[Path]:
 def _refused(suite: Suite, exercise: Exercise) -> Iterator[str]:
     """Yield a sentence for each reason that an exercise is not to be released for."""
     yield from missing_hints(suite, exercise)
-    yield from (f"{exercise.id}: {sentence}" for sentence in reading_dates(suite.checks[exercise.id]))
+    checks = suite.checks[exercise.id]
+    sentences = (*reading_dates(checks), *reading_machines(checks), *copied_regions(suite.course, exercise))
+    yield from (f"{exercise.id}: {sentence}" for sentence in sentences)
 
 
 def _handed_out(course: Course) -> dict[str, bytes]:

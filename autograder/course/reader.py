@@ -180,6 +180,9 @@ def _problem(name: str, libraries: Sequence[str], groups: Sequence[str]) -> str:
         return ""
     if (near := nearest(name, groups)) is not None:
         return f"did you mean the group {near}?"
+    methods = [f"{kind.__name__}.{name}" for kind in (list, dict, set, str) if hasattr(kind, name)]
+    if methods:
+        return f"did you mean {' or '.join(methods)}?"
     known = (*groups, *dir(builtins), *sys.stdlib_module_names, *libraries)
     near = nearest(name, (word for word in known if not word.startswith("_")))
     package = f"or a package that Python does not bring along, as {PACKAGE}{name}"

@@ -208,7 +208,10 @@ def _module(file: Path) -> ModuleType:
             raise SuiteError(f"{where}: {error}") from error
         if problem := _option_problem(error):
             raise SuiteError(f"{where}: {problem}") from error
-        raise SuiteError(f"{where} cannot be imported: {type(error).__name__}: {error}") from error
+        missing = f"{error.name}.py" if isinstance(error, ModuleNotFoundError) else ""
+        beside = missing and file.with_name(missing).is_file()
+        remedy = f"; a file of checks stands alone: copy what it needs of {missing} into it" if beside else ""
+        raise SuiteError(f"{where} cannot be imported: {type(error).__name__}: {error}{remedy}") from error
     finally:
         sys.dont_write_bytecode = writes
     if problems := declaration_problems(module):

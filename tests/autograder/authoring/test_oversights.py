@@ -9,10 +9,12 @@ import pytest
 from autograder.authoring import validate
 from autograder.authoring.oversights import (
     catalogue_mistakes,
+    coarse_tolerances,
     exceptions_inside,
     exceptions_without_definition,
     foreign_imports,
     given_away,
+    imported_solutions,
     is_leftover,
     leftover_problems,
     names_without_definition,
@@ -45,6 +47,8 @@ def test_a_course_that_holds_has_no_oversight(root: Path) -> None:
     for exercise in suite.exercises:
         assert list(names_without_definition(suite, exercise)) == []
         assert list(given_away(suite.course, exercise)) == []
+        assert list(imported_solutions(suite.course, exercise)) == []
+        assert list(coarse_tolerances(suite.checks[exercise.id])) == []
         assert list(foreign_imports(suite.course, exercise)) == []
         assert list(lacking_programs(suite, exercise)) == []
         assert list(reading_machines(suite.checks[exercise.id])) == []
@@ -291,3 +295,51 @@ def test_a_misconception_that_cannot_be_imported_proves_nothing() -> None:
     [found] = import_problem(program, [fault, fault])
     assert found.startswith("the misconception by-hand cannot be imported (ImportError: No module named 'ex01_stat')")
     assert not list(import_problem(program, [replace(fault, at_import=False)]))
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        (f"solutions/accepted/{tiny.FIRST}.py", f"move a variant to solutions/accepted/{tiny.FIRST}/NAME.py"),
+        (f"solutions/accepted/{tiny.FIRST}/other.txt", "give a variant a name that ends with .py"),
+        (f"solutions/{tiny.FIRST} (copy).py", f"it looks like a copy of a file of {tiny.FIRST}, and no command"),
+        (f"solutions/{tiny.FIRST}.py~", f"it looks like a copy of a file of {tiny.FIRST}, and no command"),
+        (f"tests/exercises/test_{tiny.FIRST}.py.orig", f"it looks like a copy of a file of {tiny.FIRST}"),
+        (f"solutions/misconceptions/{tiny.FIRST}.toml.bak", f"it looks like a copy of a file of {tiny.FIRST}"),
+    ],
+)
+def test_a_file_that_no_command_reads_is_named(course: Path, name: str, sentence: str) -> None:
+    (course / name).write_text("", "utf-8")
+    [found] = leftover_problems(read_course(course))
+    assert found.startswith(f"{name}: ")
+    assert sentence in found
+
+
+def test_a_link_out_of_the_course_is_named(course: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    file, elsewhere = course / "solutions" / tiny.FILES[0], tmp_path_factory.mktemp("other") / "a.py"
+    file.rename(elsewhere)
+    file.symlink_to(elsewhere)
+    [found] = leftover_problems(read_course(course))
+    assert (
+        found == f"solutions/{tiny.FILES[0]}: it is a link to a file outside of the course; put the file itself there"
+    )
+
+
+def test_a_check_that_imports_a_solution_is_named(course: Path) -> None:
+    file = course / "tests" / "exercises" / f"test_{tiny.SECOND}.py"
+    text = file.read_text("utf-8")
+    file.write_text(f"{text}\n\ndef known():\n    from {tiny.FIRST} import running_mean\n", "utf-8")
+    made = read_course(course)
+    [found] = imported_solutions(made, made.exercise(tiny.SECOND))
+    where = f"tests/exercises/test_{tiny.SECOND}.py:{len(text.splitlines()) + 4}"
+    assert found.startswith(f"{where}: a check cannot import {tiny.FIRST}; use impl")
+
+
+def test_a_coarse_tolerance_is_named(course: Path) -> None:
+    file = course / "tests" / "exercises" / f"test_{tiny.FIRST}.py"
+    with file.open("a", encoding="utf-8") as stream:
+        stream.write("\nfrom autograder.checks import Same\n\n")
+        stream.write("\n@check('a', judge=Same(tolerance=0.3))\ndef test_a(impl, given): ...\n")
+    suite = tiny.suite_at(course)
+    [found] = coarse_tolerances(suite.checks[tiny.FIRST])
+    assert found.endswith("has the tolerance 0.3, expected at most 0.1: only coarse mistakes fail it")

@@ -692,6 +692,47 @@ def test_refused(impl, given):
     assert "returns what given.raises observes, and its judge would compare the words of the message; add" in found
 
 
+def test_a_solution_that_fails_says_nothing_of_accepted_variants(course: Path) -> None:
+    tiny.replaced(
+        course / "solutions" / tiny.FILES[0], "    ### BEGIN SOLUTION", "    ### BEGIN SOLUTION\n    return 1 / 0"
+    )
+    suite = tiny.suite_at(course)
+    result = validate(suite, seed=suite.course.seed, jobs=1)
+    proof = next(one for one in result.exercises if one.id == tiny.FIRST)
+    assert any("ZeroDivisionError" in problem for problem in proof.problems)
+    assert not any("no accepted variant" in warning for warning in proof.warnings)
+
+
+def test_a_check_that_any_crash_passes_is_named(course: Path) -> None:
+    more = """
+
+@check("nothing is refused", of="running_mean", judge=Raises(Exception))
+def test_refused(impl, given):
+    return given.raises(lambda: impl.running_mean(given.torch.ones(0)))
+"""
+    assert any("expects Exception, so any crash passes; name the exception" in one for one in with_checks(course, more))
+
+
+def test_a_check_that_catches_an_unwritten_todo_is_named(course: Path) -> None:
+    file = course / "tests" / "exercises" / f"test_{tiny.FIRST}.py"
+    text = file.read_text("utf-8")
+    line = next(line for line in text.splitlines() if line.startswith("    return impl.running_mean("))
+    tried = f"    try:\n    {line}\n    except Exception:\n        return 0.0"
+    file.write_text(text.replace(line, tried, 1), "utf-8")
+    assert any("; a check of it catches NotImplementedError: values" in one for one in problems_after(course))
+
+
+def test_a_check_without_a_file_beside_it_says_what_to_do(course: Path) -> None:
+    more = """
+
+@check("a file", of="running_mean")
+def test_file(impl, given):
+    return [__file__, impl.running_mean(given.normal(4))]
+"""
+    [found] = with_checks(course, more)
+    assert found.endswith("a check has no file beside it: write its data into the file with the checks")
+
+
 def test_too_few_random_results_are_counted(course: Path) -> None:
     more = """
 from autograder.checks import Within

@@ -123,6 +123,12 @@ def test_an_option_that_does_not_exist_names_the_nearest(course: Path, line: str
     assert problem_of(course, more) == f"{course / CHECKS}, line {at}: {problem}"
 
 
+def test_a_helper_beside_the_checks_cannot_be_imported(course: Path) -> None:
+    (course / CHECKS).with_name("helpers.py").write_text("x = 1\n", "utf-8")
+    found = problem_of(course, "from helpers import x\n")
+    assert found.endswith("; a file of checks stands alone: copy what it needs of helpers.py into it")
+
+
 TOO_LONG = "x" * 121
 
 

@@ -47,6 +47,8 @@ def test_a_library_of_the_course_can_be_forbidden(tmp_path: Path) -> None:
 
 
 REFUSED = {
+    "sort": "did you mean list.sort?",
+    "pop": "did you mean list.pop or dict.pop or set.pop?",
     "sortd": "did you mean sorted, or a package",
     "list.sorted": "did you mean list.sort?",
     "list.xyzzy": "but list has no such method",
