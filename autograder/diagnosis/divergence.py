@@ -477,14 +477,39 @@ class TraceGraph:
         return users
 
     def copy(self, at: int) -> int | None:
-        """Return the step behind an input if it computes again, on another line, what another step has computed."""
+        """Return the step behind an input if it computes again what another step has computed.
+
+        On the same line it may be right, unless the solution computes something of this kind that is missing.
+        """
         source = self.source(at)
-        if source is None or self.matched[source] is None or not self.matching.is_distinctive(source):
+        matched = self.matched[source] if source is not None else None
+        if source is None or matched is None or not self.matching.is_distinctive(source):
             return None
         by_match, by_place = self._computing
-        same, here = by_match.get(self.matched[source], 0), by_place.get(self.places[source], 0)
-        twins = same & ~here & ~self.ancestors[source] & ((1 << source) - 1)
+        same, here = by_match.get(matched, 0), by_place.get(self.places[source], 0)
+        right = 0 if self._kind_of(matched) in self._missing_kind else here
+        twins = same & ~right & ~self.ancestors[source] & ((1 << source) - 1)
         return source if twins else None
+
+    def is_again(self, at: int) -> bool:
+        """Whether a step computes what an earlier one has computed, in place of something of this kind."""
+        matched = self.matched[at]
+        if matched is None or self.trace.steps[at].name in NEUTRAL or not self.matching.is_distinctive(at):
+            return False
+        earlier = self._computing[0].get(matched, 0) & ((1 << at) - 1) & ~self.ancestors[at]
+        return bool(earlier) and self._kind_of(matched) in self._missing_kind
+
+    def _kind_of(self, at: int) -> tuple[str, tuple[int, ...]]:
+        """Return the operation of a step of the reference, with its shape."""
+        step = self.reference.steps[at]
+        return step.name, step.shape
+
+    @cached_property
+    def _missing_kind(self) -> set[tuple[str, tuple[int, ...]]]:
+        """The kinds of the steps that the solution makes of what the student has too, and the student does not make."""
+        steps = self.reference.steps
+        missing = {at for at, step in enumerate(steps) if step.stack} - set(self.matched)
+        return {self._kind_of(at) for at in missing if missing.isdisjoint(steps[at].inputs)}
 
     @cached_property
     def _computing(self) -> tuple[dict[int | None, int], dict[Place | None, int]]:
@@ -788,8 +813,9 @@ class DivergenceSearch:
                 continue
             step = self.trace.steps[index]
             agrees = (self.states[index] is StepState.AGREES and step.dtype not in COMMON) or step.name in BLANK
-            if before >> index & 1 or not self.good(index):
-                lines[place.line] = lines.get(place.line, True) and agrees
+            is_again = self.graph.is_again(index)
+            if before >> index & 1 or not self.good(index) or is_again:
+                lines[place.line] = lines.get(place.line, True) and agrees and not is_again
         return tuple(sorted(line for line, agrees in lines.items() if agrees))
 
 

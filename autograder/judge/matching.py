@@ -23,21 +23,33 @@ if TYPE_CHECKING:
 # Which TODOs of an exercise are written, and which failures only say that one is not.
 
 
-def todos_in(suite: Suite, exercise: Exercise, survey: Survey | None) -> tuple[Todo, ...]:
-    """Return the TODOs of a student's file, each with the checks of what it returns."""
+def todos_in(
+    suite: Suite, exercise: Exercise, survey: Survey | None, outcomes: Mapping[Key, Outcome]
+) -> tuple[Todo, ...]:
+    """Return the TODOs of a student's file, each with the checks of what it returns.
+
+    A check whose own part has no code got its values from the one function that has.
+    """
     if survey is None:
         return ()
     work = Outline(survey.functions, survey.statements)
     checks = suite.checks[exercise.id]
-    return tuple(
-        replace(todo, checks=tuple(check.id for check in checks if _returns(todo, check)))
-        for todo in todos_of(suite.stubs.get(exercise.id), work, exercise.file)
-    )
+    todos = todos_of(suite.stubs.get(exercise.id), work, exercise.file)
+    written = [todo for todo in todos if todo.is_written]
+
+    def judges(check: Check, todo: Todo) -> bool:
+        if returns(todo, check) or written != [todo]:
+            return returns(todo, check)
+        behind = [other for other in todos if _is_behind(other, check)]
+        own = [outcomes[check.id, trial] for trial in range(check.trials) if (check.id, trial) in outcomes]
+        return bool(behind) and bool(own) and todo not in behind and _is_of_other_code(check, behind, own)
+
+    return tuple(replace(todo, checks=tuple(check.id for check in checks if judges(check, todo))) for todo in todos)
 
 
 def is_unwritten(check: Check, todos: Sequence[Todo], outcomes: Sequence[Outcome]) -> bool:
     """Say whether a check fails only because a TODO behind it has no code: its `raise` was replaced by `pass`, say."""
-    behind = [todo for todo in todos if check.of is None or f"{todo.name}.".startswith(f"{check.of}.")]
+    behind = [todo for todo in todos if _is_behind(todo, check)]
     if not behind or any(map(_is_failure_of_code, outcomes)):
         return False
     if all(todo.state in ("open", "empty") for todo in behind):
@@ -45,7 +57,12 @@ def is_unwritten(check: Check, todos: Sequence[Todo], outcomes: Sequence[Outcome
     empty = [todo for todo in behind if todo.state == "empty"]
     if any(todo.name == f"{check.of}.__init__" for todo in empty) and all(map(_lacks_parts, outcomes)):
         return True
-    return all(map(_is_none, outcomes)) and any(_returns(todo, check) for todo in empty)
+    return all(map(_is_none, outcomes)) and any(returns(todo, check) for todo in empty)
+
+
+def _is_behind(todo: Todo, check: Check) -> bool:
+    """Say whether a check calls a TODO, or the class that it is in."""
+    return check.of is None or f"{todo.name}.".startswith(f"{check.of}.")
 
 
 def _is_of_other_code(check: Check, behind: Sequence[Todo], outcomes: Sequence[Outcome]) -> bool:
@@ -59,7 +76,7 @@ def is_nothing(outcome: Outcome) -> bool:
     return (isinstance(outcome, Fault) and outcome.kind == "todo") or _is_none(outcome)
 
 
-def _returns(todo: Todo, check: Check) -> bool:
+def returns(todo: Todo, check: Check) -> bool:
     """Say whether the value of a check is what a function returns, or the `forward` of a class."""
     return todo.name in (check.of, f"{check.of}.forward")
 
@@ -315,7 +332,10 @@ def name(
     if is_stated or is_all or is_in(first.entry, statements):
         return replace(first, certainty=Certainty.SHOWN)
     is_seen = first.entry.any_exception or check.id in first.raised or _is_rich({check.id}, outcomes, key, "any")
-    return replace(first, certainty=Certainty.ALIKE) if full or is_rich or is_seen else first
+    if not (full or is_rich or is_seen):
+        return first
+    is_more = first.is_one_of_several or first.extent < Extent.FAILURES
+    return replace(first, certainty=Certainty.ALIKE, is_one_of_several=is_more)
 
 
 def _is_known_by_more(one: Agreement, statements: Collection[str]) -> bool:

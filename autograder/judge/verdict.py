@@ -49,7 +49,7 @@ from autograder.results import (
 from autograder.runner import Fault, Observed, Outcome, Prints, Survey, WorkerFailure, is_out_of_memory
 from autograder.submission import Cells
 
-from .matching import Agreement, Code, agreements, failures_of, is_unwritten, name, todos_in
+from .matching import Agreement, Code, agreements, failures_of, is_unwritten, name, returns, todos_in
 from .places import definition_of, misplaced, place_of
 
 if TYPE_CHECKING:
@@ -264,7 +264,7 @@ class Verdicts:
         }
         failing = frozenset(at for at in outcomes if differences.get(at, outcomes[at]) is not None)
         trials = Trials(
-            outcomes, failing, key, self._sizes, source, survey, todos_in(self.suite, self.exercise, survey)
+            outcomes, failing, key, self._sizes, source, survey, todos_in(self.suite, self.exercise, survey, outcomes)
         )
         forbidden = self._forbidden(trials)
         if any(_can_be_named(outcomes[at]) for at in failing):
@@ -419,11 +419,12 @@ class Verdicts:
     def _made(self, check: Check, trials: Trials, status: Status, diagnosis: "Diagnosis | None") -> Verdict:
         outcomes = _outcomes(check, trials)
         if diagnosis is not None and diagnosis.place is None:
+            others = (todo.name for todo in trials.todos if check.id in todo.checks and not returns(todo, check))
             diagnosis = replace(
                 diagnosis,
                 place=place_of(
                     trials.survey,
-                    check,
+                    replace(check, of=next(others, check.of)),
                     self.exercise.file,
                     outcomes,
                     trials.source,

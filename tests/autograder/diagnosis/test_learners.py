@@ -152,6 +152,21 @@ def test_a_mistake_has_its_own_line_beside_needless_biases_and_in_another_order_
     assert MORE not in str(finding_in(wrong("6", NOT_TRANSPOSED)).detail)
 
 
+ONE_PROJECTION = (
+    "q, k, v = self.split(self.w_q(query)), self.split(self.w_k(key)), self.split(self.w_v(value))",
+    "q, k, v = [self.split(self.w_q(x)) for x in (query, key, value)]",
+)
+
+
+def test_a_line_that_makes_one_value_again_in_place_of_others_has_no_mark_beside_another_mistake(wrong: Wrong) -> None:
+    check = wrong("6", ONE_PROJECTION)
+    assert (finding_in(check).id, line(check)) == ("heads-one-projection", ONE_PROJECTION[1])
+    finding = finding_in(wrong("6", ONE_PROJECTION, ("attention(q, k", "attention(q / self.d_k**0.5, k")))
+    assert finding.place is not None
+    assert finding.place.line - 1 not in finding.agrees
+    assert str(finding.detail).endswith(MORE)
+
+
 def test_an_exception_is_not_hidden_behind_a_named_mistake(wrong: Wrong) -> None:
     check = wrong("6", VIEWED, BIASES)
     assert (finding_in(check).kind, finding_in(check).id) == ("exception", "RuntimeError")
@@ -171,12 +186,13 @@ def test_the_sentence_on_a_table_that_is_too_long_is_true_of_every_such_program(
     assert line(check) == "out = x + self.pe"
 
 
-def test_a_wrong_exponent_is_placed_at_the_exponent_or_nowhere(wrong: Wrong) -> None:
+def test_a_wrong_exponent_is_placed_at_the_exponent(wrong: Wrong) -> None:
     check = wrong("2", WRONG_EXPONENT)
     assert line(check) == "angle = position / 10000 ** (2 * i / d_model)"
     assert finding_in(check).label == "2 × the expected value"
     check = wrong("2", ("torch.arange(0, d_model, 2)", "torch.arange(0, (d_model + 1) // 2)"))
-    assert (finding_in(check).id, line(check)) == ("positions-exponent-halved", None)
+    assert finding_in(check).id == "positions-exponent-halved"
+    assert line(check) == "angle = position / 10000 ** (i / d_model)"
 
 
 def test_swapped_sizes_are_placed_where_the_table_is_made(wrong: Wrong) -> None:
