@@ -56,7 +56,7 @@ def _stay(options: argparse.Namespace, course: Course, exercise: Exercise) -> in
     """Say that the current exercise does not pass yet, and how to leave it."""
     if not write_json(options.json, {"exercise": exercise.id, "title": exercise.title, "unfinished": True}):
         screen = Screen.of(options)
-        screen.text(f"{exercise.number} {exercise.title} does not pass yet.", indent=0)
+        screen.text(f"{exercise.number} {exercise.title} does not pass.", indent=0)
         missing = is_missing(course, exercise)
         if missing:
             screen.text(missing_sentence(course, exercise))
@@ -83,10 +83,11 @@ def _show(screen: Screen, course: Course, progress: Progress, exercise: Exercise
     needs = [course.exercise(needed) for needed in exercise.needs]
     if needs:
         titles = ", ".join(f"{needed.number} {needed.title}" for needed in needs)
-        screen.text(f"Builds on {titles}. A reference part replaces each of them that does not pass yet.")
+        which = "it" if len(needs) == 1 else "each of them"
+        screen.text(f"Builds on {titles}. A reference part replaces {which} until it passes.")
     left = progress.current(course)
     if left is not None and left is not exercise and progress.of(left).runs:
-        screen.text(f"{left.number} {left.title} does not pass yet; `course next {left.number}` goes back to it.")
+        screen.text(f"{left.number} {left.title} does not pass; `course next {left.number}` goes back to it.")
     screen.gap()
     begin = edit_command(course, exercise, "the lesson is at its top")
     screen.next([stub_command(course, exercise) if missing else begin, (f"course check {exercise.number}", "")])

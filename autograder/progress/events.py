@@ -373,7 +373,7 @@ def _after_hint(before: Standing, event: Event) -> Standing:
         _touched(before, event),
         hints_shown=shown,
         hint_file=event.file,
-        hints_taken=before.hints_taken + (shown > before.hints_shown),
+        hints_taken=before.hints_taken + 1,
         hints_now=before.hints_now + bool(event.now),
         levels=_levels(before.levels, f"{before.check}:{before.finding or ''}", shown),
     )

@@ -41,7 +41,7 @@ class HintSequence:
 def take_hint(
     course: Course, exercise: Exercise, standing: Standing, digest: str | None, *, at_once: bool
 ) -> HintSequence:
-    """Show the next hint, and record it. After the first, the file must have changed, unless `at_once`.
+    """Show the next hint, and record the request. After the first, the file must have changed, unless `at_once`.
 
     `digest` is that of the learner's file now. Raises `UsageError` if no check has failed.
     """
@@ -52,11 +52,9 @@ def take_hint(
     unchanged = digest == standing.hint_file
     waits = 0 < before < len(hints) and unchanged and not at_once
     level = before if waits else min(before + 1, len(hints))
-    warning = ""
-    if level > before:
-        forced = True if at_once and unchanged else None
-        event = Event(now(), "hint", exercise.id, "hint", file=digest, hint=level, hints=len(hints), now=forced)
-        warning = save_events(course, [event]).warning
+    forced = True if level > before and at_once and unchanged else None
+    event = Event(now(), "hint", exercise.id, "hint", file=digest, hint=level, hints=len(hints), now=forced)
+    warning = save_events(course, [event]).warning
     return HintSequence(title, tuple(hints[:level]), len(hints), waits, warning)
 
 

@@ -325,14 +325,12 @@ def may_start(standing: Standing) -> bool:
 
 
 def take_start(course: Course, exercise: Exercise, standing: Standing, todo: Todo) -> StartHint:
-    """Show the next text on how to begin a TODO, and record it. The last one is shown again."""
+    """Show the next text on how to begin a TODO, and record the request. The last one is shown again."""
     texts = start_texts(course, exercise, todo)
     seen = standing.levels.get(f"todo:{todo.name}", 0)
     level = min(seen + 1, len(texts))
-    warning = ""
-    if level > seen:
-        event = Event(now(), "hint", exercise.id, "hint", todo=todo.name, hint=level, hints=len(texts))
-        warning = save_events(course, [event]).warning
+    event = Event(now(), "hint", exercise.id, "hint", todo=todo.name, hint=level, hints=len(texts))
+    warning = save_events(course, [event]).warning
     return StartHint(todo, texts[level - 1], level, len(texts), warning)
 
 

@@ -11,7 +11,7 @@ from autograder.submission import Handout, Submission, is_missing, read_own, stu
 from .events import UNTRIED, Progress, Standing
 from .hints import failure_texts
 from .next_steps import Command, edit_place, may_start, next_todo, read_todos
-from .store import exercise_version, read_choices
+from .store import digest_of, exercise_version, read_choices
 
 BROKEN, RECHECK = "BROKEN AGAIN", "RE-CHECK"
 
@@ -20,15 +20,22 @@ FileState = Literal["stub", "work", "missing"]
 
 @dataclass(frozen=True)
 class ExerciseRow:
-    """One exercise with the word, mark and colour of its state. `recheck` says that its checks have changed.
+    """One exercise with the word, mark and colour of its state.
 
-    `file` says whether its file is as handed out, has work, or is missing.
+    `checks_changed` and `file_changed` say what is new since its last check. `file` says whether its file is as handed
+    out, has work, or is missing.
     """
 
     exercise: Exercise
     standing: Standing
-    recheck: bool
+    checks_changed: bool
     file: FileState = "work"
+    file_changed: bool = False
+
+    @property
+    def recheck(self) -> bool:
+        """Whether another check may change its state. A failure that is edited is work, and needs no such word."""
+        return self.checks_changed or (self.file_changed and self.standing.ever_passed)
 
     @property
     def word(self) -> str:
@@ -156,13 +163,23 @@ def texts_above(
 
 def rows_of(course: Course, progress: Progress) -> list[ExerciseRow]:
     """Return a row for each exercise of the course."""
-    states = _file_states(course, progress)
+    given = stubs_of(course, course.exercises)
+    own = read_own(course, given=given)
     rows = []
     for exercise in course.exercises:
         standing = progress.of(exercise)
-        recheck = bool(standing.runs) and standing.stale(exercise_version(course, exercise))
-        rows.append(ExerciseRow(exercise, standing, recheck, states.get(exercise.id, "work")))
+        stale = bool(standing.runs) and standing.stale(exercise_version(course, exercise))
+        file = _file_state(course, exercise, standing, own, given)
+        rows.append(ExerciseRow(exercise, standing, stale, file, _has_changed(exercise, standing, own)))
     return rows
+
+
+def _has_changed(exercise: Exercise, standing: Standing, own: Submission) -> bool:
+    """Return whether a file differs from the one last checked. Of a notebook, the cells as last run count."""
+    source = own.sources.get(exercise.file)
+    if source is None or standing.file is None or exercise.file in own.cells:
+        return False
+    return digest_of(source) != standing.file
 
 
 def select_rows(rows: Sequence[ExerciseRow], only: str | None) -> list[ExerciseRow]:
@@ -195,7 +212,7 @@ def next_command(course: Course, progress: Progress, rows: Sequence[ExerciseRow]
     """Return the one command to run next."""
     current = progress.current(course)
     if current is None:
-        stale = any(row.recheck for row in rows)
+        stale = any(row.checks_changed for row in rows)
         return "course check --all", "the checks have changed" if stale else "see them all pass once more"
     check = f"course check {current.number}"
     if is_missing(course, current):
@@ -205,20 +222,6 @@ def next_command(course: Course, progress: Progress, rows: Sequence[ExerciseRow]
         file = edit_place(course, todo) if todo else f"{course.exercises_dir.name}/{current.file}"
         return f"edit {file}, then: {check}", ""
     return check, ""
-
-
-def _file_states(course: Course, progress: Progress) -> dict[str, FileState]:
-    """Return whether files are as handed out, have work, or are missing: all that no check has read yet, in one go."""
-    unread = [
-        exercise
-        for exercise in course.exercises
-        if progress.of(exercise).status in UNTRIED or not (course.exercises_dir / exercise.file).is_file()
-    ]
-    if not unread:
-        return {}
-    given = stubs_of(course, unread)
-    own = read_own(course, unread, given=given)
-    return {exercise.id: _file_state(course, exercise, progress.of(exercise), own, given) for exercise in unread}
 
 
 def _file_state(course: Course, exercise: Exercise, standing: Standing, own: Submission, given: Handout) -> FileState:
@@ -245,13 +248,16 @@ def parts_written(course: Course, progress: Progress) -> str:
 
 
 def notices(rows: Sequence[ExerciseRow]) -> list[str]:
-    """Return what to say about exercises that broke, and about checks that changed."""
+    """Return what to say about exercises that broke, and about files and checks that changed."""
     broken = [row.exercise.number for row in rows if row.standing.broken and not row.recheck]
-    stale = [row.exercise.number for row in rows if row.recheck]
+    edited = [row.exercise.number for row in rows if row.recheck and not row.checks_changed]
+    stale = [row.exercise.number for row in rows if row.checks_changed]
     sentences = []
     if broken:
         which = f"Broken since they passed: {', '.join(broken)}."
         sentences.append(f"{which} They still count as passed, but earn the points of today's code.")
+    if edited:
+        sentences.append(f"Changed since the last check: {', '.join(edited)}. Run `course check {' '.join(edited)}`.")
     if stale:
         sentences.append(f"The checks of {', '.join(stale)} have changed since your last run. Check them again.")
     return sentences
@@ -312,7 +318,8 @@ class ProgressLine:
         if not row.standing.runs:
             return state
         passed = f"first passed: {self.first_passed}"
-        facts = (row.checks, row.points, plural(row.standing.runs, "run"), f"hints: {self.hints}", passed, self.days)
+        counts = (row.checks, row.points, plural(row.standing.runs, "run"), f"hints: {self.hints}")
+        facts = (*counts, passed, f"worked on: {self.days}" if self.days else "")
         return f"{state}; {', '.join(filter(None, facts))}"
 
     @property

@@ -181,10 +181,10 @@ def reference_parts(exercise: ExerciseResult) -> str:
         return ""
     names = listed([f"exercise {number(exercise_id)}" for exercise_id in exercise.stood_in])
     if not names:
-        return "What it builds on does not pass yet. Reference parts took its place, so its mistakes cost nothing here."
+        return "What it builds on does not pass. Reference parts took its place, so its mistakes cost nothing here."
     one = len(exercise.stood_in) == 1
     place = "A reference part took its place" if one else "Reference parts took their place"
-    begin = f"Your {names} {'does' if one else 'do'} not pass yet. {place}"
+    begin = f"Your {names} {'does' if one else 'do'} not pass. {place}"
     if exercise.helpers and exercise.status != "pass":
         parted = (name.partition(".") for name in exercise.helpers)
         helpers = listed([f"{helper} of {module}.py" for module, _, helper in parted])

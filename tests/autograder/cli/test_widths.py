@@ -146,7 +146,7 @@ def test_a_page_fits_any_width() -> None:
 
 
 def rows_of(course: Course, state: str, file: FileState = "work") -> list[ExerciseRow]:
-    return [ExerciseRow(exercise, STANDINGS[state], recheck=False, file=file) for exercise in course.exercises]
+    return [ExerciseRow(exercise, STANDINGS[state], checks_changed=False, file=file) for exercise in course.exercises]
 
 
 def test_the_overview_of_every_exercise_fits_in_every_state(columns: Columns) -> None:
@@ -172,7 +172,7 @@ def test_a_whole_overview_fits(command: ModuleType, columns: Columns, monkeypatc
     states = list(STANDINGS)
     names = {one.id: STANDINGS[states[at % len(states)]] for at, one in enumerate(REAL.exercises)}
     progress = Progress(names, here=REAL.exercises[1].id)
-    rows = [ExerciseRow(one, names[one.id], recheck=at % 5 == 4) for at, one in enumerate(REAL.exercises)]
+    rows = [ExerciseRow(one, names[one.id], checks_changed=at % 5 == 4) for at, one in enumerate(REAL.exercises)]
     monkeypatch.setattr(command, "read_rows", lambda: (REAL, progress, rows))
     monkeypatch.setattr(command_list, "parts_written", lambda *_: f"1 of 9 functions written, next: {WIDE}, line 17")
     monkeypatch.setattr(command, "next_command", lambda *_: COMMANDS[0])

@@ -134,6 +134,10 @@ def test_the_same_failure_keeps_its_hints_and_another_begins_anew() -> None:
     assert back.hints_shown == 3, "an old mistake comes back with the hints that were shown for it"
 
 
+def test_each_request_counts_also_for_a_hint_that_was_shown() -> None:
+    assert standing(run(), hint(1), hint(1), hint(2, "f1")).hints_taken == 3
+
+
 def test_asking_without_an_edit_is_counted() -> None:
     asked = standing(run(), hint(2, now=True), hint(3, "f1"))
     assert (asked.hints_taken, asked.hints_now, asked.hint_file) == (2, 1, "f1")

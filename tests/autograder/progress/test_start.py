@@ -9,10 +9,12 @@ from autograder.course import Course, UsageError, read_course
 from autograder.progress import (
     ExerciseRow,
     Standing,
+    digest_of,
     lesson_paragraphs,
     may_start,
     next_command,
     next_todo,
+    notices,
     parts_written,
     read_progress,
     read_todos,
@@ -74,7 +76,7 @@ def test_the_texts_come_one_after_the_other_and_the_last_stays(begun: Course) ->
         ("Hint 2 of 2", "Begin."),
         ("Hint 2 of 2", "Begin."),
     ]
-    assert read_progress(begun).of(exercise).hints_taken == 2
+    assert read_progress(begun).of(exercise).hints_taken == 3, "each request counts"
 
 
 def test_only_work_without_a_failure_is_to_be_begun() -> None:
@@ -105,6 +107,24 @@ def test_a_deleted_file_is_missing_and_reset_brings_it_back(begun: Course) -> No
     rows = rows_of(begun, progress)
     assert [row.word for row in rows] == ["MISSING", "IN PROGRESS"]
     assert next_command(begun, progress, rows) == ("course reset 01", "restores the stub")
+
+
+def test_a_file_that_changed_since_it_passed_is_to_be_checked_again(begun: Course) -> None:
+    first, second = begun.exercises
+    file = begun.exercises_dir / first.file
+    checked = Standing("pass", runs=2, first_passed="2026-03-01", file=digest_of(file.read_bytes()))
+    failed = replace(checked, first_passed=None, status="fail", file="before")
+    progress = replace(read_progress(begun), standings={first.id: checked, second.id: failed})
+    assert [row.word for row in rows_of(begun, progress)] == ["PASS", "FAIL"], "a failure that is edited stays one"
+    assert notices(rows_of(begun, progress)) == []
+    file.write_text(file.read_text("utf-8") + "# edited\n", "utf-8")
+    for standing in (checked, replace(checked, status="fail")):
+        rows = rows_of(begun, replace(progress, standings={first.id: standing}))
+        assert rows[0].word == "RE-CHECK"
+        assert notices(rows) == ["Changed since the last check: 01. Run `course check 01`."]
+    broken = replace(checked, status="fail", file=digest_of(file.read_bytes()))
+    [sentence] = notices(rows_of(begun, replace(progress, standings={first.id: broken})))
+    assert sentence.startswith("Broken since they passed: 01.")
 
 
 def test_the_rows_read_the_folder_once(begun: Course, monkeypatch: pytest.MonkeyPatch) -> None:

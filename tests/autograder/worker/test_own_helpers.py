@@ -52,7 +52,7 @@ def test_the_report_does_not_promise_that_a_helper_costs_nothing() -> None:
     assert reference_parts(result).endswith("so its mistakes cost nothing here.")
     helped = replace(result, helpers=("ex05_one.masked",))
     assert reference_parts(helped) == (
-        "Your exercise 05 does not pass yet. A reference part took its place. "
+        "Your exercise 05 does not pass. A reference part took its place. "
         "It does not replace masked of ex05_one.py, which your code also uses."
     )
     both = replace(helped, stood_in=("ex04_zero", "ex05_one"), helpers=("ex04_zero.a", "ex05_one.b"))
