@@ -3,6 +3,7 @@
 import argparse
 import contextlib
 import os
+import shutil
 import sys
 import threading
 import time
@@ -245,7 +246,8 @@ def show_tested(done: int, total: int) -> None:
 
 # Progress of a check: its first run on an exercise runs every misconception of the catalogue once.
 #
-# That may take minutes, and only names the mistakes. Which checks pass and fail is shown before.
+# That may take minutes, and only names the mistakes. Which checks pass and fail is shown before, where it can be taken
+# away again: the verdict may differ.
 
 QUIET_SECONDS = 2.0
 """A sentence cannot be taken back, so `--plain` prints it only if the wait is noticeable."""
@@ -256,9 +258,6 @@ EVERY_SECONDS = 0.1
 
 MOST_NAMED = 8
 """Checks that are listed by name."""
-
-LOG_WIDTH = 100
-"""Columns of a log."""
 
 
 CAN_GO_BACK = os.name != "nt"
@@ -303,7 +302,7 @@ class KeyProgress:
         threading.Thread(target=count, daemon=True).start()
 
     def on_outcomes(self, exercise: str, statuses: "Sequence[tuple[Check, Status]]") -> None:
-        """Note which checks pass and fail. They are shown if their mistakes have to wait for a name."""
+        """Note which checks pass and fail. A terminal shows them if their mistakes have to wait for a name."""
         with self._lock:
             self._outcomes.setdefault(exercise, statuses)
 
@@ -316,9 +315,9 @@ class KeyProgress:
                 self._print(exercise, done, total)
                 return
             self._moved_on.set()
-            if self._outcomes.get(exercise):
+            lines = self._verdict(exercise, columns_of(sys.stderr) or USUAL)
+            if lines and _can_go_back() and self._lines + len(lines) < shutil.get_terminal_size().lines - 1:
                 self._clear()
-                lines = self._verdict(exercise, columns_of(sys.stderr) or USUAL)
                 self._lines += len(lines)
                 _write("".join(f"{line}\n" for line in lines))
             if done == total or time.monotonic() - self._last_shown > EVERY_SECONDS:
@@ -327,7 +326,7 @@ class KeyProgress:
     def on_verdict(self, lines: Sequence[str]) -> None:
         """Show a verdict, on a terminal where it can be taken away again, while its place is searched for."""
         with self._lock:
-            if self.plain or not (_is_terminal() and CAN_GO_BACK and sys.stdout.isatty()):
+            if self.plain or not (_is_terminal() and _can_go_back() and sys.stdout.isatty()):
                 return
             self._take_away()
             self._lines = len(lines)
@@ -345,8 +344,7 @@ class KeyProgress:
 
     def _take_away(self) -> None:
         self._clear()
-        if self._lines and CAN_GO_BACK and os.environ.get("TERM") != "dumb":
-            _write(f"\x1b[{self._lines}F\x1b[J")
+        _write("\x1b[F\x1b[2K" * self._lines)  # line by line: a terminal may keep a screen that is cleared at once
         self._lines = 0
 
     def _redraw(self, text: str) -> None:
@@ -375,19 +373,18 @@ class KeyProgress:
 
     def _print(self, exercise: str, done: int, total: int) -> None:
         if not self._has_printed and time.monotonic() - self._started > QUIET_SECONDS:
-            self._print_verdict(exercise)
             _write(f"Exercise {number(exercise)}: comparing with {total} known mistakes.\n")
             self._has_printed = True
         elif self._has_printed and is_due():
-            self._print_verdict(exercise)
             _write(f"Exercise {number(exercise)}: {done} of {total} known mistakes compared.\n")
-
-    def _print_verdict(self, exercise: str) -> None:
-        _write("".join(f"{line}\n" for line in self._verdict(exercise, LOG_WIDTH)))
 
 
 def _is_terminal() -> bool:
     return sys.stderr is not None and sys.stderr.isatty()
+
+
+def _can_go_back() -> bool:
+    return CAN_GO_BACK and os.environ.get("TERM") != "dumb"
 
 
 def _write(text: str) -> None:

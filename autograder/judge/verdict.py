@@ -269,9 +269,7 @@ class Verdicts:
         forbidden = self._forbidden(trials)
         if any(_can_be_named(outcomes[at]) for at in failing):
             if self.on_outcomes is not None and forbidden is None:
-                self.on_outcomes(
-                    self.exercise.id, [(check, self._early(check, trials)) for check in self.checks.values()]
-                )
+                self.on_outcomes(self.exercise.id, self._early(trials))
             trials = replace(trials, key=self.find_key(failures_of(failing, self.checks, survey)))
         if forbidden is not None:
             verdicts = [self._made(check, trials, "fail", forbidden) for check in self.checks.values()]
@@ -285,8 +283,14 @@ class Verdicts:
         )
         return Judgement(self.exercise, waiting, trials)
 
-    def _early(self, check: Check, trials: Trials) -> Status:
-        """Return the status of a check as far as it is known without the catalogue."""
+    def _early(self, trials: Trials) -> list[tuple[Check, Status]]:
+        """Return the status of each check as far as it is known without the catalogue."""
+        checks = list(self.checks.values())
+        statuses = [(check, self._early_status(check, trials)) for check in checks]
+        counted = counted_checks(checks, {check.id for check, status in statuses if status == "pass"})
+        return [(one, "waits" if status == "pass" and one.id not in counted else status) for one, status in statuses]
+
+    def _early_status(self, check: Check, trials: Trials) -> Status:
         if not _fails(check, trials.failing):
             return "pass"
         found = _outcomes(check, trials)

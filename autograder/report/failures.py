@@ -533,7 +533,7 @@ def _item(todo: Todo, first: bool, exercise: ExerciseResult, statuses: dict[str,
         return TodoItem("passed", name, f"({plural(passing, 'check')})")
     if any(statuses.get(check, "pass") not in _NO_FAILURE for check in todo.checks):
         return TodoItem("failed", name, f"({passing} of {plural(len(todo.checks), 'check')})")
-    if not todo.checks and "pass" in statuses.values():  # a check of another part may judge it
+    if not todo.checks and {*statuses.values()} - {"not_started", "waits"}:  # a check of another part may judge it
         return TodoItem("waiting", name, "has code")
     return TodoItem("waiting", name, "has code, not judged yet")
 

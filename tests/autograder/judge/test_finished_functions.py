@@ -25,7 +25,6 @@ TABLE = ("pairs", "frequencies", "last_pairs", "odd_width")
 EXPONENT = "(column / d_model)"
 UNWRITTEN = ("PositionalEncoding.__init__", "PositionalEncoding.forward")
 
-
 Judged = Callable[[Exercise, str], ExerciseResult]
 
 
