@@ -380,7 +380,8 @@ def test_tests_are_tested_by_right_and_by_wrong_programs(practising: Path) -> No
     assert "test_unfair fails on the right program plain, so it does not count." in shown
     assert "1 test found 2 of 2 wrong programs" in shown
     file.write_text(TESTS[: TESTS.index("def test_unfair")], "utf-8")
-    data = json.loads(run(practising, "hunt", "1", "--tests", "--json", "-"))
+    run(practising, "hunt", "1", "--tests", "--json", "hunt.json")
+    data = json.loads((practising / "hunt.json").read_text("utf-8"))
     assert (data["found"], data["programs"], data["right"]) == (2, 2, 2)
     for text, sentence in (("def (", "line 1"), ("x = 1\n", "no function whose name begins with test_")):
         file.write_text(text, "utf-8")
