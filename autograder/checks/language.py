@@ -293,8 +293,8 @@ def _require_title(kind: str, title: object) -> None:
         raise DeclarationError(f'@{kind} above {name} (line {line}) has no title: write @{kind}("...")')
     if not isinstance(title, str) or not title.strip():
         raise DeclarationError(f"the title of a {kind} is {title!r}, expected a text")
-    if len(title.splitlines()) > 1:
-        raise DeclarationError(f"the title of a {kind} is {title!r}, expected a text of one line")
+    if len(lines := title.splitlines()) > 1:
+        raise DeclarationError(f"the title of a {kind} has {len(lines)} lines, expected one: {lines[0]!r}, ...")
 
 
 def _amount_problem(points: object, trials: object) -> str:

@@ -142,7 +142,7 @@ TOO_LONG = "x" * 121
         ("@check('again', trials=2.5)", "check 'again': trials is 2.5, expected an integer from 1 to 100"),
         ("@check('again', trials=True)", "check 'again': trials is True, expected an integer from 1 to 100"),
         ("@check('again', trials=101)", "check 'again': trials is 101, expected an integer from 1 to 100"),
-        ("@check('again\\nand again')", "the title of a check is 'again\\nand again', expected a text of one line"),
+        ("@check('again\\nand again')", "the title of a check has 2 lines, expected one: 'again'"),
         (f"@check('{TOO_LONG}')", f"check '{TOO_LONG}': the title has 121 characters, expected at most 120"),
     ],
 )
