@@ -692,7 +692,7 @@ def test_refused(impl, given):
     assert "returns what given.raises observes, and its judge would compare the words of the message; add" in found
 
 
-def test_a_solution_that_fails_says_nothing_of_accepted_variants(course: Path) -> None:
+def test_a_solution_that_fails_gives_no_warning_of_variants(course: Path) -> None:
     tiny.replaced(
         course / "solutions" / tiny.FILES[0], "    ### BEGIN SOLUTION", "    ### BEGIN SOLUTION\n    return 1 / 0"
     )
