@@ -38,9 +38,11 @@ if TYPE_CHECKING:
         place_in,
     )
     from .locator import FindTraces, by_value, find_locations
+    from .named_sizes import symbols_in
     from .statuses import (
         CheckRequired,
         CourseFileWrong,
+        DeviceUnjudged,
         EarlierUnwritten,
         FileMissing,
         FileUnread,

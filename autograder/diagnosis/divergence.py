@@ -181,18 +181,24 @@ class Matching:
         return bool(own[0] > 4 and own[LOOSE][2] < own[LOOSE][-1])
 
     def factor(self, at: int) -> float | None:
-        """Return the factor between a step and the nearest reference value of its shape; None if there is none."""
+        """Return the factor between a step and the nearest reference value of its shape; None if there is none.
+
+        The step that makes a result stands against the solution's result alone.
+        """
         step = self.trace.steps[at]
         if not self.is_distinctive(at):
             return None
         found = factors(self.trace.print_of(step), self.reference.prints, TOLERANCES.get(step.dtype, TOLERANCE))
+        results = zip(self.trace.results, self.reference.results, strict=False)
+        wanted = {theirs for mine, theirs in results if mine == at}
         alike = [
             float(factor)
-            for factor, shape in zip(found, self.shapes, strict=True)
-            if shape == _squeezed(step.shape) and np.isfinite(factor)
+            for factor, shape, behind in zip(found, self.shapes, self.calls, strict=True)
+            if shape == _squeezed(step.shape) and np.isfinite(factor) and (not wanted or behind in wanted)
         ]
-        # A factor within rounding of 1 is no mistake.
+        # A factor within rounding of 1 is no mistake. On the way, a later line may take the sign away again.
         wrong = [factor for factor in reversed(alike) if abs(factor - 1) > 1e-3 and factor != 0]
+        wrong = [factor for factor in wrong if wanted or factor > 0 or abs(factor + 1) < 1e-3]
         return min(wrong, key=lambda factor: round(abs(math.log(abs(factor))), 6), default=None)
 
 

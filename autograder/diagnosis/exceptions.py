@@ -415,14 +415,20 @@ def of_fault(
 ) -> Diagnosis:
     """Diagnose an exception: the last line of the learner's that ran, and the library's own words.
 
-    The line is of the exercise's own file, if any of its functions was running. `survey` is that of this file, and
-    `libraries` are those that programs of the course use.
+    The line is of the exercise's own file, if any of its functions was running; of an import it is outside of all
+    functions. `survey` is that of this file, and `libraries` are those that programs of the course use.
     """
+    near = _near(fault, file, source, survey) if survey is not None else None
+    fault = replace(fault, near=near or fault.near)
     deepest = fault.frames[-1] if fault.frames else None
-    place = next((frame for frame in reversed(fault.frames) if frame.file == file), deepest)
+    own = [frame for frame in fault.frames if frame.file == file]
+    functions = {function.name for function in survey.functions} if survey is not None else set()
+    outside = [frame for frame in own if frame.function not in functions] if fault.at_import else []
+    is_called = bool(outside) and outside[-1] != deepest
+    place = next(reversed(outside or own), deepest)
     place = in_characters(place, source) if place is not None and place.file == file else _whole_line(place)
     if fault.kind == "structure":
-        return _of_structure(fault, place, file, survey)
+        return _of_structure(fault, place, file, source, survey)
     if fault.kind == "device":
         return Diagnosis("device", DevicesMixed(fault.tensor), quoted=fault.full_message, place=place)
     if not fault.frames and not fault.at_import:
@@ -433,7 +439,8 @@ def of_fault(
         return Diagnosis("exception", fact, place=place)
     if fault.type == "SystemExit":
         return Diagnosis("exception", ExitCalled(fault.at_import), place=place)
-    rows = tuple((name, "", value) for of, name, value in fault.values if place is not None and of == place.file)
+    shown = fault.values if not is_called else ()
+    rows = tuple((name, "", value) for of, name, value in shown if place is not None and of == place.file)
     title = TENSORS if all(value.startswith("(") for _, _, value in rows) else VALUES  # a shape and a dtype
     evidence = Evidence(title, rows=rows) if rows else None
     raised = _raised(fault, deepest, place)
@@ -443,7 +450,21 @@ def of_fault(
     return Diagnosis("exception", raised, quoted=quoted, place=place, evidence=evidence)
 
 
-def _of_structure(fault: Fault, place: Place | None, file: str, survey: Survey | None) -> Diagnosis:
+def _near(fault: Fault, file: str, source: bytes, survey: Survey) -> str | None:
+    """Return the argument or variable of a function that was probably meant by an unknown name there."""
+    unknown, place = found_in(fault.message, "unknown"), fault.frames[-1] if fault.frames else None
+    if unknown is None or place is None or place.file != file or not fault.near:
+        return None
+    function = next((one for one in survey.functions if one.name == place.function), None)
+    if function is None:
+        return None
+    head = " ".join(lines_of(source)[function.line - 1 : function.body - 1])
+    arguments = re.findall(r"[(,]\s*\*{0,2}(\w+)", head)
+    variables = (name for of, name, _ in survey.assignments if of == function.name and "." not in name)
+    return nearest_name(unknown[1], [*arguments, *variables], NEAR)
+
+
+def _of_structure(fault: Fault, place: Place | None, file: str, source: bytes, survey: Survey | None) -> Diagnosis:
     """Diagnose what a check refused; an attribute that it lacks may be a variable of `__init__`."""
     more = [refusal.sentence for refusal in fault.refusals[1:]]
     refusal, name = fault.refusal, fault.refusal.name.split(".")[0]
@@ -452,6 +473,14 @@ def _of_structure(fault: Fault, place: Place | None, file: str, survey: Survey |
     if line is not None:
         place = Place(file, line, f"{refusal.owner}.__init__")
         more = [Cause("set_without_self", name).words(), *more]
+    if refusal.lacks == "method" and survey is not None:
+        heads = re.compile(rf"\s*def\s+{re.escape(name)}\s*\(")
+        found = [at + 1 for at, text in enumerate(lines_of(source)) if heads.match(text)]
+        within = next((one.name for one in survey.functions if one.line < found[0] <= one.end), None) if found else None
+        is_outside = len(found) == 1 and any((one.name, one.line) == (name, found[0]) for one in survey.functions)
+        if len(found) == 1 and (within or is_outside):
+            place = Place(file, found[0])
+            more = [f"you define it inside {within}" if within else "you define it outside of the class", *more]
     return Diagnosis("structure", StructureWrong(refusal.sentence, tuple(more)), place=place)
 
 

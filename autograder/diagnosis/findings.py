@@ -143,7 +143,8 @@ def _detail(diagnosis: Diagnosis, fact: Fact) -> str | None:
     if diagnosis.quoted is not None:
         return diagnosis.quoted
     names = diagnosis.coefficient.names if diagnosis.coefficient is not None else ()
-    asks = fact.wording().asks or question(names, diagnosis.words)
+    # Beside a name, what a pattern asks leads to another mistake.
+    asks = (fact.wording().asks or question(names, diagnosis.words)) if diagnosis.misconception is None else ""
     return " ".join(filter(None, (asks, ONLY_SOME_SIZES if diagnosis.only_some_sizes else ""))) or None
 
 

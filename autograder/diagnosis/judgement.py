@@ -93,8 +93,9 @@ class Divergence:
 def label(divergence: Divergence) -> str:
     """Return in a few words what is wrong with the value of a line."""
     if divergence.factor is not None and divergence.state in (StepState.UNKNOWN, StepState.UNFINISHED):
-        name = f"; that is {divergence.constant}" if divergence.constant else ""
-        return f"{divergence.factor:.4g} × the expected value{name}"
+        factor = f"{divergence.factor:.4g}"
+        name = f"; that is {divergence.constant}" if divergence.constant not in (None, factor) else ""
+        return f"{factor} × the expected value{name}"
     if divergence.state is StepState.RESHAPED and not divergence.misshapen:
         return "the right numbers, in another arrangement"  # of a shape that occurs, so the shape is not what is wrong
     return _LABELS[divergence.state]
@@ -152,7 +153,7 @@ class Diverges(Fact):
         if state is StepState.RETURNED:
             return Wording(opened(f"{line} makes what you return, but another value of yours is expected"), whole=True)
         computes = {
-            StepState.RESHAPED: "computes the right numbers, in another shape",
+            StepState.RESHAPED: f"computes {label(self.divergence)}",
             StepState.RETYPED: "computes the right numbers, of another dtype",
             StepState.MOVED: "computes the right numbers, in other places",
             StepState.WRITTEN: "writes into what it was given",

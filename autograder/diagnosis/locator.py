@@ -18,7 +18,7 @@ from autograder.runner import Fault, Observed, Outcome, RecordedTrace, Survey
 from .divergence import Where, first_divergence
 from .exceptions import ArgumentUnused, in_characters
 from .judgement import Deadline, Diagnosis, Divergence, Judgement, Location, StepState, Trials, Verdict
-from .named_sizes import factors, named, simplest
+from .named_sizes import factors, named, simplest, symbols_in, used_of
 
 # Finds the place of a mistake: the statement a misconception is known by, or the line where the values diverge.
 
@@ -392,8 +392,10 @@ class Locator:
 
     def _constant(self, check: Check, divergences: Mapping[int, Divergence]) -> str | None:
         """Return the name of the factor by which a value is wrong, if it is the same in every trial."""
+        used = symbols_in(check.probe)
+        sizes = {trial: used_of(self.trials.sizes(check, trial), used) for trial in divergences}
         names = [
-            {constant.text for constant in simplest(named(found.factor, factors(self.trials.sizes(check, trial), {})))}
+            {constant.text for constant in simplest(named(found.factor, factors(sizes[trial], {})))}
             for trial, found in divergences.items()
             if found.factor is not None
         ]
@@ -403,7 +405,7 @@ class Locator:
     def _misconception_of(self, divergence: Divergence) -> Misconception | None:
         """Return the misconception that the diverging statement is known from, though it does not explain everything.
 
-        All the statements it is made of must be in the file.
+        All the statements it is made of must be in the file. A name that says what comes out needs equal results.
         """
         statements = self.trials.survey.statements if self.trials.survey else ()
         here = {hash_ for hash_, line in statements if line == divergence.place.line}
@@ -411,7 +413,7 @@ class Locator:
         found = [
             entry
             for entry in self.trials.key.misconceptions
-            if here & set(entry.marks) and set(entry.marks) <= anywhere
+            if here & set(entry.marks) and set(entry.marks) <= anywhere and entry.stated != "result"
         ]
         alike = found and all(entry.id in (found[0].id, *found[0].same_as) for entry in found)
         return found[0] if alike else None

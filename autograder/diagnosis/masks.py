@@ -424,7 +424,7 @@ def _temperature(weights: Weights) -> Iterator[Pattern]:
     factor = float((yours * expected).sum()) / squares
     if abs(factor) < 1e-3 or abs(factor - 1) < 1e-3 or not _near(yours, factor * expected):
         return
-    names = named(factor, factors(weights.case.axes.sizes, weights.case.constants))
+    names = named(factor, factors(weights.case.axes.used_sizes, weights.case.constants))
     effect: Effect = "sharp" if factor > 1 else "even" if factor > 0 else "reversed"
     yield Pattern(Temperature(effect, factor), weights.sample(), Coefficient(factor, names))
 

@@ -1,10 +1,11 @@
 """Names for sizes: what an axis counts, and which number made of sizes a wrong factor or offset is."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import combinations, permutations
+from types import CodeType, FunctionType
 
 from autograder.results import unnamed
 
@@ -18,11 +19,18 @@ _ORDINALS = ("second", "third", "fourth")
 class Axes:
     """The sizes of one trial, each with a symbol of its own, and the words for them.
 
-    No two sizes of a trial are alike, so a size in a shape tells what its axis counts.
+    No two sizes of a trial are alike, so a size in a shape tells what its axis counts. Only those that the check has
+    `used` explain a number; None are all.
     """
 
     sizes: Mapping[str, int] = field(default_factory=dict)
     words: Words = field(default_factory=dict)
+    used: Collection[str] | None = None
+
+    @property
+    def used_sizes(self) -> Mapping[str, int]:
+        """The sizes that may explain a number."""
+        return used_of(self.sizes, self.used)
 
     def symbol(self, size: int) -> str | None:
         """Return the symbol of a size; 1 is the size of an axis that counts nothing."""
@@ -44,6 +52,31 @@ class Axes:
                 free = next((name for ordinal in _ORDINALS if (name := f"{ordinal} {words[-1]}") not in named), None)
             named.append(free or unnamed(at))
         return tuple(named)
+
+
+def used_of(sizes: Mapping[str, int], used: Collection[str] | None) -> Mapping[str, int]:
+    """Return the sizes whose symbols are used, all if that is None."""
+    return sizes if used is None else {symbol: size for symbol, size in sizes.items() if symbol in used}
+
+
+@lru_cache(maxsize=1024)
+def symbols_in(probe: Callable[..., object]) -> frozenset[str]:
+    """Return the words in the texts of a check, and of the functions that it uses: so it asks for sizes."""
+    found, left = set[object](), list[object]([probe])
+    words = set[str]()
+    while left:
+        one = left.pop()
+        if isinstance(one, str):
+            words |= {*one.split()}
+        elif isinstance(one, tuple):
+            left += one
+        elif isinstance(one, CodeType):
+            left += one.co_consts
+        elif isinstance(one, FunctionType) and one not in found:
+            found.add(one)
+            cells = [cell.cell_contents for cell in one.__closure__ or ()]
+            left += [one.__code__, *cells, *map(one.__globals__.get, one.__code__.co_names)]
+    return frozenset(words)
 
 
 def agreed(names: Sequence[str], others: Sequence[str]) -> tuple[str, ...]:

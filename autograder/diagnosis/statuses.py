@@ -119,6 +119,15 @@ class CheckRequired(Fact):
         return Wording(f"This counts as soon as {which} passes", asks=titles, whole=True)
 
 
+class DeviceUnjudged(Fact):
+    """What a check of the device found is wrong on every device, and other checks fail."""
+
+    id = "waits"
+
+    def wording(self) -> Wording:
+        return Wording("Other checks fail, so the device is not judged yet", whole=True)
+
+
 # The next function to write in an exercise.
 
 NOTHING_YET = "You have not written anything yet."

@@ -328,7 +328,7 @@ def _factor(case: Case) -> Iterator[Pattern]:
     if abs(factor + 1) < CLOSE_TO_ONE:
         yield Pattern(SignFlipped())
     elif abs(factor - 1) >= CLOSE_TO_ONE:
-        names = named(factor, factors(case.axes.sizes, case.constants))
+        names = named(factor, factors(case.axes.used_sizes, case.constants))
         yield Pattern(Scaled(factor, is_few=False), coefficient=Coefficient(factor, names))
 
 
@@ -339,7 +339,7 @@ def _offset(case: Case) -> Iterator[Pattern]:
     # A smaller offset may be rounding.
     if abs(middle) < 10 * case.tau * scale or np.abs(difference - middle).max() > _STEADY * abs(middle):
         return
-    coefficient = Coefficient(middle, named(middle, terms(case.axes.sizes)))
+    coefficient = Coefficient(middle, named(middle, terms(case.axes.used_sizes)))
     yield Pattern(Offset(middle, is_few=False), coefficient=coefficient)
 
 
@@ -369,12 +369,12 @@ def _of_few(case: Case) -> Iterator[Pattern]:
         if abs(factor + 1) < CLOSE_TO_ONE:
             yield Pattern(SignFlipped())
         elif abs(factor - 1) > CLOSE_TO_ONE:
-            names = named(factor, factors(case.axes.sizes, case.constants))
+            names = named(factor, factors(case.axes.used_sizes, case.constants))
             yield Pattern(Scaled(factor, is_few=True), coefficient=Coefficient(factor, names, needs_name=True))
     difference = case.yours - case.expected
     middle = float(difference.mean())
     if abs(middle) > 1e-3 and np.abs(difference - middle).max() <= _STEADY * abs(middle):
-        names = tuple(name for name in named(middle, terms(case.axes.sizes)) if name.family != "number")
+        names = tuple(name for name in named(middle, terms(case.axes.used_sizes)) if name.family != "number")
         yield Pattern(Offset(middle, is_few=True), coefficient=Coefficient(middle, names, needs_name=True))
 
 

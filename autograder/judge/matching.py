@@ -136,9 +136,10 @@ class Extent(IntEnum):
 class Agreement:
     """How far a misconception explains a submission.
 
-    `checks` are those that fail in the same way. `is_one_of_several` says that a check fails which the misconception
-    alone passes. `raised` are checks in which both raise an exception of one type, with other words: these depend on
-    how a program is written. As the misconception behind one check, it is alike if it alone gives what was observed.
+    `checks` are those that fail in the same way. `is_one_of_several` says that a check fails in a way of its own, or
+    one which the misconception alone passes. `raised` are checks in which both raise an exception of one type, with
+    other words: these depend on how a program is written. As the misconception behind one check, it is alike if it
+    alone gives what was observed.
     """
 
     entry: Misconception
@@ -222,7 +223,7 @@ def _agreement(
     extent = Extent.CHECKS if predicted <= failed | _waiting(checks, failed) else Extent.PART
     extent = Extent.FAILURES if predicted <= explained else extent
     extent = Extent.PROGRAM if not different else extent
-    is_one_of_several = bool({at[0] for at in failing if not is_nothing(outcomes[at])} - predicted)
+    is_one_of_several = bool({at[0] for at in failing if not is_nothing(outcomes[at])} - explained - raised)
     return Agreement(entry, explained, frozenset(raised), extent, is_one_of_several)
 
 
@@ -332,10 +333,7 @@ def name(
     if is_stated or is_all or is_in(first.entry, statements):
         return replace(first, certainty=Certainty.SHOWN)
     is_seen = first.entry.any_exception or check.id in first.raised or _is_rich({check.id}, outcomes, key, "any")
-    if not (full or is_rich or is_seen):
-        return first
-    is_more = first.is_one_of_several or first.extent < Extent.FAILURES
-    return replace(first, certainty=Certainty.ALIKE, is_one_of_several=is_more)
+    return replace(first, certainty=Certainty.ALIKE) if full or is_rich or is_seen else first
 
 
 def _is_known_by_more(one: Agreement, statements: Collection[str]) -> bool:

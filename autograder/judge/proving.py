@@ -238,7 +238,7 @@ class _Goal:
     @property
     def passed(self) -> set[str]:
         """The checks that must go on to pass."""
-        return {check.id for check in self.checks} - self.failed
+        return {check.id for check in self.checks} - self.failed - {id_ for id_, _ in self.failing}
 
     @property
     def of_first(self) -> list[Key]:

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from autograder.answer_key import AnswerKey, Failures
-from autograder.checks import Check, Key, counted_checks, missing_ideas, sizes_of
+from autograder.checks import Check, Key, counted_checks, missing_ideas, names_any, sizes_of
 from autograder.comparison import Difference, judge_observation
 from autograder.course import Exercise, Suite
 from autograder.diagnosis import (
@@ -17,6 +17,7 @@ from autograder.diagnosis import (
     CheckRequired,
     CountReturned,
     CourseFileWrong,
+    DeviceUnjudged,
     Diagnosis,
     EarlierUnwritten,
     FileMissing,
@@ -30,7 +31,6 @@ from autograder.diagnosis import (
     Trials,
     Verdict,
     WorkElsewhere,
-    claim_of,
     overall,
     place_in,
 )
@@ -195,7 +195,7 @@ def _hints(judgement: Judgement, verdict: Verdict, location: "Location | None") 
     hints = judgement.exercise.hints.get(verdict.check.id, verdict.check.hints)
     known = diagnosis.misconception if diagnosis is not None else None
     known = known or (location.first_mistake if location is not None else None)
-    if known is not None and claim_of(diagnosis, location) is Certainty.SHOWN:
+    if known is not None:
         return (known.hint, *hints[1:])
     return hints if verdict.status == "fail" and not _is_beside(diagnosis, hints) else ()
 
@@ -279,7 +279,8 @@ class Verdicts:
         passing = {verdict.check.id for verdict in verdicts if verdict.status == "pass"}
         counted = counted_checks(list(self.checks.values()), passing)
         waiting = tuple(
-            verdict if verdict.check.id in counted else self._waiting(verdict, passing) for verdict in verdicts
+            verdict if verdict.check.id in counted else self._waiting(verdict, passing)
+            for verdict in _without_other_devices(verdicts)
         )
         return Judgement(self.exercise, waiting, trials)
 
@@ -391,12 +392,12 @@ class Verdicts:
                     return self._of_fault(outcome, trials)
         if not _fails(check, trials.failing):
             return "pass", None
-        from autograder.diagnosis import Axes, Trial, of_difference  # only for a failure
+        from autograder.diagnosis import Axes, Trial, of_difference, symbols_in  # only for a failure
 
-        words = self.suite.course.words_of(self.exercise)
+        words, used = self.suite.course.words_of(self.exercise), symbols_in(check.probe)
         keys = [(check.id, trial) for trial in range(check.trials)]
         compared = [
-            Trial(differences[key], Axes(self._sizes(check, key[1]), words), trials.key.reference[key].exact)
+            Trial(differences[key], Axes(self._sizes(check, key[1]), words, used), trials.key.reference[key].exact)
             for key in keys
         ]
         return "fail", of_difference(check, compared, evidence=self.evidence, named=named)
@@ -455,6 +456,26 @@ class Verdicts:
     def _most(self, check: Check) -> int:
         """Return the points that a check adds to the maximum: none for a bonus."""
         return 0 if check.bonus else self.points[check.id]
+
+
+def _without_other_devices(verdicts: Sequence[Verdict]) -> Sequence[Verdict]:
+    """Return verdicts in which a check of the device waits if what it found is no device, and other checks fail."""
+
+    def found(verdict: Verdict) -> str:
+        is_failed = verdict.status in ("fail", "error") and verdict.diagnosis is not None
+        return verdict.diagnosis.kind if is_failed and verdict.diagnosis is not None else ""
+
+    others = [one.check for one in verdicts if found(one) and not names_any(one.check.probe, DEVICE)]
+    return [
+        replace(verdict, status="waits", output=None, diagnosis=_of_structure(DeviceUnjudged()))
+        if others and verdict.check not in others and found(verdict) not in ("", "device", "forbidden")
+        else verdict
+        for verdict in verdicts
+    ]
+
+
+DEVICE = ("another_device",)
+"""The name of `given` by which a check looks at devices."""
 
 
 def _of_structure(fact: "Fact", place: Place | None = None) -> "Diagnosis":

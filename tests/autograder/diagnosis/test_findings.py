@@ -26,7 +26,7 @@ from autograder.diagnosis import (
 from autograder.diagnosis.case import Pattern
 from autograder.diagnosis.findings import excerpt
 from autograder.diagnosis.judgement import Divergence, StepState
-from autograder.diagnosis.named_sizes import Coefficient, agreed, factors, named, simplest
+from autograder.diagnosis.named_sizes import Coefficient, agreed, factors, named, simplest, symbols_in
 from autograder.protocol import Opaque, Value
 from autograder.results import LARGEST, Certainty, Evidence, Finding, FindingKind, Place
 from autograder.results.report import LONGEST
@@ -505,3 +505,19 @@ def test_lists_of_arrays_are_only_counted() -> None:
     arrays = [observed([1.0, 2.0])]
     trial = Trial(compare([], Expected([*arrays], [*arrays]), Same()), Axes({}, {}))
     assert finding([trial, trial]).evidence is None
+
+
+def test_only_sizes_that_a_check_asks_for_explain_a_number() -> None:
+    def given(names: str) -> None:
+        pass
+
+    def sized() -> None:
+        given("T D")
+
+    def probe() -> None:
+        sized()
+
+    assert {"T", "D"} <= symbols_in(probe)
+    sizes = {"T": 5, "H": 3, "D": 7}
+    assert dict(Axes(sizes, used=symbols_in(probe)).used_sizes) == {"T": 5, "D": 7}
+    assert dict(Axes(sizes).used_sizes) == sizes

@@ -7,7 +7,7 @@ import pytest
 from autograder.course import find_course, load_suite, read_course, resolve_exercise
 from autograder.diagnosis.statuses import MORE
 from autograder.judge import Grader
-from autograder.results import Certainty, CheckResult, Finding
+from autograder.results import Certainty, CheckResult, ExerciseResult, Finding
 from autograder.runner import Runner
 from tests.support.course_programs import submission_of
 
@@ -81,7 +81,37 @@ class MultiHeadAttention(nn.Module):
         return self.w_o(out)
 """
 
-PROGRAMS = {"1": EMBEDDINGS, "2": POSITIONS, "6": ATTENTION}
+NORM = """
+import torch
+from torch import nn
+
+class LayerNormalization(nn.Module):
+    def __init__(self, d_model, eps=1e-6):
+        super().__init__()
+        self.eps = eps
+        self.alpha = nn.Parameter(torch.ones(d_model))
+        self.bias = nn.Parameter(torch.zeros(d_model))
+
+    def forward(self, x):
+        m = x.mean(-1, keepdim=True)
+        spread = torch.sqrt(((x - m) ** 2).mean(-1, keepdim=True) + self.eps)
+        return self.alpha * (x - m) / spread + self.bias
+"""
+
+MASKS = """
+import torch
+
+def create_padding_mask(seq, pad_idx=0):
+    return (seq != pad_idx)[:, None, None, :]
+
+def create_look_ahead_mask(size, device=None):
+    return torch.tril(torch.ones(size, size, device=device))
+
+def create_target_mask(tgt, pad_idx=0):
+    return create_padding_mask(tgt, pad_idx) & create_look_ahead_mask(tgt.size(1), tgt.device).bool()
+"""
+
+PROGRAMS = {"1": EMBEDDINGS, "2": POSITIONS, "3": NORM, "6": ATTENTION}
 NO_SLICE = ("self.pe[:, : x.size(1)]", "self.pe")
 NOT_SAVED = (".unsqueeze(0))", ".unsqueeze(0), persistent=False)")
 WRONG_EXPONENT = ("(i / d_model)", "(2 * i / d_model)")
@@ -91,25 +121,36 @@ VIEWED = ("reshape(query.shape)", "view(query.shape)")
 
 Wrong = Callable[..., CheckResult]
 Graded = Callable[[str, str], CheckResult]
+Judged = Callable[[str, str], ExerciseResult]
 
 
 @pytest.fixture(scope="module")
-def graded() -> Iterator[Graded]:
-    """Return a function that checks a program of an exercise and returns the check to look at first."""
-    suite = load_suite(COURSE, [resolve_exercise(COURSE, number) for number in ("1", "2", "5", "6")])
+def judged() -> Iterator[Judged]:
+    """Return a function that checks a program of an exercise."""
+    suite = load_suite(COURSE, [resolve_exercise(COURSE, number) for number in ("1", "2", "3", "4", "5", "6")])
     with (
         Runner(suite, seed=COURSE.seed, shared=True) as runner,
         Grader(suite, seed=COURSE.seed, evidence=True) as grader,
     ):
 
-        def first_failure(number: str, source: str) -> CheckResult:
+        def result(number: str, source: str) -> ExerciseResult:
             exercise = resolve_exercise(COURSE, number)
             submission = submission_of(COURSE, exercise, source)
-            [result] = grader.report(submission, [exercise], runner).exercises
-            assert result.first_failure is not None
-            return result.first_failure
+            return grader.report(submission, [exercise], runner).exercises[0]
 
-        yield first_failure
+        yield result
+
+
+@pytest.fixture(scope="module")
+def graded(judged: Judged) -> Graded:
+    """Return a function that checks a program of an exercise and returns the check to look at first."""
+
+    def first_failure(number: str, source: str) -> CheckResult:
+        found = judged(number, source).first_failure
+        assert found is not None
+        return found
+
+    return first_failure
 
 
 @pytest.fixture(scope="module")
@@ -193,6 +234,16 @@ def test_a_wrong_exponent_is_placed_at_the_exponent(wrong: Wrong) -> None:
     check = wrong("2", ("torch.arange(0, d_model, 2)", "torch.arange(0, (d_model + 1) // 2)"))
     assert finding_in(check).id == "positions-exponent-halved"
     assert line(check) == "angle = position / 10000 ** (i / d_model)"
+
+
+def test_two_mistakes_in_a_factor_have_one_factor_and_no_name(wrong: Wrong) -> None:
+    scale = ("self.d_model = d_model", "self.scale = math.sqrt(vocab_size)")
+    imported = ("from torch import nn", "import math\nfrom torch import nn")
+    check = wrong("1", imported, scale, ("* self.d_model**0.5", "/ self.scale"))
+    finding = finding_in(check)
+    assert (finding.id, finding.name) == ("ratio", None)
+    assert finding.message.startswith("output: 0.03587 × the expected in every element; 0.03587 = 1/√(D·V)")
+    assert str(finding.label).endswith("computes 0.03588 × the expected value; that is 1/√(D·V)")
 
 
 def test_swapped_sizes_are_placed_where_the_table_is_made(wrong: Wrong) -> None:
@@ -304,3 +355,53 @@ def test_an_exception_says_what_to_write_and_proposes_no_other_name(
     assert says in finding_in(check).message
     assert place in str(line(check))
     assert "Did you mean" not in str(finding_in(check).detail)
+
+
+def test_code_that_runs_at_import_is_shown_on_its_own_line(graded: Graded) -> None:
+    check = graded("3", f"{NORM}\nprint(LayerNormalization(4)(torch.tensor([1, 2])))\n")
+    assert line(check) == "print(LayerNormalization(4)(torch.tensor([1, 2])))"
+    assert finding_in(check).evidence is None
+
+
+def test_an_argument_is_meant_before_a_name_of_the_file(graded: Graded) -> None:
+    source = NORM.replace("def forward(self, x):", "def forward(self, tensors):\n        x = Tensors").replace(
+        "from torch import nn", "from torch import Tensor, nn"
+    )
+    assert str(finding_in(graded("3", source)).detail).endswith("Did you mean: 'tensors'?")
+
+
+@pytest.mark.parametrize(("spaces", "where"), [(8, "inside LayerNormalization.__init__"), (0, "outside of the class")])
+def test_a_method_that_stands_elsewhere_is_found(graded: Graded, spaces: int, where: str) -> None:
+    begin, _, body = NORM.partition("    def forward")
+    moved = "\n".join(f"{' ' * spaces}{text[4:]}" for text in f"    def forward{body}".split("\n"))
+    check = graded("3", begin + moved)
+    assert finding_in(check).message == f"LayerNormalization has no method forward; you define it {where}."
+    assert line(check) == "def forward(self, x):"
+
+
+def test_a_device_is_not_judged_where_only_something_else_is_wrong(judged: Judged) -> None:
+    found = judged("4", MASKS).checks
+    assert {check.id: check.status for check in found if check.status != "pass"} == {
+        "look_ahead_form": "fail",
+        "device": "waits",
+    }
+    assert found[-1].score == 0
+    elsewhere = MASKS.replace("device=device", "dtype=torch.bool")
+    found = judged("4", elsewhere).checks
+    assert {check.id for check in found if check.status == "fail"} == {"look_ahead_device", "device"}
+    broken = judged("3", NORM.replace("self.alpha * ", "self.aplha * ")).checks
+    assert {check.id for check in broken if check.status == "waits"} == {"device"}
+
+
+def test_a_name_asks_its_own_question_and_not_that_of_a_pattern_or_a_check(wrong: Wrong) -> None:
+    check = wrong("3", ("(x - m) / spread", "(x - m / spread)"))
+    assert (finding_in(check).id, finding_in(check).claim) == ("layer-norm-mean-of-quotient", Certainty.ALIKE)
+    assert "parentheses" in check.hints[0]
+    assert "?" not in str(finding_in(check).detail)
+
+
+def test_a_factor_on_the_way_has_no_sign_that_a_later_line_may_take_away(wrong: Wrong) -> None:
+    exponent = ("position / 10000 ** (i / d_model)", "position * 10000 ** (-2 * i / d_model)")
+    check = wrong("2", exponent)
+    assert line(check) == f"angle = {exponent[1]}"
+    assert "-2" not in str(finding_in(check).label)
