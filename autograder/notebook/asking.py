@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -63,7 +64,7 @@ from autograder.report import (
     todo_view,
     why_card,
 )
-from autograder.results import ExerciseResult, Report, Todo, from_json
+from autograder.results import ExerciseResult, Report, Todo, from_json, opened
 from autograder.submission import Notebook, SubmissionError, notebook_file, read_own
 
 from .cells import Work, folder, forget_earlier_exercises, graded_by_nbgrader, work_folder, work_on
@@ -262,9 +263,16 @@ def status() -> None:
 def _show(make: Callable[[], Card]) -> None:
     try:
         card = make()
+    except UsageError as error:
+        sentence = ended(opened(_TERMINAL.sub(r'`check("ex\1")`', str(error))))
+        card = Card.of(note_card("Nothing to show", [sentence]), [sentence])
     except EXPECTED as error:
         card = _problem(str(error))
     CellOutput().show(card)
+
+
+_TERMINAL = re.compile(r"`course check (\d\d)`")
+"""What a message asks to run in a terminal, and a notebook has a function for."""
 
 
 def _course_and(exercise: str | int | None) -> tuple[Course, Progress, Exercise]:
@@ -304,20 +312,24 @@ def _judged(course: Course, exercise: Exercise, output: CellOutput, device: str)
 def _checked_card(course: Course, exercise: Exercise, progress: Progress, result: ExerciseResult, work: Work) -> Card:
     standing = progress.of(exercise)
     advice = pause_advice(exercise, standing).replace("`course diff", "In a terminal, `course diff")
-    notes = [*filter(None, [encouragement(standing)]), *work.notes, *([advice] if advice else [])]
+    passes = result.status == "pass"
+    of_cells = work.book.notes if work.book is not None and passes else ()  # what was left out was not needed
+    chosen = [note for note in work.notes if note not in of_cells]
+    notes = [*filter(None, [encouragement(standing)]), *chosen, *([advice] if advice else [])]
     commands = _next(course, exercise, progress, result)
     hints = max(standing.hints_shown, 1)
-    unused = standing.hints[standing.hints_shown :] if result.status == "pass" else ()
+    unused = standing.hints[standing.hints_shown :] if passes else ()
     html = exercise_card(
         result,
         hints_shown=hints,
         attempt=standing.attempts,
         unused_hints=unused,
+        warnings=work.warnings,
         notes=notes,
         next_commands=commands,
     )
     sentences = exercise_sentences(result, [], hints, standing.attempts, unused)
-    return Card.of(html, [*sentences, *map(ended, notes), *next_sentences(commands)])
+    return Card.of(html, [*map(ended, [*work.warnings]), *sentences, *map(ended, notes), *next_sentences(commands)])
 
 
 def _next(course: Course, exercise: Exercise, progress: Progress, result: ExerciseResult) -> list[Command]:

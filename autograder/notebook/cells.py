@@ -118,14 +118,18 @@ DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 @dataclass(frozen=True)
 class LiveNotebook:
-    """The code of a notebook as last run, and the cells, counted from 1, that differ from the file on disk."""
+    """The code of a notebook as last run, and the cells, counted from 1, that differ from the file on disk.
+
+    `has_run` says whether a cell that defines something was run.
+    """
 
     book: Notebook
     newer: tuple[int, ...]
+    has_run: bool
 
 
-def read_live(data: bytes, runs: Sequence[Run], limit: int) -> LiveNotebook | None:
-    """Return a notebook as last run; None if none of its definitions were run.
+def read_live(data: bytes, runs: Sequence[Run], limit: int) -> LiveNotebook:
+    """Return a notebook as last run.
 
     `limit` is that of `read_notebook`; raises `FileError` as it does.
     """
@@ -134,10 +138,8 @@ def read_live(data: bytes, runs: Sequence[Run], limit: int) -> LiveNotebook | No
     cells = _Cells(book["cells"])
     for run in runs:
         cells.take(run)
-    if not cells.ran:
-        return None
     book["cells"], newer = cells.merged()
-    return LiveNotebook(read_notebook(json.dumps(book).encode("utf-8", "replace"), limit), newer)
+    return LiveNotebook(read_notebook(json.dumps(book).encode("utf-8", "replace"), limit), newer, cells.ran)
 
 
 class _Cells:
@@ -245,11 +247,15 @@ def _names(tree: ast.Module) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Work:
-    """The source that counts, the running notebook if it is from there, and notes about the choice."""
+    """The source that counts, the running notebook if it is from there, and notes about the choice.
+
+    `warnings` are notes without which the verdict misleads.
+    """
 
     source: bytes | None
     book: Notebook | None
     notes: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
 
     def noting(self, sentence: str) -> "Work":
         """Return the same work with one more note."""
@@ -272,18 +278,21 @@ def work_on(course: Course, exercise: Exercise) -> Work:
     limit = course.limits.source_kib * 1024
     live, problem = _live(course, exercise, where, limit)
     on_disk = own.sources.get(exercise.file)
-    if live is None or given.is_notebook(notebook_of(exercise.file), live.book, limit):
+    is_begun = live is not None and live.has_run and not given.is_notebook(notebook_of(exercise.file), live.book, limit)
+    has_file = on_disk is not None and not given.is_stub(exercise.file, on_disk)
+    if live is None or (has_file and not is_begun):
         return Work(on_disk, None, tuple(filter(None, (problem, *_relevant(own)))))
     notes = list(live.book.notes)
     place = where or course.exercises_dir
-    if live.newer:
-        notes.append(_unsaved(exercise, live))
-    if on_disk is not None and exercise.file not in own.cells and not given.is_stub(exercise.file, on_disk):
+    counted = {cell for _, cell in live.book.cells}
+    newer = [cell for cell in live.newer if cell in counted]
+    warnings = (_unsaved(exercise, newer),) if newer else ()
+    if has_file and exercise.file not in own.cells:
         notes.append(
             f"This notebook was checked. {place.name}/{exercise.file} has work too. `course check` takes that file, "
             "and so does the grader if you hand in both. Keep only one of them"
         )
-    return Work(live.book.source, live.book, tuple(notes))
+    return Work(live.book.source, live.book, tuple(notes), warnings)
 
 
 def _live(course: Course, exercise: Exercise, where: Path | None, limit: int) -> tuple[LiveNotebook | None, str]:
@@ -302,10 +311,10 @@ def _named(course: Course, file: Path) -> str:
     return file.relative_to(course.root).as_posix() if file.is_relative_to(course.root) else file.name
 
 
-def _unsaved(exercise: Exercise, live: LiveNotebook) -> str:
-    """Return a note that what was checked is not what is on disk."""
-    cells = ", ".join(map(str, live.newer[:5]))
-    which = f"Cell {cells} is" if len(live.newer) == 1 else f"Cells {cells} are"
+def _unsaved(exercise: Exercise, newer: Sequence[int]) -> str:
+    """Return a warning that what was checked is not what is on disk, with its cells."""
+    cells = ", ".join(map(str, newer[:5]))
+    which = f"Cell {cells} is" if len(newer) == 1 else f"Cells {cells} are"
     return (
         f"{which} not saved in {notebook_of(exercise.file)} as last run. The check used the last run. Save the "
         "notebook before you hand it in, and run each cell that you change"

@@ -132,14 +132,15 @@ def exercise_card(
     hints_shown: int = 1,
     attempt: int | None = None,
     unused_hints: Sequence[str] = (),
+    warnings: Sequence[str] = (),
     notes: Sequence[str] = (),
     next_commands: Sequence[Command] = (),
     styled: bool = True,
 ) -> str:
     """Return the card of one exercise: what was achieved if it passes, else its first failure.
 
-    `notes` are sentences about what was checked. A page that contains the style wants cards that are not `styled`. The
-    other arguments are those of `render_exercise`.
+    `notes` are sentences about what was checked, and `warnings` those that come first. A page that contains the style
+    wants cards that are not `styled`. The other arguments are those of `render_exercise`.
     """
     return card("exercise", **locals())
 

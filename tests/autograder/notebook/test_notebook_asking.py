@@ -14,7 +14,7 @@ from autograder.course import make_stub
 from autograder.notebook import asking
 from autograder.notebook import asking as process
 from autograder.notebook.asking import Card, check, hint, status, why
-from autograder.notebook.cells import find_earlier_exercises, forget_earlier_exercises, work_on
+from autograder.notebook.cells import Run, find_earlier_exercises, forget_earlier_exercises, work_on
 from autograder.progress import read_progress
 from autograder.submission import notebook_of_text, read_own
 from tests.support import tiny
@@ -75,6 +75,47 @@ def test_a_notebook_counts_if_the_file_is_the_stub_and_locations_are_cells(
     output = capsys.readouterr().out
     assert "Hint 1 of 3: " in output
     assert "Exercise 01 running mean, FAIL" in output
+
+
+def test_a_notebook_as_handed_out_has_its_places_in_cells(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    in_a_notebook(course, (course / "exercises" / FIRST.file).read_text("utf-8"))
+    check(1)
+    hint(1)
+    said = capsys.readouterr().out
+    assert "Begin with running_mean, cell " in said
+    assert "how to begin running_mean, cell " in said
+    in_a_file(course, WRONG)
+    check(1)
+    assert f"Place: {FIRST.file} line " in capsys.readouterr().out, "work in the file counts"
+
+
+def test_what_the_verdict_is_not_about_comes_before_it(
+    course: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    below = "def tried():\n    return 1"
+    file = in_a_notebook(course, tiny.MEAN)
+    saved = json.loads(file.read_text("utf-8"))
+    code = ["".join(cell["source"]) for cell in saved["cells"] if cell["cell_type"] == "code"]
+    defining = next(source for source in code if "def running_mean" in source)
+    ran = [Run(defining), Run(below, saved["cells"][-1].get("id"))]
+    monkeypatch.setattr("autograder.notebook.cells.runs", lambda: ran)
+    assert check(1).ok
+    said = capsys.readouterr().out
+    assert "left out" not in said
+    assert "not saved" not in said, "what was tried out below the check was not checked"
+    monkeypatch.setattr("autograder.notebook.cells.runs", lambda: [Run(f"{defining}\n# edited"), *ran[1:]])
+    assert check(1).ok
+    assert re.match(r"Cell \d+ is not saved", capsys.readouterr().out)
+
+
+def test_a_question_that_has_no_answer_is_not_called_a_check(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    in_a_file(course, tiny.MEAN)
+    check(1)
+    capsys.readouterr()
+    why("01")
+    said = capsys.readouterr().out
+    assert 'run `check("ex01")`' in said
+    assert "NOT CHECKED" not in said
 
 
 def test_the_terminal_shows_the_location_in_a_notebook_too(course: Path) -> None:

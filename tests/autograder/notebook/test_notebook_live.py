@@ -37,9 +37,7 @@ BOOK = json.dumps(
 
 
 def live(*runs: Run | str) -> LiveNotebook:
-    found = read_live(BOOK, [run if isinstance(run, Run) else Run(run) for run in runs], LIMIT)
-    assert found is not None
-    return found
+    return read_live(BOOK, [run if isinstance(run, Run) else Run(run) for run in runs], LIMIT)
 
 
 def source(*runs: Run | str) -> str:
@@ -52,9 +50,10 @@ def test_what_was_run_as_it_is_on_disk_is_the_file() -> None:
     assert found.newer == ()
 
 
-def test_without_a_run_of_a_cell_that_defines_something_there_is_nothing_live() -> None:
-    assert read_live(BOOK, [], LIMIT) is None
-    assert read_live(BOOK, [Run(IMPORTS), Run(CHECK), Run("x = 1")], LIMIT) is None
+def test_a_notebook_has_run_once_a_cell_that_defines_something_ran() -> None:
+    assert not live().has_run
+    assert not live(IMPORTS, CHECK, "x = 1").has_run
+    assert live(ONE).has_run
 
 
 def test_an_edited_cell_is_known_by_its_id() -> None:
