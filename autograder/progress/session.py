@@ -27,6 +27,7 @@ from autograder.submission import (
     Notebook,
     Submission,
     SubmissionError,
+    near_file,
     notebook_of,
     read_notebook,
     read_own,
@@ -162,8 +163,10 @@ COARSE_SECONDS = 3.0
 """A changed file is read again at every poll for this long: some file systems store times in whole seconds."""
 
 
-def missing(name: str) -> str:
+def missing(folder: Path, name: str) -> str:
     """Return the problem of an exercise's file that is missing."""
+    if near := near_file(folder, name):
+        return f"is missing: rename {near} if that is the one"
     return f"is missing: in another terminal, `course reset {name[2:4]}` restores the stub"
 
 
@@ -217,7 +220,7 @@ class Files:
         try:
             return Content(read_plain(self.folder / name, self.caps.source_bytes))
         except FileError as error:
-            return Content(problem=str(error) if os.path.lexists(self.folder / name) else missing(name))
+            return Content(problem=str(error) if os.path.lexists(self.folder / name) else missing(self.folder, name))
 
 
 # The work that counts for each watched exercise: its file, or its notebook if only that has work.
@@ -624,6 +627,8 @@ class Session:
         taken = take_hint(self.course, self.exercise, standing, digest, at_once=self._hint_waits)
         level, self._hint_waits = len(taken.hints), taken.waits_for_edit
         if taken.waits_for_edit:
+            if self.screen.brief:
+                self.screen.hint(f"Hint {level} of {taken.total}: {taken.hints[-1]}", read_progress(self.course))
             self.screen.say(f"Hint {level + 1} comes after you edit {counted.name}. Press h again to see it now.")
         elif level == standing.hints_shown:
             self.screen.say(f"Hint {level} of {taken.total} is the last one: {taken.hints[-1]}")

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         digest,
         is_missing,
         missing_sentence,
+        near_file,
         notebook_file,
         notebook_of,
         own_source,

@@ -2,7 +2,9 @@
 
 import html
 import json
+import os
 import re
+import shlex
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -739,11 +741,31 @@ def missing_sentence(course: Course, exercise: Exercise) -> str:
 
 
 def stub_command(course: Course, exercise: Exercise) -> tuple[str, str]:
-    """Return the command that makes a missing stub, and what it does: in a course that was never built, that is all."""
+    """Return the command that brings a missing file, and what it does: in a course that was never built, that is all.
+
+    A file beside it may be the work under another name.
+    """
     folders = ((course.exercises_dir, "*.py"), (course.exercises_dir / NOTEBOOKS, "*.ipynb"))
     if (course.solutions_dir / exercise.file).is_file() and not any(any(one.glob(of)) for one, of in folders):
         return "course build", "makes the stubs"
+    if near := near_file(course.exercises_dir, exercise.file):
+        where = os.path.relpath(course.exercises_dir)
+        return (
+            f"mv {shlex.quote(f'{where}/{near}')} {where}/{exercise.file}",
+            "gives that file its name, if it has your work",
+        )
     return f"course reset {exercise.number}", "restores the stub"
+
+
+def near_file(folder: Path, file: str) -> str:
+    """Return the name of a file that may be the missing one of an exercise; "" if there is none."""
+    stems = [
+        other.stem
+        for other in sorted(folder.glob("*.py"))
+        if other.name.startswith(file[:4]) or not re.match(r"ex\d\d_", other.name)
+    ]
+    near = nearest_name(Path(file).stem, stems[:100])
+    return f"{near}.py" if near and f"{near}.py" != file else ""
 
 
 def notebook_file(course: Course, exercise: Exercise) -> Path:

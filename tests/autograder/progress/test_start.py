@@ -23,6 +23,7 @@ from autograder.progress import (
     take_start,
 )
 from autograder.progress.next_steps import start_texts
+from autograder.progress.session import missing
 from autograder.results import Todo
 from autograder.submission import missing_sentence, notebook_file, read_own
 from tests.support import tiny
@@ -107,6 +108,18 @@ def test_a_deleted_file_is_missing_and_reset_brings_it_back(begun: Course) -> No
     rows = rows_of(begun, progress)
     assert [row.word for row in rows] == ["MISSING", "IN PROGRESS"]
     assert next_command(begun, progress, rows) == ("course reset 01", "restores the stub")
+
+
+def test_a_missing_file_that_has_another_name_is_to_be_renamed(begun: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(begun.root)
+    (begun.exercises_dir / tiny.FILES[0]).rename(begun.exercises_dir / "ex01_runningmean.py")
+    command = f"mv exercises/ex01_runningmean.py exercises/{tiny.FILES[0]}"
+    progress = read_progress(begun)
+    assert next_command(begun, progress, rows_of(begun, progress))[0] == command
+    assert f"`{command}` gives that file its name" in missing_sentence(begun, begun.exercises[0])
+    assert missing(begun.exercises_dir, tiny.FILES[0]) == "is missing: rename ex01_runningmean.py if that is the one"
+    (begun.exercises_dir / "ex01_runningmean.py").rename(begun.exercises_dir / "notes.py")
+    assert "course reset 01" in missing_sentence(begun, begun.exercises[0])
 
 
 def test_a_file_that_changed_since_it_passed_is_to_be_checked_again(begun: Course) -> None:

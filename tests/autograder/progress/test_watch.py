@@ -263,8 +263,11 @@ def test_a_second_press_shows_the_next_hint_and_no_command_is_suggested(course: 
         shown = program.verdict()
         assert "\n  Hint  " in shown
         assert "course " not in shown
+        program.press("m")
+        program.frame("more", without="\n  Hint  ")
         program.press("h")
         waits = program.frame("Press h again to see it now")
+        assert "\n  Hint  " in waits, "a brief verdict is whole again"
         assert f"Hint 2 comes after you edit {tiny.FILES[0]}" in waits
         program.press("h")
         assert "\n  Hint  " not in program.frame("Hint 2 of 3")

@@ -90,7 +90,7 @@ def test_nothing_beside_the_files_is_watched(beside: str, folder: Path) -> None:
 def test_what_cannot_be_read_has_a_problem_and_comes_back(folder: Path) -> None:
     files, file = watched(folder), folder / NAME
     for spoil, sentence in (
-        (lambda: file.unlink(), missing(NAME)),
+        (lambda: file.unlink(), missing(folder, NAME)),
         (lambda: file.mkdir(), "is not a plain file"),
         (lambda: (file.rmdir(), file.symlink_to("/etc/hostname")), "is a link"),
         (lambda: (file.unlink(), file.write_text("x" * 2000)), "has 2,000 bytes, more than the 1 KiB"),
@@ -151,13 +151,16 @@ def test_a_notebook_that_is_half_written_is_waited_for_where_it_would_count(cour
     (course / "exercises" / BOOK).unlink()
     (course / "exercises" / file).unlink()
     work.changed()
-    assert work[file].problem == missing(file)
+    assert work[file].problem == missing(course / "exercises", file)
 
 
 def test_a_folder_that_is_not_there_is_a_problem_of_every_file(tmp_path: Path) -> None:
     files = Files(tmp_path / "nowhere", ["a.py", "b.py"], Caps())
     assert files.changed() == ()
-    assert [files[name].problem for name in ("a.py", "b.py")] == [missing("a.py"), missing("b.py")]
+    assert [files[name].problem for name in ("a.py", "b.py")] == [
+        missing(files.folder, "a.py"),
+        missing(files.folder, "b.py"),
+    ]
 
 
 # A file that does not parse.
