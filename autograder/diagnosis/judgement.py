@@ -303,8 +303,10 @@ class Judgement:
 
     @property
     def status(self) -> Status:
-        """The status of the exercise, bonus checks aside."""
-        return overall([verdict.status for verdict in self.verdicts if not verdict.bonus])
+        """The status of the exercise, bonus checks aside: that of the failure to look at first, if that was judged."""
+        judged = overall([verdict.status for verdict in self.verdicts if not verdict.bonus])
+        first = self.first_failure.status if self.first_failure is not None else judged
+        return first if {judged, first} == {"fail", "error"} else judged
 
     @property
     def score(self) -> int:

@@ -286,14 +286,15 @@ def _circumstance(status: Status, finding: Finding) -> str:
         return PROVED
     if status == "timeout":
         return "stopped here"
+    returns = status != "error" and _begins_with(finding, "return")  # a line that raised returned nothing
     if finding.kind == "exception":
         return RAISED if status == "error" and function_of(finding) else ""
     if finding.certainty is Certainty.DESCRIBED and finding.label:
-        return RETURNED if _returns(finding) else ""
+        return RETURNED if returns else ""
     if finding.certainty is Certainty.LIKELY and _begins_with(finding, "(?:async )?def"):
         return PROBABLY_INSIDE
     if finding.certainty is Certainty.LIKELY:
-        return RETURNED if _returns(finding) and not finding.label and finding.kind == "pattern" else PROBABLY
+        return RETURNED if returns and not finding.label and finding.kind == "pattern" else PROBABLY
     if status == "error" and not finding.label and not finding.agrees:
         return ""  # the statement that is known to be wrong may stand before the one that raised
     if finding.evidence is None and finding.kind != "pattern" and not finding.label:
@@ -302,11 +303,7 @@ def _circumstance(status: Status, finding: Finding) -> str:
         return {"none": WITHOUT_RETURN, "raises": SILENT}.get(finding.id, "")
     if _begins_with(finding, "raise"):
         return RAISED
-    return RETURNED if _returns(finding) else "set here"
-
-
-def _returns(finding: Finding) -> bool:
-    return _begins_with(finding, "return")
+    return RETURNED if returns else "" if status == "error" else "set here"
 
 
 def _begins_with(finding: Finding, word: str) -> bool:
@@ -376,7 +373,7 @@ class PrintPart:
     @property
     def label(self) -> str:
         """Return the title above the lines."""
-        times = f" (the same in {self.trials} trials)" if self.trials > 1 and not self.at_import else ""
+        times = f" (same text in {self.trials} trials)" if self.trials > 1 and not self.at_import else ""
         last = f", the last {plural(len(self.lines), 'line')}" if self.is_cut else ""
         return f"{self.words} {self.where}{times}{last}"
 

@@ -272,7 +272,7 @@ def unused_lines(page: Page, unused_hints: Sequence[str]) -> list[Text]:
     hints = [page.text(one_line(hint)) for hint in unused_hints[:_MOST_HINTS]]
     if not hints:
         return []
-    return [page.text("  Hints you did not need", LABEL), *(page.cut(indented(hint, 4), page.width) for hint in hints)]
+    return [page.text("  Hints you did not need", LABEL), *(line for hint in hints for line in page.wrap(hint, 4))]
 
 
 def picture_lines(page: Page, pictures: Sequence[Picture], rows: int) -> list[Text]:

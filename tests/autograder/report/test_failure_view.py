@@ -93,12 +93,12 @@ def test_what_was_printed_has_the_trial_it_came_from_and_is_cut_to_its_last_line
     parts = print_parts([*PRINTS, PrintOutput("step 0\nstep 1\n", "scaled", 2), PrintOutput("imported", "masked")])
     assert [part.label for part in parts] == [
         "Your code printed while it was imported",
-        "Your code printed in check scaled, trial 1 (the same in 3 trials)",
+        "Your code printed in check scaled, trial 1 (same text in 3 trials)",
         "Your code printed in check scaled, trial 2",
     ]
     shown, others = fitting_parts(parts, 6)
     assert [part.lines for part in shown] == [("imported",), tuple(f"step {number}" for number in range(4, 8))]
-    assert shown[1].label == "Your code printed in check scaled, trial 1 (the same in 3 trials), the last 4 lines"
+    assert shown[1].label == "Your code printed in check scaled, trial 1 (same text in 3 trials), the last 4 lines"
     assert others
     assert [part.lines for part in fitting_parts(parts, 2)[0]] == [("step 6", "step 7")]
     assert fitting_parts(parts, 100) == (parts, False)

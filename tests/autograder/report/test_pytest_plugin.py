@@ -94,7 +94,7 @@ def test_what_the_code_printed_stands_below_the_failure_of_its_check(course: Pat
     done = run_pytest(course, f"{CHECKS}/test_{tiny.FIRST}.py", f"--submission={loud}", "-k", "values")
     printed = done.stdout.split("Captured stdout call")[1]
     assert "Your code printed while it was imported:\nimported\n" in printed
-    assert "Your code printed in check values (the same in 2 trials):\nx torch.float" in printed
+    assert "Your code printed in check values (same text in 2 trials):\nx torch.float" in printed
 
 
 def test_checks_are_chosen_by_name_and_by_file(course: Path) -> None:

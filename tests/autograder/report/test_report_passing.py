@@ -82,6 +82,11 @@ def test_at_most_three_hints_are_left_over_and_none_where_none_are() -> None:
     assert "Hints you did not need" not in "\n".join(rendered())
 
 
+def test_a_hint_that_is_left_over_is_shown_whole() -> None:
+    hint = "Divide the sum of the numbers so far by their count. " * 3
+    assert hint.strip() in " ".join(" ".join(rendered(unused=[hint])).split())
+
+
 def test_a_pass_has_what_was_built_before_what_it_does_and_next_last() -> None:
     text = "\n".join(rendered(unused=("a hint",)))
     order = ("PASS", "every position asks", "What each word attends to", "Hints you did not need", "Next")

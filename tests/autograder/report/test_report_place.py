@@ -112,6 +112,11 @@ def test_a_function_is_named_with_its_class(function: str | None, shown: str) ->
 def test_a_return_is_called_one() -> None:
     place = replace(at(None, None), line=22)
     assert "returned here" in pointing(place, kind="pattern")[0]
+    raised = location_of(
+        "error", Finding("misconception", "p", "It differs.", place=place, source=SOURCE, agrees=(20,))
+    )
+    assert raised is not None
+    assert raised.circumstance == "", "a line that raised returned nothing"
     assert "set here" in pointing(at(None, None), kind="pattern")[0]
 
 
