@@ -205,8 +205,8 @@ class Shifted(Fact):
 
     def wording(self) -> Wording:
         places = "one place" if self.steps == 1 else f"{self.steps} places"
-        says = f"{places} too {'late' if self.is_late else 'early'} along {self.axis}; right but for that"
-        asks = f"Does the first {self.axis} have the number 0 or 1, and where does the last one go?"
+        says = f"{places} too {'late' if self.is_late else 'early'} along {self.axis}; the values are right otherwise"
+        asks = f"Do you count from 0 or from 1 along {self.axis}? What comes at its end?"
         return Wording(says, (), asks, _MOVED)
 
 

@@ -97,13 +97,15 @@ class RuleAlong(Fact):
         match self.rule:
             case "ratio":
                 asks = "Is a scale per index missing or applied twice, or is something normalized over the wrong axis?"
-                return Wording(f"{each} is the expected × a number of its own", numbers, asks, f"a factor for {each}")
+                return Wording(
+                    f"{each} is the expected one times its own factor", numbers, asks, f"a factor for {each}"
+                )
             case "offset":
                 asks = "Is a mean not subtracted, a bias missing or added twice, or one added that does not belong?"
-                says = f"{each} is the expected plus a number of its own"
+                says = f"{each} is the expected one plus its own offset"
                 return Wording(says, numbers, asks, f"an offset for {each}")
         asks = "Over which axes are mean and spread taken, and is one of them missing?"
-        says = f"{each} is the expected × a number, plus a number, of its own"
+        says = f"{each} has a factor and an offset of its own"
         return Wording(says, (), asks, f"a factor and an offset for {each}")
 
 

@@ -776,7 +776,7 @@ async def _run_command(server: EditorServer, course: Course, name: str, exercise
         state = server.state_of(exercise)
         failure = state.result.first_failure if state is not None and state.result is not None else None
         if failure is None or failure.mistake is None:
-            raise UsageError(f"the last failure of {exercise.id} is no misconception of the catalogue")
+            raise UsageError(f"the last failure of {exercise.id} has no page in the catalogue of mistakes")
         server.show(explanation(course, failure.mistake))
     elif name == LESSON:
         uri = (course.exercises_dir / exercise.file).as_uri()

@@ -189,7 +189,7 @@ def _last_misconception(course: Course, progress: Progress, exercise: Exercise |
     finding = failure.get("finding") or {}
     if finding.get("kind") not in KNOWN_AS:
         raise UsageError(
-            f"the last failure of {exercise.id} is no misconception of the catalogue: "
+            f"the last failure of {exercise.id} has no page in the catalogue of mistakes: "
             f"`course diff {exercise.number}` shows every measurement{_named_before(course, progress, exercise)}"
         )
     return str(finding["id"])

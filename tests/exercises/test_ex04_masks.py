@@ -52,7 +52,7 @@ def anywhere(given, length):
 @check("the padding mask is True at real tokens, False at padding", points=3, of=PADDING)
 def test_padding_tokens(impl, given):
     batches = [sentences(given, given.size("S")) for _ in range(4)]
-    return {f"True at, batch {i}": content(impl.create_padding_mask(ids)) for i, ids in enumerate(batches, 1)}
+    return {f"where mask {i} is True": content(impl.create_padding_mask(ids)) for i, ids in enumerate(batches, 1)}
 
 
 @check("the padding mask is Bool (B, 1, 1, S), also for one token", points=2, of=PADDING, judge=Like())
@@ -75,7 +75,7 @@ def test_padding_anywhere(impl, given):
     batches = [sentences(given, given.size("S")).flip(1) for _ in range(4)]
     for ids in batches:
         ids[0, 2] = 0
-    return {f"True at, batch {i}": content(impl.create_padding_mask(ids)) for i, ids in enumerate(batches, 1)}
+    return {f"where mask {i} is True": content(impl.create_padding_mask(ids)) for i, ids in enumerate(batches, 1)}
 
 
 @check("the look-ahead mask is True on and below the diagonal", points=3, of=LOOK_AHEAD)
@@ -103,7 +103,7 @@ def test_look_ahead_device(impl, given):
 @check("the target mask blocks padding and later tokens, nothing else", points=4, of=TARGET)
 def test_target(impl, given):
     batches = [sentences(given, given.size("T")) for _ in range(4)]
-    return {f"True at, batch {i}": content(impl.create_target_mask(ids)) for i, ids in enumerate(batches, 1)}
+    return {f"where mask {i} is True": content(impl.create_target_mask(ids)) for i, ids in enumerate(batches, 1)}
 
 
 @check("the target mask is Bool (B, 1, T, T), also for one token", points=2, of=TARGET, judge=FORM)

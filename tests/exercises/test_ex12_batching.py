@@ -58,7 +58,10 @@ def sequences(given, pad_idx=PAD):
 def test_words(impl, given):
     words = shuffled(given)
     vocab = impl.build_vocab(sentences_of(words))
-    return {"tokens in the vocabulary": len(vocab), "ids": {word: vocab.get(word) for word in words}}
+    return {
+        "tokens in the vocabulary": len(vocab),
+        "id in the vocabulary": {word: vocab.get(word) for word in words},
+    }
 
 
 @check(

@@ -552,13 +552,13 @@ def variance_unbiased(trial: TrialNumbers) -> Pair:
     return normed(x, 0, 1), normed(x, 0)
 
 
-@wrong("offset-along", "each query is the expected plus a number of its own")
+@wrong("offset-along", "each query is the expected one plus its own offset")
 def mean_not_taken_away(trial: TrialNumbers) -> Pair:
     x = trial.normal("T D") + 3 * trial.random.standard_normal((trial.sizes["T"], 1))
     return x / np.sqrt(x.var(-1, keepdims=True)), normed(x, 0)
 
 
-@wrong("ratio-along", "each row along feature is the expected × a number of its own")
+@wrong("ratio-along", "each row along feature is the expected one times its own factor")
 def not_divided_by_the_deviation(trial: TrialNumbers) -> Pair:
     x = trial.normal("B T D") * trial.random.uniform(0.5, 3, (*trial.of("B T"), 1))
     return x - x.mean(-1, keepdims=True), normed(x)
@@ -570,7 +570,7 @@ def divided_by_the_variance(trial: TrialNumbers) -> Pair:
     return (x - x.mean(-1, keepdims=True)) / x.var(-1, keepdims=True), normed(x)
 
 
-@wrong("affine-along", "each row along feature is the expected × a number, plus a number")
+@wrong("affine-along", "each row along feature has a factor and an offset of its own")
 def statistics_of_the_whole_tensor(trial: TrialNumbers) -> Pair:
     x = trial.normal("B T D") * trial.random.uniform(0.5, 3, (*trial.of("B T"), 1)) + trial.random.uniform(
         -2, 2, (*trial.of("B T"), 1)
@@ -585,7 +585,7 @@ def eps_outside_the_root(trial: TrialNumbers) -> Pair:
     return (x - x.mean(-1, keepdims=True)) / (root + 1e-3), normed(x, 1e-6)
 
 
-@wrong("ratio-along", "each feature is the expected × a number of its own")
+@wrong("ratio-along", "each feature is the expected one times its own factor")
 def scale_not_applied(trial: TrialNumbers) -> Pair:
     x, scale = trial.normal("B T D"), trial.random.uniform(0.5, 2, trial.sizes["D"])
     return normed(x), scale * normed(x)
@@ -598,7 +598,7 @@ def scale_applied_twice(trial: TrialNumbers) -> Pair:
     return {"output": scale * right, "alpha": scale}, {"output": right, "alpha": scale}
 
 
-@wrong("offset-along", "each feature is the expected plus a number of its own")
+@wrong("offset-along", "each feature is the expected one plus its own offset")
 def shift_not_applied(trial: TrialNumbers) -> Pair:
     x, shift = trial.normal("B T D"), trial.normal("D")
     return normed(x), normed(x) + shift
