@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from autograder.answer_key import AnswerKey, Failures
-from autograder.checks import Check, Key, counted_checks, missing_ideas, names_any, sizes_of
+from autograder.checks import Check, Key, SameInputs, counted_checks, missing_ideas, names_any, sizes_of
 from autograder.comparison import Difference, judge_observation
 from autograder.course import Exercise, Suite
 from autograder.diagnosis import (
@@ -280,7 +280,7 @@ class Verdicts:
         counted = counted_checks(list(self.checks.values()), passing)
         waiting = tuple(
             verdict if verdict.check.id in counted else self._waiting(verdict, passing)
-            for verdict in _without_other_devices(verdicts)
+            for verdict in _without_consequences(verdicts)
         )
         return Judgement(self.exercise, waiting, trials)
 
@@ -458,19 +458,32 @@ class Verdicts:
         return 0 if check.bonus else self.points[check.id]
 
 
-def _without_other_devices(verdicts: Sequence[Verdict]) -> Sequence[Verdict]:
-    """Return verdicts in which a check of the device waits if what it found is no device, and other checks fail."""
+def _without_consequences(verdicts: Sequence[Verdict]) -> Sequence[Verdict]:
+    """Return verdicts in which a check waits that fails only for what other checks say.
 
-    def found(verdict: Verdict) -> str:
+    A check of the device waits if what it found is no device. Gradients wait for the inputs that they need.
+    """
+
+    def kind_of(verdict: Verdict) -> str:
         is_failed = verdict.status in ("fail", "error") and verdict.diagnosis is not None
         return verdict.diagnosis.kind if is_failed and verdict.diagnosis is not None else ""
 
-    others = [one.check for one in verdicts if found(one) and not names_any(one.check.probe, DEVICE)]
+    others = [one.check for one in verdicts if kind_of(one) and not names_any(one.check.probe, DEVICE)]
+    changed = tuple(
+        (one.check.id, one.check.title) for one in verdicts if kind_of(one) and isinstance(one.check.judge, SameInputs)
+    )
+
+    def fact(verdict: Verdict) -> "Fact | None":
+        if others and verdict.check not in others and kind_of(verdict) not in ("", "device", "forbidden"):
+            return DeviceUnjudged()
+        quoted = verdict.diagnosis.quoted if verdict.diagnosis is not None else None
+        is_changed = verdict.status == "error" and "inplace operation" in (quoted or "")  # torch's own word
+        return CheckRequired(changed) if changed and is_changed else None
+
+    facts = [(verdict, fact(verdict)) for verdict in verdicts]
     return [
-        replace(verdict, status="waits", output=None, diagnosis=_of_structure(DeviceUnjudged()))
-        if others and verdict.check not in others and found(verdict) not in ("", "device", "forbidden")
-        else verdict
-        for verdict in verdicts
+        replace(verdict, status="waits", output=None, diagnosis=_of_structure(why)) if why is not None else verdict
+        for verdict, why in facts
     ]
 
 

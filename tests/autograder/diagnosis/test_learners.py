@@ -393,6 +393,24 @@ def test_a_device_is_not_judged_where_only_something_else_is_wrong(judged: Judge
     assert {check.id for check in broken if check.status == "waits"} == {"device"}
 
 
+def test_gradients_wait_for_an_input_that_is_changed_in_place(judged: Judged) -> None:
+    steps = (
+        "spread = torch.sqrt(x.var(-1, keepdim=True, correction=0) + self.eps)",
+        "x -= m",
+        "x /= spread",
+        "return self.alpha * x + self.bias\n",
+    )
+    found = judged(
+        "3", NORM.replace("        return", "".join(f"        {step}\n" for step in steps) + "        return")
+    )
+    assert {check.id: check.status for check in found.checks if check.status != "pass"} == {
+        "gradient": "waits",
+        "input_kept": "fail",
+    }
+    assert found.first_failure is not None
+    assert found.first_failure.hints
+
+
 def test_a_name_asks_its_own_question_and_not_that_of_a_pattern_or_a_check(wrong: Wrong) -> None:
     check = wrong("3", ("(x - m) / spread", "(x - m / spread)"))
     assert (finding_in(check).id, finding_in(check).claim) == ("layer-norm-mean-of-quotient", Certainty.ALIKE)
