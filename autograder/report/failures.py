@@ -200,7 +200,7 @@ PROBABLY = "probably here"
 PROBABLY_INSIDE = "probably in this function"
 SILENT = "raises nothing"
 WITHOUT_RETURN = "returns nothing"
-PROVED = "this line alone decides it"
+PROVED = "this line decides the check"
 _LONGEST_LINE = 500  # longer than any page is wide
 
 

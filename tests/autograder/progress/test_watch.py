@@ -119,7 +119,7 @@ def test_the_verdict_is_that_of_course_check(watching: Watching) -> None:
     left(watching)
 
 
-PROVED = "this line alone decides it"
+PROVED = "this line decides the check"
 
 
 @pytest.mark.usefixtures("spawned")
