@@ -157,7 +157,7 @@ test_second = MEANS.gradients()
     with pytest.raises(SuiteError) as caught:
         tiny.suite_at(course)
     assert str(caught.value).startswith(f"{file}: {expected}")
-    tiny.replaced(file, "test_second = MEANS.gradients()", 'test_second = MEANS.gradients(id="second")')
+    tiny.replaced(file, "test_second = MEANS.gradients()", 'test_second = MEANS.gradients(id="second", title="again")')
     assert [check.id for check in tiny.suite_at(course).checks[tiny.FIRST]][-2:] == ["gradients", "second"]
 
 
