@@ -328,7 +328,10 @@ class Locator:
         if survey is not None and diagnosis.misconception is not None and not _is_statement(location):
             said = by_wording(diagnosis.misconception, survey, self.trials.source)
             if said is not None and (location is None or location.place.line != said.line):
-                location = Location(replace(said, file=file), certainty=Certainty.LIKELY)
+                raised = diagnosis.place
+                is_same = raised is not None and (raised.file, raised.line) == (file, said.line)
+                place = raised if raised is not None and is_same else replace(said, file=file)
+                location = Location(place, certainty=Certainty.LIKELY)
         if divergence is not None and location is not None and entry is None:
             location = configured(divergence, survey, self.trials.source) or location
         return replace(location, first_mistake=first_mistake) if location is not None else None

@@ -250,16 +250,16 @@ def watch(course: Course, situation: Situation) -> Iterator[tuple[str, str]]:
         assert program.ended() == 0
 
 
-TAKEN_AWAY = re.compile(r"\x1b\[(\d+)F\x1b\[J")
-"""What takes so many lines away, above that of the cursor."""
+LINE_TAKEN_AWAY = "\x1b[F\x1b[2K"
+"""What takes the line above that of the cursor away."""
 
 
 def lines_left(output: str) -> str:
     """Return the lines that are left on a terminal: a carriage return begins a line again, and some are taken away."""
-    first, *more = TAKEN_AWAY.split(output.replace("\r\n", "\n"))
+    first, *more = output.replace("\r\n", "\n").split(LINE_TAKEN_AWAY)
     left = first.split("\n")
-    for count, text in zip(more[::2], more[1::2], strict=True):
-        left = [*left[: -int(count) - 1], *text.split("\n")]
+    for text in more:
+        left = [*left[:-2], *text.split("\n")]
     lines = []
     for line in (SEQUENCES.sub("", line) for line in left):
         cells: list[str] = []
