@@ -53,11 +53,12 @@ LIKE, CLEAR = 0.25, 0.1
 """How like a statement is to that of a misconception at least, and how much less like the others are, of 1."""
 
 
-def by_wording(entry: Misconception, survey: Survey, source: bytes) -> Place | None:
+def by_wording(entry: Misconception, survey: Survey, source: bytes, at: int | None = None) -> Place | None:
     """Return the line of the statement that is most like one of a misconception, in the same function.
 
     Words count more, the fewer statements of the function have them. It is None if no statement is like it, or
-    if another one is nearly so that is not on the next line.
+    if another one is nearly so that is not on the next line. Of statements that are equally like it, it is that of the
+    line `at`, where values begin to differ.
     """
     lines, variables = lines_of(source), {name for _, name, _ in survey.assignments}
     found = []
@@ -69,7 +70,7 @@ def by_wording(entry: Misconception, survey: Survey, source: bytes) -> Place | N
         times = Counter(word for words in own.values() for word in words)
         weights = {word: math.log(1 + len(own) / max(times[word], 0.5)) for word in {*times, *wording}}
         alike = {line: _share(words, {*wording}, weights) for line, words in own.items()}
-        best = max(alike, key=lambda line: alike[line], default=0)
+        best = max(alike, key=lambda line: (alike[line], line == at), default=0)
         next_best = max((share for line, share in alike.items() if abs(line - best) > 1), default=0.0)
         if best and alike[best] >= max(LIKE, next_best + CLEAR):
             found.append((alike[best], Place("", best, function.name)))
@@ -326,8 +327,9 @@ class Locator:
             known = by_statement(entry, self.trials.key.misconceptions, statements, survey, divergence)
         location = location_of(known, divergence, survey, self.trials.source, self._functions(), file)
         if survey is not None and diagnosis.misconception is not None and not _is_statement(location):
-            said = by_wording(diagnosis.misconception, survey, self.trials.source)
-            if said is not None and (location is None or location.place.line != said.line):
+            at = location.place.line if location is not None else None
+            said = by_wording(diagnosis.misconception, survey, self.trials.source, at)
+            if said is not None and said.line != at:
                 raised = diagnosis.place
                 is_same = raised is not None and (raised.file, raised.line) == (file, said.line)
                 place = raised if raised is not None and is_same else replace(said, file=file)
