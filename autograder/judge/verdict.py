@@ -469,9 +469,8 @@ def _without_consequences(verdicts: Sequence[Verdict]) -> Sequence[Verdict]:
         return verdict.diagnosis.kind if is_failed and verdict.diagnosis is not None else ""
 
     others = [one.check for one in verdicts if kind_of(one) and not names_any(one.check.probe, DEVICE)]
-    changed = tuple(
-        (one.check.id, one.check.title) for one in verdicts if kind_of(one) and isinstance(one.check.judge, SameInputs)
-    )
+    kept = [one for one in verdicts if one.status == "fail" and isinstance(one.check.judge, SameInputs)]
+    changed = tuple((one.check.id, one.check.title) for one in kept if kind_of(one))
 
     def fact(verdict: Verdict) -> "Fact | None":
         if others and verdict.check not in others and kind_of(verdict) not in ("", "device", "forbidden"):
