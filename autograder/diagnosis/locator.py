@@ -326,10 +326,10 @@ class Locator:
         if entry is not None and survey is not None:
             known = by_statement(entry, self.trials.key.misconceptions, statements, survey, divergence)
         location = location_of(known, divergence, survey, self.trials.source, self._functions(), file)
-        if survey is not None and diagnosis.misconception is not None and not _is_statement(location):
+        if survey is not None and diagnosis.misconception is not None and _is_doubtful(location):
             at = location.place.line if location is not None else None
             said = by_wording(diagnosis.misconception, survey, self.trials.source, at)
-            if said is not None and said.line != at:
+            if said is not None and (at is None or abs(said.line - at) > 1):  # beside each other, values tell more
                 raised = diagnosis.place
                 is_same = raised is not None and (raised.file, raised.line) == (file, said.line)
                 place = raised if raised is not None and is_same else replace(said, file=file)
@@ -435,9 +435,12 @@ class Locator:
         return dict(_spread(starts, len(self.trials.source.splitlines())))
 
 
-def _is_statement(location: Location | None) -> bool:
-    """Whether a location is the statement of a mistake, not only where values begin to differ."""
-    return location is not None and (location.is_origin or location.certainty >= Certainty.ALIKE)
+def _is_doubtful(location: Location | None) -> bool:
+    """Whether a location is no more than the first value that the solution does not make."""
+    if location is None:
+        return True
+    divergence = location.divergence
+    return divergence is not None and divergence.state is StepState.UNKNOWN and divergence.factor is None
 
 
 def _part(function: str | None) -> str:

@@ -18,7 +18,7 @@ FAULTS = [
     ("5", "einsum", "torch.where(mask, scores, lowest)", "torch.where(mask, lowest, scores)", "torch.where"),
     ("5", "einsum", '...ts,...sv->...tv", dropped, value', '...ts,...sv->...tv", dropped**2, value', "dropped**2"),
     ("5", "loops", "torch.softmax(row, dim=0)", "torch.sigmoid(row)", "torch.stack(rows)"),
-    ("5", "loops", "mask[i, t].logical_not()", "mask[i, t]", "torch.stack(rows)"),
+    ("5", "loops", "mask[i, t].logical_not()", "mask[i, t]", "mask[i, t]"),
     ("5", "additive_mask", "masked_fill(~mask,", "masked_fill(mask,", "masked_fill(mask,"),
     ("5", "additive_mask", "else dropout(weights)) @ value", "else dropout(weights)) @ value * 2", "@ value * 2"),
     ("5", "numbers", "depth = query.shape[-1]", "depth = query.shape[-2]", "depth**-0.5"),
