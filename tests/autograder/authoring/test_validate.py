@@ -566,7 +566,8 @@ RIGHT = standard_checks(
     of="running_mean", make=lambda impl, given, dtype: (impl.running_mean, {"x": given.normal(3, 4, dtype=dtype)})
 )
 test_dtypes, test_device = MOVING.dtypes(dtypes=("float64", "float32")), MOVING.device()
-test_right_dtypes, test_right_device = RIGHT.dtypes(id="right_dtypes"), RIGHT.device(id="right_device")
+test_right_dtypes = RIGHT.dtypes(id="right_dtypes", title="dtypes again")
+test_right_device = RIGHT.device(id="right_device", title="a device again")
 """
     dtypes, device = with_checks(course, more)
     assert dtypes.startswith(
