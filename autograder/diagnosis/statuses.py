@@ -120,7 +120,7 @@ class CheckRequired(Fact):
 
 
 class DeviceUnjudged(Fact):
-    """What a check of the device found is wrong on every device, and other checks fail."""
+    """A check of the device failed for another reason than a device, and other checks fail too."""
 
     id = "waits"
 

@@ -63,7 +63,7 @@ def test_survivors_are_found_with_an_input_on_which_they_differ(listed: Path) ->
     assert found["count = torch.arange(1, x.size(-1) + 1)"] == elsewhere, "no check asks for another device"
     assert "count = torch.arange(2, x.size(-1) + 1, device=x.device)" not in found
     order = [(survivor.witness is None, LIKELY.index(survivor.mutant.operator)) for survivor in result.survivors]
-    assert order == sorted(order), "what a learner would write is first"
+    assert order == sorted(order), "likely mistakes come first"
 
 
 def test_a_detach_without_a_gradient_is_equivalent_and_is_kept_so(
