@@ -260,10 +260,11 @@ class Keys:
         returned, so that it is not read again.
         """
         sources = self._solutions(exercise)
-        # A mistake in the catalogue is a problem even where the key is stored.
-        catalogue = self._catalogue(exercise, sources, parse=False)
         file = self._file(exercise, sources, ".key")
-        key = known or read(file, from_record) or self._unrun(exercise, sources, catalogue)
+        key = known or read(file, from_record)
+        # A mistake in the catalogue is a problem even where the key is stored; that its programs parse is then known.
+        catalogue = self._catalogue(exercise, sources, parse=key is None)
+        key = key or self._unrun(exercise, sources, catalogue)
         if left := key.left(failures):
             key = self._run(exercise, sources, key, catalogue, left)[0]
             store(file, to_record(key))

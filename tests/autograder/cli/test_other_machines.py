@@ -16,7 +16,7 @@ from autograder.cli.program import PACKAGES, _sentence_of
 from autograder.learner import command_doctor
 from tests.support import tiny
 
-pytestmark = pytest.mark.worker
+pytestmark = [pytest.mark.worker, pytest.mark.usefixtures("spawned")]
 
 AS_WINDOWS = tiny.REPOSITORY / "tests" / "support" / "as_windows.py"
 ENGINE = tiny.REPOSITORY / "autograder"
