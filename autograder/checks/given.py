@@ -43,6 +43,8 @@ def fill(module: nn.Module, state: Mapping[str, Tensor], within: str = "", prefi
     hook: Any = getattr(module, HOOK, None)
     if hook is None or not state or _is_part(module):
         _fill_by_name(module, state, within, prefix)
+        if not within and (refusals := _shared(module, state)):
+            raise StructureError(*refusals)
     elif any(map(_is_part, module.modules())):
         _fill_with_parts(module, state)
     else:
@@ -57,12 +59,13 @@ def _is_part(module: nn.Module) -> bool:
 def _fill_by_name(module: nn.Module, state: Mapping[str, Tensor], within: str = "", prefix: str = "") -> None:
     by_name = dict(state)
     owner = within or type(module).__name__
-    hooked = {name: part for name, part in module.named_children() if _has_hook(part)}
+    hooked = {name: part for name, part in module._modules.items() if part is not None and _has_hook(part)}
     for name, part in hooked.items():
         if of_part := _under(name, state):
             fill(part, of_part, owner, f"{prefix}{name}.")
             by_name = {key: value for key, value in by_name.items() if not key.startswith(f"{name}.")}
-    own = {key: value for key, value in module.named_parameters() if key.split(".")[0] not in hooked}
+    every = module.named_parameters(remove_duplicate=False)
+    own = {key: value for key, value in every if key.split(".")[0] not in hooked}
     refusals = compare_parameters(
         owner,
         {f"{prefix}{key}": tuple(value.shape) for key, value in own.items()},
@@ -75,6 +78,29 @@ def _fill_by_name(module: nn.Module, state: Mapping[str, Tensor], within: str = 
     for key, value in own.items():
         if key not in by_name and key.endswith("bias"):
             value.zero_()
+
+
+def _shared(module: nn.Module, state: Iterable[str]) -> list[Refusal]:
+    """Return a refusal for every parameter that is an earlier one under another name: it got the weights of both."""
+    first: dict[tuple[int, str], str] = {}
+    owner, parameters = type(module).__name__, dict(module.named_parameters(remove_duplicate=False))
+    names = {name: first.setdefault(_holder(module, parameters, name), name) for name in state}
+    return [
+        Refusal(
+            f"{owner}: {name} is the same parameter as {earlier}, expected one of its own", "parameter", owner, name
+        )
+        for name, earlier in names.items()
+        if name != earlier
+    ]
+
+
+def _holder(module: nn.Module, parameters: Mapping[str, nn.Parameter], name: str) -> tuple[int, str]:
+    """Return what has a parameter of the contract: itself, or the innermost part on its way, which has a hook."""
+    if name in parameters:
+        return id(parameters[name]), ""
+    first, _, rest = name.partition(".")
+    part = getattr(module, first, None)
+    return _holder(part, {}, rest) if isinstance(part, nn.Module) else (id(module), name)
 
 
 def _under(name: str, state: Mapping[str, Tensor]) -> dict[str, Tensor]:

@@ -818,11 +818,18 @@ class DivergenceSearch:
             if place is None or here is None or place.file != here.file or place.line == here.line:
                 continue
             step = self.trace.steps[index]
-            agrees = (self.states[index] is StepState.AGREES and step.dtype not in COMMON) or step.name in BLANK
+            agrees = (self.states[index] is StepState.AGREES and self._tells(index)) or step.name in BLANK
             is_again = self.graph.is_again(index)
             if before >> index & 1 or not self.good(index) or is_again:
                 lines[place.line] = lines.get(place.line, True) and agrees and not is_again
         return tuple(sorted(line for line, agrees in lines.items() if agrees))
+
+    def _tells(self, at: int) -> bool:
+        """Whether a step is unlikely to agree by chance: not one number many times, nor few whole numbers."""
+        step = self.trace.steps[at]
+        if step.dtype in PLAIN:
+            return step.dtype not in COMMON
+        return self.matching.is_distinctive(at) or (self.trace.print_of(step)[0] <= 4 and "float" in step.dtype)
 
 
 def _alike(one: TraceStep, other: TraceStep) -> bool:

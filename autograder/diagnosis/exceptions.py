@@ -2,7 +2,7 @@
 
 import importlib
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, overload
 
@@ -21,10 +21,6 @@ from autograder.runner import (
 
 from .judgement import Diagnosis, Line
 from .statuses import WorkerEnded
-
-TENSORS = "the tensors in that line's function"
-VALUES = "the values in that line's function"
-"""The titles of what stood in the code when it raised: tensors with their shapes, or plain values."""
 
 
 @dataclass(frozen=True)
@@ -441,13 +437,18 @@ def of_fault(
         return Diagnosis("exception", ExitCalled(fault.at_import), place=place)
     shown = fault.values if not is_called else ()
     rows = tuple((name, "", value) for of, name, value in shown if place is not None and of == place.file)
-    title = TENSORS if all(value.startswith("(") for _, _, value in rows) else VALUES  # a shape and a dtype
-    evidence = Evidence(title, rows=rows) if rows else None
+    evidence = Evidence(_title(place, rows), rows=rows) if rows else None
     raised = _raised(fault, deepest, place)
     quoted = without_file(fault.full_message)
     if (cause := cause_of(fault, deepest, file, source, survey, libraries)) is not None:
         raised, quoted = replace(raised, cause=cause), without_file(fault.message)  # the cause says what to write
     return Diagnosis("exception", raised, quoted=quoted, place=place, evidence=evidence)
+
+
+def _title(place: Place | None, rows: Iterable[tuple[str, str, str]]) -> str:
+    """Return the title of what stood in the code when it raised: tensors with their shapes, or plain values."""
+    kind = "tensors" if all(value.startswith("(") for _, _, value in rows) else "values"  # a shape and a dtype
+    return f"the {kind} in {place.function}()" if place is not None and place.function else f"the {kind} there"
 
 
 def _near(fault: Fault, file: str, source: bytes, survey: Survey) -> str | None:

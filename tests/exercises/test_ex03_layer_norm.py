@@ -53,8 +53,8 @@ def test_affine(impl, given):
 
 @check("the variance is divided by D, not by D - 1", points=3, of="LayerNormalization")
 def test_biased_variance(impl, given):
-    B, T, K = given.sizes("B T K")
-    x = given.normal(B, T, K, scale=2.0, shift=1.0)
+    B, T, D = given.sizes("B T D")
+    x = given.normal(B, T, D, scale=2.0, shift=1.0)
     return {"output": fresh(impl, given, x)(x)}
 
 

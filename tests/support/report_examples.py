@@ -154,7 +154,7 @@ RAISED = Finding(
     place=Place(FILE, 21, "scaled_dot_product_attention"),
     source=((20, "    k_size = query.shape[-1]"), (21, "    scores = query @ key / k_size**0.5"), (22, "")),
     evidence=Evidence(
-        "the tensors in that line's function",
+        "the tensors in scaled_dot_product_attention()",
         (("query", "", "(3, 4, 7, 6) float32"), ("key", "", "(3, 4, 5, 6) float32"), ("mask", "", "(7, 5) bool")),
     ),
 )

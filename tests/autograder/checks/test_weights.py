@@ -117,27 +117,65 @@ def test_a_part_under_no_name_of_the_contract_is_a_fault_of_structure() -> None:
         fill(Other(), {name: tensor for name, tensor in STATE.items() if name.startswith("part.")})
 
 
-def test_a_missing_parameter_has_the_name_that_the_contract_gives_it_whatever_hook_is_further_in() -> None:
-    class Inner(nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.fused = nn.Parameter(torch.zeros(2))
+class Fused(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.fused = nn.Parameter(torch.zeros(2))
 
-        def from_reference(self, state: Mapping[str, Tensor]) -> None:
-            self.fused.copy_(torch.cat([state["one"], state["two"]]))
+    def from_reference(self, state: Mapping[str, Tensor]) -> None:
+        self.fused.copy_(torch.cat([state["one"], state["two"]]))
 
-    class Stack(nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.blocks = nn.ModuleList([nn.ModuleDict({"inner": Inner(), "norm": nn.Linear(1, 1)})] * 2)
 
+def blocks() -> dict[str, Tensor]:
     state = {f"blocks.{at}.inner.{name}": torch.ones(1) for at in range(2) for name in ("one", "two")}
-    state |= {f"blocks.{at}.norm.weight": torch.ones(1, 1) for at in range(2)}
-    with (
-        torch.no_grad(),
-        pytest.raises(StructureError, match=r"^Stack has no parameter blocks.1.inner.one .*blocks.1.norm.weight"),
-    ):
-        fill(Stack(), state)
+    return state | {f"blocks.{at}.norm.weight": torch.ones(1, 1) for at in range(2)}
+
+
+class Stack(nn.Module):
+    def __init__(self, is_shared: bool = False) -> None:
+        super().__init__()
+        made = [nn.ModuleDict({"inner": Fused(), "norm": nn.Linear(1, 1)}) for _ in range(2)]
+        self.blocks = nn.ModuleList(made[:1] * 2 if is_shared else made)
+
+
+def test_a_missing_parameter_has_the_name_that_the_contract_gives_it_whatever_hook_is_further_in() -> None:
+    with torch.no_grad(), pytest.raises(StructureError, match=r"^Stack has no parameter blocks.1.norm.gain \(1,\)"):
+        fill(Stack(), {**blocks(), "blocks.1.norm.gain": torch.ones(1)})
+
+
+def test_a_block_that_is_there_twice_shares_the_parameters_behind_its_hooks() -> None:
+    with torch.no_grad(), pytest.raises(StructureError) as caught:
+        fill(Stack(is_shared=True), blocks())
+    shared = [name for name in blocks() if ".1." in name]
+    assert [(refusal.lacks, refusal.name) for refusal in caught.value.refusals] == [
+        ("parameter", one) for one in shared
+    ]
+    assert "blocks.1.inner.one is the same parameter as blocks.0.inner.one" in str(caught.value)
+
+
+def test_a_parameter_under_two_names_of_the_contract_is_no_missing_one() -> None:
+    class Tied(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.key = self.query = nn.Linear(1, 1, bias=False)
+
+    state = {"query.weight": torch.ones(1, 1), "key.weight": torch.zeros(1, 1)}
+    with torch.no_grad(), pytest.raises(StructureError) as caught:
+        fill(Tied(), state)
+    said = "Tied: key.weight is the same parameter as query.weight, expected one of its own"
+    assert str(caught.value) == said
+
+
+def test_parameters_that_are_tied_are_found_under_either_name() -> None:
+    class Tied(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.extra = self.query = nn.Linear(1, 1, bias=False)
+
+    part = Tied()
+    with torch.no_grad():
+        fill(part, {"query.weight": torch.ones(1, 1)})
+    assert part.extra.weight.item() == 1
 
 
 FUSED = """
