@@ -145,9 +145,8 @@ def test_dpo_far(impl, given):
 
 
 def rewards(given):
-    return given.normal(given.size("B"), given.size("T"), shift=1.0) * given.tensor(
-        [[1.0 + row] for row in range(given.size("B"))]
-    )
+    G, K = given.sizes("G K")
+    return given.normal(G, K, shift=1.0) * given.tensor([[1.0 + row] for row in range(G)])
 
 
 @check("an advantage is the reward minus the mean of its group", points=3, of=GROUP)
@@ -175,7 +174,7 @@ def test_group_divided(impl, given):
     requires_any=("group", "group_divided"),
 )
 def test_group_equal(impl, given):
-    equal = given.tensor([float(given.number(1, 9))] * given.size("T"))
+    equal = given.tensor([float(given.number(1, 9))] * given.size("K"))
     both = given.torch.stack((equal, rewards(given)[0]))
     return {
         "advantages of equal rewards": impl.group_advantages(both)[0],
