@@ -26,7 +26,7 @@ from autograder.runner import warning_in
 
 from .escaping import one_line, printable
 from .pictures import Grid, greatest, where_differs, where_not_zero
-from .states import COURSE_PROBLEM, STATES, Mark, checks_pass, message_of, plural, spoken, state_of
+from .states import STATES, Mark, function_of, has_run, message_of, plural, spoken
 
 # The evidence of a failure as it is shown: values, a table, maps and single elements.
 
@@ -270,14 +270,6 @@ def location_of(status: Status, finding: Finding) -> LocationView | None:
         label=one_line(finding.label or ""),
         source=_source(finding, place),
     )
-
-
-def function_of(finding: Finding) -> str:
-    """Return the function a finding points into, with its class; the top level of a file has none."""
-    name = one_line(finding.place.function or "") if finding.place else ""
-    parts = name.split(".")
-    inner = max((index for index, part in enumerate(parts) if part == "<locals>"), default=-1)
-    return ".".join(part for part in parts[inner + 1 :] if not part.startswith("<"))
 
 
 def _circumstance(status: Status, finding: Finding) -> str:
@@ -629,7 +621,7 @@ def failure_view(
         misconception=_misconception(message, finding),
         detail=_detail(check.status, finding),
         is_quoted=finding is not None and finding.kind == "exception",
-        claim=one_line(check.title) if _has_run(check) and not unwritten else "",
+        claim=one_line(check.title) if has_run(check) and not unwritten else "",
         location=location_of(check.status, finding) if finding else None,
         values=values(evidence),
         comparison=comparison(evidence, every_measurement),
@@ -656,32 +648,6 @@ def _detail(status: Status, finding: Finding | None) -> tuple[str, ...]:
     if status == "grader_error" and not detail:
         detail = one_line(finding.message[:_MOST_CHARACTERS])
     return tuple(line.rstrip() for line in detail.split("\n") if line.strip())
-
-
-def _has_run(check: CheckResult) -> bool:
-    """Return whether the check has run: without a readable file no check does."""
-    finding = check.finding
-    if finding is not None and (finding.kind, finding.id) == ("structure", "unread"):
-        return False
-    at_import = finding is not None and finding.kind == "exception" and finding.place and not function_of(finding)
-    return check.status not in ("missing", "grader_error") and not at_import
-
-
-def have_run(exercise: ExerciseResult) -> bool:
-    """Say whether any check of an exercise has run: none does if its file is missing, or cannot be read or imported.
-
-    None runs if a file of the course is wrong, either.
-    """
-    if state_of(exercise) is COURSE_PROBLEM:
-        return False
-    first = exercise.first_failure
-    passes = any(check.status == "pass" for check in exercise.checks)
-    return first is None or passes or exercise.status == "grader_error" or _has_run(first)
-
-
-def count_of(exercise: ExerciseResult) -> str:
-    """Return how many checks of an exercise pass."""
-    return checks_pass(exercise.checks) if have_run(exercise) else "no check was run"
 
 
 def _hints(check: CheckResult, count: int) -> tuple[tuple[str, str], ...]:

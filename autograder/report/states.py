@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from autograder.results import NOT_JUDGED, CheckResult, ExerciseResult, Finding, Flag, Report, Status
+from autograder.results import NOT_JUDGED, CheckResult, ExerciseResult, Finding, Flag, Report, Status, function_name
 
 from .escaping import ended, one_line
 
@@ -175,6 +175,36 @@ def checks_pass(checks: Sequence[CheckResult]) -> str:
     return f"{passing(checks)} of {plural(len(checks), 'check')} {'passes' if len(checks) == 1 else 'pass'}"
 
 
+def function_of(finding: Finding) -> str:
+    """Return the function a finding points into, with its class; the top level of a file has none."""
+    return one_line(function_name(finding.place.function or "")) if finding.place else ""
+
+
+def has_run(check: CheckResult) -> bool:
+    """Return whether the check has run: without a readable file no check does."""
+    finding = check.finding
+    if finding is not None and (finding.kind, finding.id) == ("structure", "unread"):
+        return False
+    return check.status not in ("missing", "grader_error") and not (finding is not None and finding.at_import)
+
+
+def have_run(exercise: ExerciseResult) -> bool:
+    """Say whether any check of an exercise has run: none does if its file is missing, or cannot be read or imported.
+
+    None runs if a file of the course is wrong, either.
+    """
+    if state_of(exercise) is COURSE_PROBLEM:
+        return False
+    first = exercise.first_failure
+    passes = any(check.status == "pass" for check in exercise.checks)
+    return first is None or passes or exercise.status == "grader_error" or has_run(first)
+
+
+def count_of(exercise: ExerciseResult) -> str:
+    """Return how many checks of an exercise pass."""
+    return checks_pass(exercise.checks) if have_run(exercise) else "no check was run"
+
+
 def reference_parts(exercise: ExerciseResult) -> str:
     """Return which of the student's parts were replaced by reference parts, or nothing."""
     if exercise.parts == "own":
@@ -183,6 +213,8 @@ def reference_parts(exercise: ExerciseResult) -> str:
     if not names:
         return "What it builds on does not pass. Reference parts took its place, so its mistakes cost nothing here."
     one = len(exercise.stood_in) == 1
+    if not have_run(exercise):
+        return f"Your {names} {'does' if one else 'do'} not pass either."
     place = "A reference part took its place" if one else "Reference parts took their place"
     begin = f"Your {names} {'does' if one else 'do'} not pass. {place}"
     if exercise.helpers and exercise.status != "pass":

@@ -15,7 +15,7 @@ from autograder.results import CheckResult, ExerciseResult, Report
 
 from .class_table import ClassSummary, class_lines, summarize
 from .escaping import NARROWEST, Glyphs, one_line, printable
-from .failures import Command, FailureView, count_of, failure_view, have_run, print_parts, todo_view
+from .failures import Command, FailureView, failure_view, print_parts, todo_view
 from .layout import LABEL, SECONDARY, Page, apart, blocks, breadth, columns, indented, next_lines, packed, title_line
 from .pictures import bonus_lines, built_lines, picture_lines, unused_lines
 from .plain import class_sentences, exercise_sentences, fact, next_sentences, report_sentences, show
@@ -24,7 +24,9 @@ from .states import (
     State,
     achieved,
     check_state,
+    count_of,
     flag_sentences,
+    have_run,
     notes,
     number,
     passing,

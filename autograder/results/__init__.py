@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         element,
         first_failing,
         from_json,
+        function_name,
         headline,
         is_integral,
         is_named,

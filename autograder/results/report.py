@@ -223,6 +223,18 @@ KNOWN_AS: Mapping[str, str] = {"misconception": "mistake", "convention": "conven
 TodoState = Literal["done", "started", "open", "empty"]
 
 
+def function_name(qualified: str) -> str:
+    """Return the function, with its class, of a code object's qualified name; "" at the top level of a file.
+
+    A comprehension and a lambda belong to the function around them.
+    """
+    parts = qualified.split(".")
+    while parts and parts[-1].startswith("<"):
+        parts.pop()
+    inner = max((index for index, part in enumerate(parts) if part == "<locals>"), default=-1)
+    return ".".join(parts[inner + 1 :])
+
+
 @dataclass(frozen=True)
 class Place:
     """Where a finding points: a line of the student's own file, and there the characters from `column` up to `end`.

@@ -41,7 +41,7 @@ from autograder.protocol import (
     Value,
     sections,
 )
-from autograder.results import Place
+from autograder.results import Place, function_name
 
 if TYPE_CHECKING:
     from autograder.edits import Edit
@@ -257,7 +257,10 @@ def read_frames(data: Any) -> tuple[Place, ...]:
     """Return the frames in the student's files from a worker's data."""
     return tuple(
         Place(
-            as_text(frame["file"]), as_line(frame["line"]), as_text(frame["function"] or "") or None, *_columns(frame)
+            as_text(frame["file"]),
+            as_line(frame["line"]),
+            function_name(as_text(frame["function"] or "")) or None,
+            *_columns(frame),
         )
         for frame in as_list(data, FAULT_FRAMES)
     )

@@ -99,7 +99,7 @@ def test_a_place_that_is_likely_is_probable() -> None:
     [
         ("DecoderBlock.forward", "in DecoderBlock.forward()"),
         ("make.<locals>.inner", "in inner()"),
-        ("Block.forward.<locals>.<lambda>", ""),
+        ("Block.forward.<locals>.<lambda>", "in Block.forward()"),
         ("<module>", ""),
         (None, ""),
     ],

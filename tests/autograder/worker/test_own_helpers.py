@@ -6,7 +6,7 @@ import pytest
 
 from autograder.protocol import SURVEY_HELPERS
 from autograder.report.states import reference_parts
-from autograder.results import ExerciseResult
+from autograder.results import CheckResult, ExerciseResult, Finding
 from autograder.worker.sources import own_helpers
 
 PARTS = {"ex05_one.py": ["attend"]}
@@ -60,3 +60,9 @@ def test_the_report_does_not_promise_that_a_helper_costs_nothing() -> None:
         "They do not replace a of ex04_zero.py and b of ex05_one.py, which your code also uses."
     )
     assert "cost nothing" in reference_parts(replace(helped, status="pass"))
+
+
+def test_the_report_says_only_that_a_part_fails_if_no_check_ran_with_its_reference() -> None:
+    unread = CheckResult("a", "A", "error", 0, 1, Finding("structure", "unread", "Python cannot read it."))
+    result = ExerciseResult("ex06_two", "two", "error", 0, 1, (unread,), "stand-in", ("ex05_one",))
+    assert reference_parts(result) == "Your exercise 05 does not pass either."
