@@ -309,7 +309,7 @@ class WrongZeros(Fact):
 
     def wording(self) -> Wording:
         says = f"wrong only where 0 is expected, at {self.count} of {self.size} such places"
-        return Wording(says, (), "What should be 0 there: is it blocked, padded or dropped?", _WRONG)
+        return Wording(says, (), "Why is 0 expected there?", _WRONG)
 
 
 Order = NDArray[np.intp]

@@ -152,7 +152,7 @@ def gap_of(rows: Sequence[Row]) -> tuple[str, list[str]]:
         return "", []
     ratios = [float(yours / expected) for expected, yours in numbers if expected]
     if len(ratios) == len(pairs) > 1 and max(ratios) - min(ratios) <= _LIKE_RATIOS * abs(max(ratios, key=abs)):
-        return "ratio", [f"{ratio:.3g}" for ratio in ratios]
+        return "ratio", [f"{ratio or 0:.3g}" for ratio in ratios]
     decimals = max(map(_decimals, numbers))
     form = f"+.{decimals}f" if decimals <= _MOST_DECIMALS else "+.3g"
     return "diff", [format(yours - expected, form) for expected, yours in numbers]

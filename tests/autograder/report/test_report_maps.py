@@ -153,6 +153,7 @@ def test_single_elements_have_a_ratio_where_all_have_the_same_and_else_a_differe
     assert gap_of((("0", "2.0", "4.0"), ("1", "-1.5", "-3.0"))) == ("ratio", ["2", "2"])
     assert gap_of((("0", "0.000", "0.072"), ("1", "0.500", "0.450"))) == ("diff", ["+0.072", "-0.050"])
     assert gap_of((("0", "1e-7", "2.5"),)) == ("diff", ["+2.500"])
+    assert gap_of((("0", "-1.5", "0.0"), ("1", "2.0", "0.0"))) == ("ratio", ["0", "0"])
 
 
 @pytest.mark.parametrize("pair", [("True", "False"), ("3", "7"), ("nan", "1.0"), ("1.0", "inf"), ("a", "b")])
