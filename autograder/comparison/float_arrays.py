@@ -414,8 +414,9 @@ def _compare_forms(yours: Value, nominal: Array, exact: Value, judge: Same | Lik
         return Difference(ShapeDiffers(yours.shape, nominal.shape), name, mine, theirs, dtypes)
     if not is_on_device:
         return Difference(DeviceDiffers(yours.device), name)
-    tolerance = judge.tolerance or TOLERANCES.get(nominal.dtype, 0.0)
-    is_right = not wrong(mine, theirs, max(tolerance, TOLERANCES["float32"])).any()
+    # The numbers of a judge Like are compared here alone: its own tolerance is that of two ways.
+    tolerances = (TOLERANCES.get(dtype, 0.0) for dtype in (*dtypes, "float32"))
+    is_right = not wrong(mine, theirs, max(judge.tolerance or 0.0, *tolerances)).any()
     return Difference(DtypeDiffers(*dtypes, is_right), name, mine, theirs, dtypes)
 
 

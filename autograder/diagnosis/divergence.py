@@ -92,6 +92,7 @@ class Matching:
         self.calls, self.own_of_call, self.check_steps = _calls(reference)
         self.left_out = _left_out(reference)
         self.states: list[StepState] = []
+        self.tolerances: list[float] = []
         self.matched: list[int | None] = []
         self.constant: list[bool] = []
         self.misshapen: list[bool] = []
@@ -109,7 +110,9 @@ class Matching:
         """Find a step of the reference for one of the student's, made after so many steps of the check."""
         candidates, prints, shapes = self._candidates(done, is_check_step(step))
         own, shape = self.trace.print_of(step), _squeezed(step.shape)
-        tolerance = TOLERANCES.get(step.dtype, TOLERANCE)
+        # What is computed in float32 of a half is as coarse as the half: the reference computes all in float64.
+        tolerance = max([TOLERANCES.get(step.dtype, TOLERANCE), *(self.tolerances[before] for before in step.inputs)])
+        self.tolerances.append(tolerance)
         alike = same_values(own, prints, tolerance)
         ordered = alike.copy()
         if alike.any():
@@ -170,7 +173,7 @@ class Matching:
         """Whether a step holds what a step of the reference holds."""
         step, other = self.trace.steps[mine], self.reference.steps[theirs]
         own, prints = self.trace.print_of(step), self.reference.print_of(other)[None]
-        tolerance = TOLERANCES.get(step.dtype, TOLERANCE)
+        tolerance = self.tolerances[mine]
         same = same_values(own, prints, tolerance) & same_order(own, prints, tolerance)
         return bool(same[0]) and step.shape == other.shape
 

@@ -43,6 +43,7 @@ FAULTS = [
     ("6", "own_attention", "mixed.reshape(query.shape)", "mixed.mT.reshape(query.shape)", "mixed.mT"),
     ("6", "projections_by_head", "output.permute(0, 2, 1, 3).flatten", "output.flatten", "output.flatten"),
     ("6", "projections_by_head", "nn.Dropout(dropout)", "nn.Dropout(1 - dropout)", "nn.Dropout("),  # handed on
+    ("16", "reciprocal", "(self.weight * normal).to(x.dtype)", "self.weight * normal", "return self.weight * normal"),
 ]
 
 
@@ -73,6 +74,9 @@ def scaled_dot_product_attention(query, key, value, mask=None, dropout=None):
 OWN = {
     "helpers": SOLUTION[: SOLUTION.index("def scaled_dot_product_attention")] + HELPERS,
     "numbers": SOLUTION.replace(SCALED, f"{BY_STEPS}    share = depth**-0.5\n    scores = raw * share\n"),
+    "reciprocal": (COURSE.solutions_dir / "ex16_rms_norm.py")
+    .read_text("utf-8")
+    .replace("wide / torch.sqrt(mean_square + self.eps)", "wide * torch.rsqrt(mean_square + self.eps)"),
     "sizes": SOLUTION.replace(SCALED, f"{BY_STEPS}    scores = raw / depth**0.5\n"),
 }
 """Programs that are right, to be made wrong."""
@@ -81,7 +85,7 @@ OWN = {
 @pytest.fixture(scope="module")
 def graded() -> Iterator[Callable[[Exercise, str], ExerciseResult]]:
     """Return a function that grades one exercise of a program, the others being the solutions."""
-    suite = load_suite(COURSE, [resolve_exercise(COURSE, number) for number in ("2", "5", "6")])
+    suite = load_suite(COURSE, [resolve_exercise(COURSE, number) for number in ("2", "5", "6", "16")])
     with (
         Runner(suite, seed=COURSE.seed, shared=True) as runner,
         Grader(suite, seed=COURSE.seed, evidence=True) as grader,

@@ -105,6 +105,13 @@ def test_another_dtype_is_wrong_and_the_message_says_that_the_values_are_right(d
     assert "its values differ too" in sentence(array([[9, 2, 3], [4, 5, 6]], dtype), RIGHT)
 
 
+def test_what_two_ways_may_differ_by_does_not_judge_numbers_of_another_dtype() -> None:
+    rounded = array(np.linspace(1.0, 2.0, 6), BFLOAT16)
+    found = difference(array(np.linspace(1.0, 2.0, 6)), rounded, Like(tolerance=1e-4))
+    assert found is not None
+    assert found.fact == DtypeDiffers("float32", BFLOAT16, right=True)
+
+
 def test_another_device_is_wrong_and_another_number_of_it_is_not() -> None:
     found = difference(array([1.0], device="cpu"), array([1.0], device="cuda:0"))
     assert found is not None
