@@ -134,13 +134,13 @@ class NothingInfinite(Fact):
 
 
 class Unwritten(Fact):
-    """The numbers look like memory that nothing was written to."""
+    """The numbers look like memory that nothing was written to, or like bytes of something else."""
 
     id = "unwritten"
 
     def wording(self) -> Wording:
-        asks = "torch.empty does not clear its memory: do you fill every place of it?"
-        return Wording("looks like memory that nothing was written to", (), asks, "odd numbers")
+        asks = "Are all places of torch.empty filled? Are bytes read from the right place, as the right dtype?"
+        return Wording("holds huge and tiny numbers, as bytes do that hold something else", (), asks, "odd numbers")
 
 
 class AllZero(Fact):

@@ -918,7 +918,7 @@ def nothing_but_ones(trial: TrialNumbers) -> Pair:
     return right * 0 + 1, right
 
 
-@wrong("unwritten", "memory that nothing was written to")
+@wrong("unwritten", "huge and tiny numbers")
 def memory_as_it_was(trial: TrialNumbers) -> Pair:
     right = trial.normal("B T D")
     return np.where(trial.random.random(right.shape) < 0.5, 3e34, 1e-39), right
