@@ -1,5 +1,6 @@
 """The course, its exercises and their limits, as frozen types."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
@@ -10,6 +11,7 @@ from typing import Literal
 
 from autograder.protocol import Usual
 
+from .storage import read_text
 from .toml import nearest, unknown
 
 Words = Mapping[str, tuple[str, ...]]
@@ -345,16 +347,17 @@ class UsageError(Exception):
 def resolve_exercise(course: Course, word: str) -> Exercise:
     """Return the exercise that a word names: `5`, `05`, `ex05`, `attention`, `ex05_attention`, a prefix, or `also`.
 
-    Raises `UsageError` if the word fits no exercise, or several.
+    If it is none of these, words of the title are enough. Raises `UsageError` if they fit no exercise, or several.
     """
-    typed = word.strip().lower().replace("-", "_")
+    typed = "_".join(word.lower().replace("-", " ").replace("_", " ").split())
     exact = [exercise for exercise in course.exercises if typed in _names(exercise) or typed in exercise.also]
     by_prefix = [
         exercise
         for exercise in course.exercises
         if typed and any(name.startswith(typed) for name in (*_words(exercise), *exercise.also))
     ]
-    matches = exact or by_prefix
+    by_title = [exercise for exercise in course.exercises if _is_in_title(exercise, typed)]
+    matches = exact or by_prefix or by_title
     if len(matches) == 1:
         return matches[0]
     if matches:
@@ -391,6 +394,8 @@ def _unknown_exercise(course: Course, word: str, typed: str) -> str:
     if is_number(typed) and is_whole:
         count = f"There are {len(numbers)} exercises: {numbers[0]} to {numbers[-1]}."
         return unknown("exercise", word, more=f"{count} {_LIST}")
+    if used := [one for one in course.exercises if _is_text(typed) and _is_in_lesson(course, one, typed)]:
+        return unknown("exercise", word, more=f"You find this word in {numbers_of(used)}. {_LIST}")
     near = _nearest(course, typed)
     return unknown("exercise", word, [near.id if near else None], more=_LIST)
 
@@ -406,6 +411,26 @@ def _words(exercise: Exercise) -> tuple[str, str]:
     return exercise.id, exercise.id.split("_", 1)[1]
 
 
+def _is_text(typed: str) -> bool:
+    return typed != "" and not is_number(typed)
+
+
+def _is_in_title(exercise: Exercise, typed: str) -> bool:
+    """Say whether an exercise's title or id has all words that somebody typed, or words that begin with them."""
+    own = re.findall(r"[^\W_]+", f"{exercise.id} {exercise.title}".lower())
+    return _is_text(typed) and all(any(one.startswith(word) for one in own) for word in typed.split("_"))
+
+
+def _is_in_lesson(course: Course, exercise: Exercise, typed: str) -> bool:
+    """Say whether the comments of an exercise's file have the words that somebody typed."""
+    try:
+        lines = read_text(course.exercises_dir / exercise.file, below=course.root).lower().splitlines()
+    except (OSError, ValueError):
+        return False
+    lesson = " ".join(line.lstrip("# ") for line in lines if line.startswith("#"))
+    return re.search(rf"\b{re.escape(typed).replace('_', '[ _-]')}\b", lesson) is not None
+
+
 def _names(exercise: Exercise) -> set[str]:
     digits = {exercise.number, str(int(exercise.number))}
     return {*_words(exercise), *digits, *(f"ex{number}" for number in digits)}
@@ -416,7 +441,7 @@ def _nearest(course: Course, typed: str) -> Exercise | None:
     if is_number(typed):
         number = int(typed.removeprefix("ex"))
         return min(course.exercises, key=lambda exercise: abs(int(exercise.number) - number), default=None)
-    words = {word: exercise for exercise in course.exercises for word in _words(exercise)}
+    words = {word: exercise for exercise in course.exercises for word in (*_words(exercise), *exercise.also)}
     near = nearest(typed, words)
     return words[near] if near else None
 

@@ -106,11 +106,12 @@ def run(options: argparse.Namespace) -> int:
         _show_next(screen, course)
         return PASS
     kit = read_kit(KIT)
-    described = _described(kit)
+    with ending.temporary(lambda: Path(tempfile.mkdtemp(prefix="course-start-"))) as copy:
+        described = _described(kit, copy)
+        _chosen(described, options)
     folder = options.folder or _default_folder(described)
     if options.diff:
         return _show_diff(folder)
-    _chosen(described, options)
     require_folder(folder, kit, described)
     is_new = not (folder / MANIFEST).is_file()
     try:
@@ -137,11 +138,13 @@ def read_kit(file: Path) -> dict[str, bytes]:
         return {entry.name: stream.read() for entry in tar if (stream := tar.extractfile(entry)) is not None}
 
 
-def _described(kit: Mapping[str, bytes]) -> Course:
-    """Return the course of a kit, before it is laid out."""
-    with ending.temporary(lambda: Path(tempfile.mkdtemp(prefix="course-start-"))) as folder:
-        (folder / COURSE_FILE).write_bytes(kit[COURSE_FILE])
-        return read_course(folder)
+def _described(kit: Mapping[str, bytes], folder: Path) -> Course:
+    """Return the course of a kit, before it is laid out: a folder gets what describes it, its lessons included."""
+    (folder / "exercises").mkdir()
+    for name, data in kit.items():
+        if name == COURSE_FILE or name.startswith("exercises/ex"):
+            (folder / name).write_bytes(data)
+    return read_course(folder)
 
 
 def _default_folder(course: Course) -> Path:

@@ -35,6 +35,35 @@ def test_an_exercise_is_found_by_what_learners_call_it(word: str) -> None:
     assert resolve_exercise(course, word).id == "ex17_rotary"
 
 
+@pytest.mark.parametrize("word", ["head attention", "Multi-head attention", "multi heads", "attentions-multi", "head"])
+def test_words_of_its_title_find_an_exercise(word: str) -> None:
+    multi_head = replace(course_of("ex06_multi_head").exercises[0], title="multi heads of attentions")
+    course = replace(course_of("ex01_embeddings"), exercises=(*course_of("ex01_embeddings").exercises, multi_head))
+    assert resolve_exercise(course, word).id == "ex06_multi_head"
+
+
+def test_words_of_several_titles_list_what_they_could_be() -> None:
+    with pytest.raises(UsageError, match="'norm' could be ex03_layer_norm, ex16_rms_norm; write more of the name"):
+        resolve_exercise(course_of("ex03_layer_norm", "ex16_rms_norm"), "norm")
+
+
+def test_a_word_of_lessons_names_their_exercises(course: Course, tmp_path: Path) -> None:
+    course = replace(course, root=tmp_path)
+    course.exercises_dir.mkdir()
+    (course.exercises_dir / "ex01_embeddings.py").write_text("# a beam\n# search of beams\n", "utf-8")
+    (course.exercises_dir / "ex06_multi_head.py").write_text("# %%\n# Beam-search\nshade = 1\n", "utf-8")
+    both = "exercises 01 and 06"
+    for word, found in (("beam", both), ("BEAM_search", both), ("beams", "exercise 01")):
+        with pytest.raises(UsageError) as caught:
+            resolve_exercise(course, word)
+        more = f"You find this word in {found}. `course list` shows all exercises."
+        assert str(caught.value) == f"There is no exercise `{word}`. {more}"
+    for word in ("shade", "bea", "_", "", "%"):
+        with pytest.raises(UsageError) as caught:
+            resolve_exercise(course, word)
+        assert "You find" not in str(caught.value)
+
+
 def test_an_unknown_exercise_names_the_nearest_and_the_command_that_lists_all(course: Course) -> None:
     with pytest.raises(UsageError) as caught:
         resolve_exercise(course, "atention")

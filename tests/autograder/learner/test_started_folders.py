@@ -303,6 +303,7 @@ def test_a_folder_that_cannot_be_one_is_refused_with_the_next_command(
         (["--part", "tow"], "There is no part `tow`. Did you mean `course start --part two`?"),
         (["--part", "nine"], "This course has the parts one, two."),
         (["--exercise", "9"], "There is no exercise"),
+        (["--exercise", "multiplied"], "You find this word in exercise 02."),
     ],
 )
 def test_an_unknown_part_or_exercise_is_refused_before_anything_is_written(
@@ -331,7 +332,7 @@ def test_a_part_is_where_lists_and_progress_begin(place: Path, capsys: Any, monk
 
 
 def test_an_exercise_is_the_current_one(place: Path, capsys: Any) -> None:
-    assert run_command(["start", "--exercise", "matrix"]) == PASS
+    assert run_command(["start", "--exercise", "power"]) == PASS
     assert "You are at 02 matrix power." in words(capsys)
     assert read_progress(read_course(place / "two-little-functions")).here == tiny.SECOND
 
