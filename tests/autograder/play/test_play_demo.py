@@ -108,6 +108,48 @@ def test_the_weights_are_small_and_fit_the_solutions(demo: Any) -> None:
             assert {name: parameter.shape for name, parameter in parameters.items()} == expected
 
 
+@pytest.mark.long
+def test_the_weights_are_of_the_words_and_sizes_that_are_trained_now(demo: Any) -> None:
+    """If this fails, `python -m play.demo` makes the weights anew."""
+    by_id = {activity.id: activity for activity in COURSE.play}
+    sizes, options = ({one.name: one.default for one in by_id[name].choices} for name in ("translate", "chat"))
+    model_file, chat = (importlib.import_module(f"play.{name}") for name in ("model_file", "chat"))
+    _, about = model_file.from_bytes(demo.TRANSFORMER.read_bytes())
+    assert about["sizes"] == {name: value for name, value in sizes.items() if name != "asked"}
+    with standing_on(SOLUTIONS, {}) as stage:
+        pairs = demo.corpus(stage.seed, sizes["sentences"], sizes["asked"]).training
+        for side, name in enumerate(("english", "hindi")):
+            words = sorted({word for pair in pairs for word in pair[side]})
+            assert about[name] == [*stage.own("ex12_batching").build_vocab([[word] for word in words])]
+        vocab, merges = chat.learn_tokenizer(stage, demo.read_tales(600_000).training, options["entries"])
+    _, about = model_file.from_bytes(demo.LLAMA.read_bytes())
+    assert about["vocab"] == [list(vocab[id_]) for id_ in sorted(vocab)]
+    assert about["merges"] == [[list(first), list(second)] for first, second in merges]
+    assert about["arguments"] == chat._arguments(options, len(vocab))
+
+
+@pytest.mark.slow
+def test_the_code_that_writes_the_weights_finds_them_as_they_are(demo: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    model_file = importlib.import_module("play.model_file")
+    read = [model_file.from_bytes(file.read_bytes()) for file in (demo.TRANSFORMER, demo.LLAMA)]
+    with standing_on(SOLUTIONS, {}) as stage:
+        stage.seed = 1
+        own = (demo.Speaker(stage, ()), demo.Teller(stage, ()))
+        kept = [{**about, "model": its.model.state_dict()} for its, (_, about) in zip(own, read, strict=True)]
+        special = len(demo.Translator(stage, [], [], own[0].sizes).english)
+        words = {name: kept[0][name][special:] for name in ("english", "hindi")}
+        again = [demo._transformer(stage, {**kept[0], **words, "options": own[0].sizes}), demo._llama(stage, kept[1])]
+    for (parameters, about), data in zip(read, again, strict=True):
+        found, found_about = model_file.from_bytes(data)
+        assert {**found_about, "bits": None} == {**about, "bits": None}
+        assert all(torch.allclose(found[name], parameters[name]) for name in parameters)
+    figures = capsys.readouterr().out
+    assert "492 and 487 of 500 sentences are right\n0.265 bits per character" in figures
+    page = (tiny.REPOSITORY / "docs" / "play.md").read_text("utf-8")
+    assert "| `translate --steps 3200` | 0.44 MB | 492 | 487 |" in page
+    assert "| `chat` | 0.85 MB | | | 0.265 |" in page
+
+
 def test_rows_in_8_bits_are_near_the_numbers(demo: Any) -> None:
     matrix = torch.linspace(-3, 5, 12).view(3, 4) * torch.tensor([[0.0], [1.0], [100.0]])
     vector = torch.linspace(-1, 1, 5)
