@@ -39,7 +39,7 @@ PARTS = {
 }
 """What is downloaded, how much (on Linux, with the CPU build of torch), and why."""
 
-OFFLINE = "no package index answers. Connect to the network, or set HTTPS_PROXY"
+OFFLINE = "no package index answers. Connect to the network, or {address}"
 CAUSES = (
     (r"No space left|not enough space|Errno 28", "the disk is full: torch takes 1 GB. Free some space"),
     (r"(?i)proxy|tunnel", "the proxy refuses pip. Ask for its address, and set HTTPS_PROXY=http://HOST:PORT"),
@@ -150,7 +150,14 @@ def install(*options: str) -> str:
     text = "".join(seen)
     print(text[-1000:], file=sys.stderr)
     cause = next((cause for pattern, cause in CAUSES if re.search(pattern, text)), "pip failed, as it says above")
-    return cause.format(other=_other_machine())
+    return cause.format(other=_other_machine(), address=_address())
+
+
+def _address() -> str:
+    """Return what to do about the address that pip asks: the variables that set one may be wrong."""
+    names = ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy", "PIP_PROXY", "PIP_INDEX_URL")
+    given = [name for name in names if os.environ.get(name)]
+    return f"correct {' and '.join(given)}" if given else "set HTTPS_PROXY"
 
 
 def _other_machine() -> str:

@@ -6,7 +6,7 @@ A course that you have not used before asks for this once.
 import argparse
 from pathlib import Path
 
-from autograder.course import VARIABLE, distrust, find_course, read_course, trust_folder
+from autograder.course import distrust, find_course, read_course, trust_folder, trust_line
 from autograder.ending import ENVIRONMENT, PASS
 
 from .program import CommandParser
@@ -27,7 +27,7 @@ def run(options: argparse.Namespace) -> int:
         return PASS
     file = trust_folder(root)
     if file is None:
-        warn(f"the list of trusted folders cannot be written; set {VARIABLE}={root} instead")
+        warn(f"the list of trusted folders cannot be written; instead, run: {trust_line(root)}")
         return ENVIRONMENT
     say(f"Trusted: {root}, until `course trust --undo`. The list is in {file}")
     return PASS

@@ -58,7 +58,6 @@ if TYPE_CHECKING:
     from .reader import EXTRAS, ID, LICENSE, find_course, problem_of_hints, read_course, versions_of, with_sizes
     from .storage import (
         FOLDER,
-        VARIABLE,
         Untrusted,
         ask,
         distrust,
@@ -79,6 +78,7 @@ if TYPE_CHECKING:
         state_folder,
         trust_folder,
         trust_here,
+        trust_line,
         try_lock,
         write_atomically,
         write_over,

@@ -334,6 +334,12 @@ def trust_folder(root: Path) -> Path | None:
     return _write_list({**_read_list(), str(root): _owner(root)})
 
 
+def trust_line(root: Path) -> str:
+    """Return the line for a shell that trusts a folder without the list."""
+    folder = _quoted(root.resolve())
+    return f"export {VARIABLE}={folder}" if os.name == "posix" else f"$env:{VARIABLE} = {folder}"
+
+
 def distrust(root: Path) -> bool:
     """Remove a folder from the list; return whether it was on it. Raises OSError."""
     folders = _read_list()

@@ -49,6 +49,7 @@ from autograder.course import (
     resolve_exercise,
     state_folder,
     trust_folder,
+    trust_line,
     unknown,
     write_atomically,
 )
@@ -181,7 +182,9 @@ def _clone(folder: Path | None) -> Path:
 
 def require_folder(folder: Path, kit: Mapping[str, bytes], course: Course) -> None:
     """Raise `UsageError` with the next command if a kit cannot be laid out in a folder."""
-    elsewhere = f"choose a new folder: course start ~/{_name(course)}"
+    home = os.environ.get("HOME") or os.environ.get("USERPROFILE", "")
+    own = "~" if os.access(home, os.W_OK) else tempfile.gettempdir()
+    elsewhere = f"choose a new folder: course start {own}/{_name(course)}"
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"{folder} is a file, expected a folder; {elsewhere}")
     known = base_of(folder)
@@ -386,6 +389,9 @@ def _show_new(screen: Screen, course: Course, folder: Path, changes: Changes) ->
     screen.text(f"Write in {own}/ or {own}/{NOTEBOOKS}/. Leave the other files as they are.", indent=0)
     if changes.is_trusted:
         screen.text("You trust this folder: `course` runs the programs in it without a question.", indent=0)
+    else:
+        screen.text("The list of trusted folders cannot be written. Before you go on, run:", indent=0)
+        screen.line(f"  {trust_line(folder)}")
     _show_edited(screen, changes)
 
 

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import tempfile
 import tomllib
 from itertools import count
 from pathlib import Path
@@ -14,7 +15,7 @@ from autograder import __version__
 from autograder.answer_key import file_digest
 from autograder.authoring.release import archive, for_wheel, texts_of
 from autograder.cli.program import run_command
-from autograder.course import KEY_FOLDER, MANIFEST, STUBS, is_trusted, read_course
+from autograder.course import KEY_FOLDER, MANIFEST, STUBS, is_trusted, read_course, trust_line
 from autograder.ending import ENVIRONMENT, PASS, USAGE
 from autograder.learner import command_start
 from autograder.learner.command_start import EARLIER, NEWER, lay_out, read_kit
@@ -118,6 +119,24 @@ def test_a_started_folder_has_all_files_and_is_trusted(kit: Kit, place: Path, ca
     assert run_command(["start"]) == PASS
     assert f"Two little functions in two-little-functions is up to date ({__version__})." in words(capsys)
     assert files_of(folder) == kit
+
+
+def test_a_home_that_cannot_be_written_is_no_reason_to_stop(
+    place: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (place.parent / "config").write_text("no folder", "utf-8")
+    monkeypatch.setenv("HOME", str(place.parent / "missing"))
+    folder = place / "two-little-functions"
+    assert run_command(["start", "config/inside"]) == PASS
+    line = trust_line(place / "config" / "inside")
+    assert f"The list of trusted folders cannot be written. Before you go on, run: {line} Next" in words(capsys)
+    (place / "file").touch()
+    assert run_command(["start", "file/inside"]) == USAGE
+    assert f"choose a new folder: course start {tempfile.gettempdir()}/{folder.name}" in words(capsys)
+    assert run_command(["trust", "config/inside"]) == ENVIRONMENT
+    assert f"the list of trusted folders cannot be written; instead, run: {line}" in words(capsys)
+    monkeypatch.setenv("COURSE_TRUST", line.split("=")[1])
+    assert is_trusted(place / "config" / "inside")
 
 
 def test_a_folder_with_a_repository_and_an_environment_is_as_good_as_empty(place: Path, capsys: Any) -> None:

@@ -142,9 +142,21 @@ def test_there_is_a_line_for_each_package(
 
 @pytest.mark.worker
 @pytest.mark.parametrize(("text", "expected"), FAILURES.items(), ids=list(FAILURES.values()))
-def test_a_failure_of_pip_is_a_sentence(install: ModuleType, pip_prints: object, text: str, expected: str) -> None:
+def test_a_failure_of_pip_is_a_sentence(
+    install: ModuleType, pip_prints: object, monkeypatch: pytest.MonkeyPatch, text: str, expected: str
+) -> None:
+    monkeypatch.setattr(install, "_address", lambda: "set HTTPS_PROXY")
     pip_prints(text, 1)  # type: ignore[operator]
     assert expected in install.install("x")
+
+
+def test_an_address_that_somebody_set_is_named(install: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy", "PIP_PROXY", "PIP_INDEX_URL"):
+        monkeypatch.delenv(name, raising=False)
+    assert install.OFFLINE.format(address=install._address()).endswith("or set HTTPS_PROXY")
+    for name in ("HTTPS_PROXY", "PIP_INDEX_URL"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    assert install.OFFLINE.format(address=install._address()).endswith("or correct HTTPS_PROXY and PIP_INDEX_URL")
 
 
 def test_the_page_has_a_row_for_each_sentence(install: ModuleType) -> None:
