@@ -87,11 +87,11 @@ def test_queries_refused(impl, given):
 
 @check("the mask is made on the given device", points=1, of=MASK, trials=1)
 def test_mask_device(impl, given):
-    S = given.size("S")
+    S, M = given.sizes("S M")
     with given.another_device() as device:
         scores = given.normal(S, S).to(device)
         sizes = {"query_len": S, "key_len": S, "device": device}
-        options = ({}, {"window": S + 1}, {"window": S + 1, "sinks": 1})
+        options = ({}, {"window": M}, {"window": M, "sinks": 2})
         masks = [impl.sliding_window_mask(**sizes, **more) for more in options]
         return {"scores under the masks": [scores.masked_fill(~mask, 0.0) for mask in masks]}
 
