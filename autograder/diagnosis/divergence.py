@@ -739,7 +739,8 @@ class DivergenceSearch:
             return None
         places = {self.places[index] for index, _ in found}
         lines = {(place.file, place.line) for place in places if place is not None}
-        place = self.places[at]
+        last = self._last_on_line(at) if state is StepState.UNKNOWN else at
+        place = self.places[last]
         assert place is not None
         is_unique = len(lines) == 1 and not self._unjudged(at, place)
         number = self.trace.steps[at].number
@@ -749,7 +750,7 @@ class DivergenceSearch:
         return Divergence(
             place,
             state,
-            self.matching.factor(at) if stack[0].file == place.file else None,  # else another part may scale earlier
+            self.matching.factor(last) if stack[0].file == place.file else None,  # else another part may scale earlier
             self._agreeing(at),
             is_unique,
             number=number,
@@ -757,6 +758,18 @@ class DivergenceSearch:
             owners=owners,
             configured=self.trace.steps[at].name == "dropout" and stack[0].file != place.file,
         )
+
+    def _last_on_line(self, at: int) -> int:
+        """Return the last step that a line makes of one of its own, if both are multiples of what is expected.
+
+        A sum may be the expected mean times a size and be right: the line divides it later.
+        """
+        last, line = at, self.places[at]
+        for index, step in enumerate(self.trace.steps[at + 1 :], at + 1):
+            if last in step.inputs and _line_of(self.places[index]) == _line_of(line) and not self.good(index):
+                last = index
+        is_multiple = last != at and self.matching.factor(at) is not None and self.matching.factor(last) is not None
+        return last if is_multiple else at
 
     def _unjudged(self, at: int, place: Place) -> bool:
         """Whether a step is made of values of other lines that nothing could be held against."""
