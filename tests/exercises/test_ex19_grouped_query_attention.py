@@ -171,6 +171,8 @@ def test_mask(impl, given):
         mask[..., 0] = True  # so that no row is blocked as a whole
         module(x, mask=mask)
         seen[name] = {"where weights are 0": zeros_of(module.attention_weights)}
+    module(x, mask=mask, token_positions=given.torch.arange(T, device=given.device))
+    seen["mask and token_positions"] = {"where weights are 0": zeros_of(module.attention_weights)}
     everything = given.torch.ones(T, T, dtype=given.torch.bool, device=given.device)
     seen["output under an open mask, compared with no mask"] = [
         output[..., :FEW] for output in (module(x, mask=everything), module(x))
@@ -204,6 +206,8 @@ def test_positions(impl, given):
     for name, places in {"(T,)": rows, "(B, T)": batches}.items():
         module(x, token_positions=places)
         seen[f"{LOGARITHM}, positions {name}"] = logarithms(module.attention_weights)
+    module(x, mask=given.torch.ones(T, T, dtype=given.torch.bool, device=given.device), token_positions=rows)
+    seen[f"{LOGARITHM}, positions and an open mask"] = logarithms(module.attention_weights)
     return seen
 
 

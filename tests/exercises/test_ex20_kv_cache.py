@@ -429,19 +429,23 @@ def test_what_ends(impl, given):
 
 
 SAME_SEED = "tokens of a seed, compared with the same seed again"
+SAME_SEED_AND_ALL = "tokens of a seed with all arguments, compared with the same seed again"
 
 
 @check(
     "temperature, top_k, top_p and the generator reach sample_next",
     points=2,
     of=GENERATE,
-    judge=Like(likeness=0.999, free=(SAME_SEED,)),
+    judge=Like(likeness=0.999, free=(SAME_SEED, SAME_SEED_AND_ALL)),
 )
 def test_sampled(impl, given):
     V, torch = given.size("V"), given.torch
 
-    def logits_with(shares, temperature=1.0):
-        places = given.normal(V).argsort()[: len(shares)]
+    def places_of(shares):
+        return given.normal(V).argsort()[: len(shares)]
+
+    def logits_with(shares, temperature=1.0, places=None):
+        places = places_of(shares) if places is None else places
         return given.normal(V, scale=0.0, shift=-300.0).scatter(0, places, given.tensor(shares).log() * temperature)
 
     def last(logits, rows=200, **options):
@@ -457,6 +461,32 @@ def test_sampled(impl, given):
         generator = torch.Generator(device=given.device).manual_seed(seed)
         return last(spread, temperature=1.0, generator=generator)
 
+    def with_all(places, seed, top_p, elsewhere):
+        """Return two new tokens in each of 200 rows, with all arguments. The likeliest token ends a row.
+
+        Two of the `SHARES` are left. If an argument is ignored, there are more or fewer at one of two `top_p`.
+        """
+        torch.manual_seed(elsewhere)
+        model, diary = language_model(given, logits=logits_with(SHARES, 2.0, places))
+        ends, *others = places.tolist()
+        padding = next(token for token in range(1, V) if token not in (ends, *others))
+        generator = torch.Generator(device=given.device).manual_seed(seed)
+        sampling = {"temperature": 2.0, "top_k": 3, "top_p": top_p, "generator": generator}
+        rest = {"eos_idx": ends, "pad_idx": padding, "use_cache": False}
+        prompt = given.tensor([[1, 1]], "int64").expand(200, 2)
+        ids = impl.generate_cached(model, prompt, max_new_tokens=2, **sampling, **rest)
+        return ids[:, 2:], diary.cached.count(True)
+
+    def kinds_with_all(top_p):
+        places, seed = places_of(SHARES), given.number(0, 999)
+        (first, cached), (again, _) = (with_all(places, seed, top_p, elsewhere) for elsewhere in (2, 3))
+        return {
+            "first token": counted(first[:, :1]) > 0,
+            "second token": counted(first[:, 1:]) > 0,
+            "calls of the model with a cache": cached,
+            SAME_SEED_AND_ALL: [first, again],
+        }
+
     spread = given.normal(V)
     hot = counted(last(logits_with((0.6, 0.2, 0.2), 2.0), 1000, temperature=2.0))
     return {
@@ -464,6 +494,7 @@ def test_sampled(impl, given):
         "which tokens are sampled, top_k = 2": counted(last(logits_with(SHARES), temperature=1.0, top_k=2)) > 0,
         "which tokens are sampled, top_p = 0.85": counted(last(logits_with(SHARES), temperature=1.0, top_p=0.85)) > 0,
         SAME_SEED: [seeded(1, elsewhere=2), seeded(1, elsewhere=3)],
+        **{f"all arguments, top_p = {top_p}": kinds_with_all(top_p) for top_p in (0.5, 0.75)},
     }
 
 
