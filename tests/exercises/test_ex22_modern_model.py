@@ -116,13 +116,14 @@ def test_block(impl, given):
 
 MASKED = "output with the first tokens masked, and without them at later positions"
 CONTINUED = "output of later tokens with a cache, and of the whole text"
+TOGETHER = "output of later tokens with a cache, an open mask and positions, and of the whole text at these positions"
 
 
 @check(
     "a block hands num_kv_heads, mask, positions, rope and cache to its attention",
     points=4,
     of=BLOCK,
-    judge=Like(tolerance=1e-3, free=(MASKED, CONTINUED)),
+    judge=Like(tolerance=1e-3, free=(MASKED, CONTINUED, TOGETHER)),
     requires_any=COMPUTED,
 )
 def test_handed_on(impl, given):
@@ -132,15 +133,19 @@ def test_handed_on(impl, given):
     mask = torch.ones(T, T, dtype=torch.bool, device=given.device)
     mask[:, :hidden] = False
     later = torch.arange(hidden, T, device=given.device)
-    cache = Kept(torch)
+    cache, other, places = Kept(torch), Kept(torch), torch.arange(3, T + 3, device=given.device)
     with torch.no_grad():
         block(x[:, :2], cache=cache)
         continued, whole = block(x[:, 2:], cache=cache), block(x)
         rest = block(x[:, hidden:], token_positions=later)
         moved = (rest - block(x[:, hidden:])).abs().amax(dim=-1) > 1e-3
+        block(x[:, :2], token_positions=places[:2], cache=other)
+        together = block(x[:, 2:], mask[2:] | True, token_positions=places[2:], cache=other)
+        placed = block(x, token_positions=places)
     return {
         MASKED: [block(x, mask)[:, hidden:], rest],
         CONTINUED: [continued, whole[:, 2:]],
+        TOGETHER: [together, placed[:, 2:]],
         "tokens that other positions change": moved[:, 1:].sum(),
         "tokens in all": moved[:, 1:].numel(),
     }
