@@ -3,6 +3,7 @@
 import json
 import math
 import re
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -33,6 +34,10 @@ class Wording:
     whole: bool = False
 
 
+_COMPLETE: set[type["Fact"]] = set()
+_COMPLETING = threading.Lock()
+
+
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 class Fact(ABC):
     """What was found out about a submission: each subclass is a frozen dataclass, without a decorator.
@@ -42,9 +47,12 @@ class Fact(ABC):
 
     def __new__(cls, *_: object, **__: object) -> Self:
         """Make the class a frozen dataclass before its first object: a check needs few of a hundred facts."""
-        for kind in reversed(cls.__mro__):
-            if issubclass(kind, Fact) and kind is not Fact and "__dataclass_fields__" not in vars(kind):
-                dataclass(frozen=True)(kind)
+        if cls not in _COMPLETE:
+            with _COMPLETING:
+                for kind in reversed(cls.__mro__):
+                    if issubclass(kind, Fact) and kind is not Fact and "__dataclass_fields__" not in vars(kind):
+                        dataclass(frozen=True)(kind)
+                _COMPLETE.add(cls)  # last: until then, another thread waits
         return super().__new__(cls)
 
     @property

@@ -2,12 +2,16 @@
 
 import copy
 import pickle
-from dataclasses import FrozenInstanceError, field, replace
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import FrozenInstanceError, dataclass, field, replace
+from threading import Event
+from typing import Any
 
 import pytest
 
 from autograder.comparison import ValuesDiffer
-from autograder.results import Fact, Wording
+from autograder.results import Fact, Wording, report
 
 
 class Wide(Fact):
@@ -35,6 +39,35 @@ def test_a_kind_of_fact_is_a_dataclass_from_its_first_object_on() -> None:
     assert repr(wider) == "Wider(width=3, trial=7, by=2)"
     assert (Wide(3), Wide(3, 5)) == (Wide(3, 1), Wide(3)), "a trial is no part of the fact"
     assert len({Wider(3), Wider(3, 9), Wider(4)}) == 2
+
+
+def test_threads_that_make_a_first_object_at_once_wait_for_its_class(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Narrow(Wide):
+        """A fact that no other test makes."""
+
+    begun, may_end = Event(), Event()
+
+    def slow(**options: Any) -> Callable[[type], type]:
+        def decorate(kind: type) -> type:
+            kind.__dataclass_fields__ = {}  # type: ignore[attr-defined]
+            begun.set()
+            assert may_end.wait(60)
+            del kind.__dataclass_fields__  # type: ignore[attr-defined]
+            return dataclass(**options)(kind)
+
+        return decorate
+
+    monkeypatch.setattr(report, "dataclass", slow)
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(Narrow, 3)
+        assert begun.wait(60)
+        second = pool.submit(Narrow, 3)
+        try:
+            with pytest.raises(TimeoutError):
+                second.result(timeout=0.2)
+        finally:
+            may_end.set()
+        assert first.result() == second.result()
 
 
 def test_a_fact_is_frozen_and_can_be_copied() -> None:
