@@ -43,8 +43,6 @@ def fill(module: nn.Module, state: Mapping[str, Tensor], within: str = "", prefi
     hook: Any = getattr(module, HOOK, None)
     if hook is None or not state or _is_part(module):
         _fill_by_name(module, state, within, prefix)
-        if not within and (refusals := _shared(module, state)):
-            raise StructureError(*refusals)
     elif any(map(_is_part, module.modules())):
         _fill_with_parts(module, state)
     else:
@@ -66,18 +64,22 @@ def _fill_by_name(module: nn.Module, state: Mapping[str, Tensor], within: str = 
             by_name = {key: value for key, value in by_name.items() if not key.startswith(f"{name}.")}
     every = module.named_parameters(remove_duplicate=False)
     own = {key: value for key, value in every if key.split(".")[0] not in hooked}
-    refusals = compare_parameters(
+    differing = compare_parameters(
         owner,
         {f"{prefix}{key}": tuple(value.shape) for key, value in own.items()},
         {f"{prefix}{key}": tuple(value.shape) for key, value in by_name.items()},
     )
-    if refusals:
-        raise StructureError(*refusals)
+    shared = {} if within else {refusal.name: refusal for refusal in _shared(module, state)}
+    if differing:
+        raise StructureError(*(shared.get(refusal.name, refusal) for refusal in differing))
     for key, value in by_name.items():  # in the order of the contract: so traces of all programs have the same steps
         own[key].copy_(value)
+    filled = {id(own[key]) for key in by_name}
     for key, value in own.items():
-        if key not in by_name and key.endswith("bias"):
+        if id(value) not in filled and key.endswith("bias"):
             value.zero_()
+    if shared:
+        raise StructureError(*shared.values())
 
 
 def _shared(module: nn.Module, state: Iterable[str]) -> list[Refusal]:

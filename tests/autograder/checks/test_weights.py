@@ -159,23 +159,24 @@ def test_a_parameter_under_two_names_of_the_contract_is_no_missing_one() -> None
             super().__init__()
             self.key = self.query = nn.Linear(1, 1, bias=False)
 
-    state = {"query.weight": torch.ones(1, 1), "key.weight": torch.zeros(1, 1)}
-    with torch.no_grad(), pytest.raises(StructureError) as caught:
-        fill(Tied(), state)
-    said = "Tied: key.weight is the same parameter as query.weight, expected one of its own"
-    assert str(caught.value) == said
+    for size in (1, 2):  # another shape is less than that it is the same one
+        state = {"query.weight": torch.ones(1, 1), "key.weight": torch.zeros(1, size)}
+        with torch.no_grad(), pytest.raises(StructureError) as caught:
+            fill(Tied(), state)
+        said = "Tied: key.weight is the same parameter as query.weight, expected one of its own"
+        assert str(caught.value) == said
 
 
 def test_parameters_that_are_tied_are_found_under_either_name() -> None:
     class Tied(nn.Module):
         def __init__(self) -> None:
             super().__init__()
-            self.extra = self.query = nn.Linear(1, 1, bias=False)
+            self.extra = self.query = nn.Linear(1, 1)
 
     part = Tied()
     with torch.no_grad():
-        fill(part, {"query.weight": torch.ones(1, 1)})
-    assert part.extra.weight.item() == 1
+        fill(part, {"query.weight": torch.ones(1, 1), "query.bias": torch.ones(1)})
+    assert (part.extra.weight.item(), part.extra.bias.item()) == (1, 1)
 
 
 FUSED = """
