@@ -826,25 +826,28 @@ class DivergenceSearch:
         }
 
     def _agreeing(self, at: int) -> tuple[int, ...]:
-        """Return the lines that lead to a step and hold nothing but what agrees."""
+        """Return the lines that lead to a step and hold nothing but what agrees, and something that tells."""
         before = self.graph.ancestors[at]
         here = self.places[at]
         lines: dict[int, bool] = {}
+        telling: set[int] = set()
         for index, place in enumerate(self.places):
             if place is None or here is None or place.file != here.file or place.line == here.line:
                 continue
             step = self.trace.steps[index]
-            agrees = (self.states[index] is StepState.AGREES and self._tells(index)) or step.name in BLANK
+            agrees = (self.states[index] is StepState.AGREES and step.dtype not in COMMON) or step.name in BLANK
             is_again = self.graph.is_again(index)
             if before >> index & 1 or not self.good(index) or is_again:
                 lines[place.line] = lines.get(place.line, True) and agrees and not is_again
-        return tuple(sorted(line for line, agrees in lines.items() if agrees))
+                if step.name in BLANK or self._tells(index):
+                    telling.add(place.line)
+        return tuple(sorted(line for line, agrees in lines.items() if agrees and line in telling))
 
     def _tells(self, at: int) -> bool:
         """Whether a step is unlikely to agree by chance: not one number many times, nor few whole numbers."""
         step = self.trace.steps[at]
         if step.dtype in PLAIN:
-            return step.dtype not in COMMON
+            return True
         return self.matching.is_distinctive(at) or (self.trace.print_of(step)[0] <= 4 and "float" in step.dtype)
 
 

@@ -185,7 +185,8 @@ def has_run(check: CheckResult) -> bool:
     finding = check.finding
     if finding is not None and (finding.kind, finding.id) == ("structure", "unread"):
         return False
-    return check.status not in ("missing", "grader_error") and not (finding is not None and finding.at_import)
+    at_import = finding is not None and finding.kind == "exception" and finding.place and not function_of(finding)
+    return check.status not in ("missing", "grader_error") and not at_import
 
 
 def have_run(exercise: ExerciseResult) -> bool:
