@@ -92,10 +92,6 @@ def write_course(course: Course, exercise: Exercise, source: str, root: Path) ->
         text = source if needed is exercise else (course.solutions_dir / needed.file).read_text("utf-8")
         lines = (line for line in text.split("\n") if line.strip() not in MARKERS)
         (root / "exercises" / needed.file).write_text("\n".join(lines), encoding="utf-8")
-    cache = course.root / ".course" / "cache"
-    cache.mkdir(parents=True, exist_ok=True)
-    (root / ".course").mkdir()
-    (root / ".course" / "cache").symlink_to(cache, target_is_directory=True)
     trust_here(root)
 
 
