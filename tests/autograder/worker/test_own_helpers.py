@@ -63,6 +63,6 @@ def test_the_report_does_not_promise_that_a_helper_costs_nothing() -> None:
 
 
 def test_the_report_says_only_that_a_part_fails_if_no_check_ran_with_its_reference() -> None:
-    unread = CheckResult("a", "A", "error", 0, 1, Finding("structure", "unread", "Python cannot read it."))
+    unread = CheckResult("a", "A", "error", 0, 1, finding=Finding("structure", "unread", "Unreadable."))
     result = ExerciseResult("ex06_two", "two", "error", 0, 1, (unread,), "stand-in", ("ex05_one",))
     assert reference_parts(result) == "Your exercise 05 does not pass either."
