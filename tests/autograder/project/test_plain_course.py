@@ -54,7 +54,7 @@ def test_an_exception_shows_the_values_of_its_line(root: Path, tmp_path: Path) -
     (tmp_path / f"{plain.SORT}.py").write_text(plain.solution(plain.SORT), "utf-8")
     finding = finding_of(checked(root, tmp_path, plain.SEARCH, wrong))
     assert finding["kind"] == "exception"
-    assert finding["evidence"]["name"] == "the values in that line's function"
+    assert finding["evidence"]["name"] == f"the values in {finding['place']['function']}()"
     assert ["middle", "", "6"] in finding["evidence"]["rows"]
 
 
