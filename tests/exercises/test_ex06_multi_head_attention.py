@@ -4,33 +4,45 @@ so that one fault fails few of them."""
 from autograder.checks import Dropout, Like, Raises, SameInputs, check, picture
 
 CLASS = "MultiHeadAttention"
-COMPUTED = ("head_columns", "dropout")  # one of them passes unless nothing is computed
+# One of them passes unless nothing is computed.
+COMPUTED = ("self_attention", "head_columns", "three_sequences", "dropout")
 FEW = 4  # features are enough if all features are computed in the same way
 SLOPES = tuple(f"gradient of the {name}, compared with small steps" for name in ("query", "key", "value"))
 OUTPUT_FREE = Like(
-    free=("output, compared with float32", "output under a mask, compared with float32", "output of the blocked query")
-)  # one fault can change all numbers, so these only need similar weights
-AS_ON_CPU = Like(tolerance=1e-4, free=("output", "slope along the parameters"))
+    free=(
+        "output, compared with float32",
+        "output under a mask, compared with float32",
+        "output of the blocked query",
+        "attention_weights",
+    )
+)  # one fault can change all numbers, so these need not resemble those of the solution
+AS_ON_CPU = Like(tolerance=1e-4, free=("output", "attention_weights", "slope along the parameters"))
 
 
-def multi_head(impl, given, D, H, *, dropout=0.0, dtype="float32", train=False, whole=False):
+def multi_head(impl, given, D, H, *, dropout=0.0, dtype="float32", train=False, heads="alike"):
     """Return the module with known weights, as the contract names them. Draw the inputs before it.
 
-    Only a `whole` module needs the bias of w_o. dropout=None uses the default rate.
+    If heads are "alike", every column of query, key and value has the same weights, so it does not matter which of them
+    a head gets, nor which projection. If they are "different", it does. Only "whole" ones have to have every weight.
+    dropout=None uses the default rate.
     """
     module = impl.MultiHeadAttention(D, H) if dropout is None else impl.MultiHeadAttention(D, H, dropout)
-    names = ("w_q.weight", "w_k.weight", "w_v.weight", "w_o.weight")
-    shapes = {**dict.fromkeys(names, (D, D)), "w_o.bias": (D,)}
-    parameters = dict(module.named_parameters())
-    if not whole and "w_o.weight" in parameters and "w_o.bias" not in parameters:
-        del shapes["w_o.bias"]
-    return given.load(module, shapes, dtype=dtype, train=train)
+    projections = ("w_q.weight", "w_k.weight", "w_v.weight")
+    if heads == "alike":
+        column = given.normal(1, D, scale=D**-0.5).repeat(D, 1)
+        state = dict.fromkeys(projections, column) | {"w_o.weight": given.normal(D, D), "w_o.bias": given.normal(D)}
+        return given.fill(module, state, dtype=dtype, train=train, strict=False)
+    shapes = dict.fromkeys((*projections, "w_o.weight"), (D, D)) | {"w_o.bias": (D,)}
+    return given.load(module, shapes, dtype=dtype, train=train, strict=heads == "whole")
 
 
 def sequences(given, lengths=None, dtype="float32"):
-    """Return query (B, T, D), key and value (B, S, D) as separate sequences; T is S if no lengths are given."""
+    """Return query (B, T, D), key and value (B, S, D): separate sequences of the lengths T and S, or copies of one."""
     B, S, D = given.sizes("B S D")
-    T, S = lengths or (S, S)
+    if lengths is None:
+        x = given.normal(B, S, D, dtype=dtype)
+        return [x, x.clone(), x.clone()]
+    T, S = lengths
     return [given.normal(B, length, D, dtype=dtype) for length in (T, S, S)]
 
 
@@ -38,7 +50,7 @@ def sequences(given, lengths=None, dtype="float32"):
 def test_self_attention(impl, given):
     B, T, D, H = given.sizes("B T D H")
     x = given.normal(B, T, D)
-    return multi_head(impl, given, D, H, whole=True)(x, x, x)
+    return multi_head(impl, given, D, H, heads="whole")(x, x, x)
 
 
 LOGARITHM = "logarithm of attention_weights, up to shift and scale"
@@ -48,7 +60,7 @@ LOGARITHM = "logarithm of attention_weights, up to shift and scale"
 def test_head_columns(impl, given):
     B, T, D, H = given.sizes("B T D H")
     x = given.normal(B, T, D)
-    module = multi_head(impl, given, D, H)
+    module = multi_head(impl, given, D, H, heads="different")
     module(x, x, x)
     weights = module.attention_weights
     if not isinstance(weights, given.torch.Tensor):
@@ -85,7 +97,19 @@ def test_three_sequences(impl, given):
     return {**seen, **{name: [tensor[..., :FEW] for tensor in both] for name, both in ways.items()}}
 
 
-@check("a mask of any shape applies to every head", points=4, of=CLASS, judge=Like(tolerance=1e-4, exact_zeros=True))
+MASKED = (
+    "output, compared with other values at blocked keys",
+    "output under an open mask, compared with no mask",
+)
+
+
+@check(
+    "a mask of any shape applies to every head",
+    points=4,
+    of=CLASS,
+    judge=Like(tolerance=1e-4, exact_zeros=True, free=MASKED),
+    requires_any=COMPUTED,
+)
 def test_mask(impl, given):
     B, S, D, H = given.sizes("B S D H")
     query, key, value = sequences(given)
@@ -104,25 +128,27 @@ def test_mask(impl, given):
     twice(*(tensor.double() for tensor in (query, key, value)), masks["mask (T, S)"])
     if isinstance(twice.attention_weights, given.torch.Tensor):
         seen["mask (T, S)"]["where weights are 0 in float64"] = twice.attention_weights == 0
-    seen["output, compared with other values at blocked keys"] = [
-        tensor[..., :FEW] for tensor in (output, module(query, key, replaced, padding))
-    ]
-    seen["output under an open mask, compared with no mask"] = [
-        tensor[..., :FEW] for tensor in (free, module(query, key, value))
-    ]
+    seen[MASKED[0]] = [tensor[..., :FEW] for tensor in (output, module(query, key, replaced, padding))]
+    seen[MASKED[1]] = [tensor[..., :FEW] for tensor in (free, module(query, key, value))]
     return seen
 
 
-LARGE = Like(tolerance=1e-3, free=("output at large scores, compared with usual ones",))
+LARGE = Like(tolerance=1e-3, free=("output at large scores, compared with usual ones", "attention_weights"))
 
 
-@check("large scores do not overflow, and blocked keys stay blocked", points=1, of=CLASS, judge=LARGE)
+@check(
+    "large scores do not overflow, and blocked keys stay blocked",
+    points=1,
+    of=CLASS,
+    judge=LARGE,
+    requires_any=COMPUTED,
+)
 def test_large_scores(impl, given):
     S, D, H = given.sizes("S D H")
     query, key, value = sequences(given)
     module, itself = multi_head(impl, given, D, H), given.torch.eye(S, dtype=given.torch.bool, device=given.device)
-    # A query that sees one key gives it all the weight, however far its score is below or above those of the others.
-    outputs = [module(size * query, size * key, value, itself)[..., :FEW] for size in (1000.0, 1.0)]
+    # A query that sees one key gives it all the weight, however far its score is below those of the others.
+    outputs = [module(size * query, -size * key, value, itself)[..., :FEW] for size in (1000.0, 1.0)]
     module(query, key, value)
     return {"output at large scores, compared with usual ones": outputs, "attention_weights": module.attention_weights}
 
@@ -135,7 +161,8 @@ FREE = (OTHERS, "output of the blocked query", *(f"gradient of the {name}" for n
     "a query with nothing to attend to stays finite, with finite gradients",
     points=1,
     of=CLASS,
-    judge=Like(free=FREE),
+    judge=Like(free=(*FREE, "attention_weights")),
+    requires_any=COMPUTED,
 )
 def test_nothing_to_attend_to(impl, given):
     B, S, D, H = given.sizes("B S D H")
@@ -165,7 +192,21 @@ def test_inputs_kept(impl, given):
     return {**dict(zip(("query", "key", "value"), inputs, strict=True)), "mask": mask}
 
 
-@check("attention_weights are from the latest call, before dropout, detached", points=2, of=CLASS, judge=Like())
+KEPT = Like(
+    free=(
+        "attention_weights of the first call, compared with no dropout",
+        "attention_weights of the latest call, compared with no dropout",
+    )
+)
+
+
+@check(
+    "attention_weights are from the latest call, before dropout, detached",
+    points=2,
+    of=CLASS,
+    judge=KEPT,
+    requires_any=COMPUTED,
+)
 def test_weights_kept(impl, given):
     D, H = given.sizes("D H")
     calls = sequences(given), sequences(given)
@@ -174,11 +215,13 @@ def test_weights_kept(impl, given):
     for inputs in calls:
         module(*inputs)
         kept.append(module.attention_weights)
-    module.eval()(*calls[1])
-    first, latest = kept
+    module.eval()
+    pairs = []
+    for weights, inputs in zip(kept, calls, strict=True):
+        module(*inputs)
+        pairs.append([weights, module.attention_weights])
     return {
-        "attention_weights of the first call": first,
-        "attention_weights of the latest call, compared with no dropout": [latest, module.attention_weights],
+        **dict(zip(KEPT.free, pairs, strict=True)),
         "attention_weights are attached to the graph": any(getattr(weights, "requires_grad", None) for weights in kept),
     }
 
@@ -187,16 +230,22 @@ def test_weights_kept(impl, given):
 def test_dropout(impl, given):
     # A single token has weight 1. Dropout makes it 0 or 4/3, so the token gets none of its value, or more.
     x = given.normal(12, 1, given.size("D")).repeat(100, 1, 1)
-    module = multi_head(impl, given, given.size("D"), 1, dropout=0.25)
+    module = multi_head(impl, given, given.size("D"), 1, dropout=0.25, heads="different")
     bias = module(x * 0, x * 0, x * 0)
     taken = (module(x, x, x) - bias)[..., 0]
     dropped = (module.train()(x, x, x) - bias)[..., 0]
-    usual = multi_head(impl, given, given.size("D"), 1, dropout=None)
+    usual = multi_head(impl, given, given.size("D"), 1, dropout=None, heads="different")
     share = (usual.train()(x, x, x) == usual(x * 0, x * 0, x * 0)).float().mean()
     return {"eval": taken, "train": dropped, "tenths dropped at the default rate": round(10 * float(share))}
 
 
-@check("the gradients of query, key and value are right", points=2, of=CLASS, judge=Like(tolerance=1e-3, free=SLOPES))
+@check(
+    "the gradients of query, key and value are right",
+    points=2,
+    of=CLASS,
+    judge=Like(tolerance=1e-3, free=(*SLOPES, "attention_weights")),
+    requires_any=COMPUTED,
+)
 def test_gradients(impl, given):
     S, D, H = given.sizes("S D H")
     inputs = [given.normal(4, S, D, dtype="float64") for _ in range(3)]
@@ -225,7 +274,14 @@ def test_indivisible(impl, given):
     return given.raises(lambda: impl.MultiHeadAttention(D, H), D, H)
 
 
-@check("float64, bfloat16 and float16 inputs keep their dtype", points=1, of=CLASS, judge=OUTPUT_FREE, trials=1)
+@check(
+    "float64, bfloat16 and float16 inputs keep their dtype",
+    points=1,
+    of=CLASS,
+    judge=OUTPUT_FREE,
+    trials=1,
+    requires_any=COMPUTED,
+)
 def test_dtypes(impl, given):
     S, D, H = given.sizes("S D H")
     mask, seen = given.mask(1, 1, S, S), {}

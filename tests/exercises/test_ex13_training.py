@@ -3,7 +3,13 @@
 from autograder.checks import Like, Same, SameInputs, check, picture
 
 AS_ON_CPU = Like(tolerance=1e-4, free=("loss",))  # other checks judge its value
-SEVERAL_STEPS = Same(tolerance=2e-4)
+PARAMETERS = ("source.weight", "target.weight", "output_projection.weight", "output_projection.bias")
+OF_LOSS = "loss, compared with sequence_loss"
+OF_STEPS = "losses, compared with those of train_step"
+CHANGES = tuple(f"change of the weights after {mode} mode" for mode in ("eval", "train"))
+# A step is compared with one that is made here with the program's own loss, and an epoch with its own steps.
+OWN = Like(tolerance=2e-4, free=(*PARAMETERS, *CHANGES, OF_LOSS, OF_STEPS))
+COMPUTED = ("cross_entropy", "padding", "pad_idx", "large_logits", "gradient", "rate")
 
 
 def labelled(given, pad_idx=None):
@@ -57,6 +63,12 @@ def small_model(given):
     return given.load(Model(), shapes)
 
 
+def two_models(given):
+    """Return two models of the same weights."""
+    state = {name: value.detach().clone() for name, value in small_model(given).named_parameters()}
+    return [given.fill(small_model(given), state) for _ in range(2)]
+
+
 def descent(given, model, rate=0.03, momentum=0.5):
     """Return gradient descent with momentum. (The library's own takes a second to load.)"""
     torch = given.torch
@@ -85,19 +97,42 @@ def descent(given, model, rate=0.03, momentum=0.5):
     return Descent()
 
 
-def trained(model):
-    """Observe the parameters."""
-    return {name: value.detach().clone() for name, value in model.named_parameters()}
+def own_step(impl, given, model, batch, *, optimizer=None, pad_idx=0, most=None, rate=0.03):
+    """Take a step with the program's own loss. Return the loss before the update."""
+    (src, tgt), torch = batch, given.torch
+    optimizer = optimizer or descent(given, model, rate)
+    model.train()
+    optimizer.zero_grad()
+    loss = impl.sequence_loss(model(src, tgt[:, :-1]), tgt[:, 1:], pad_idx)
+    loss.backward()
+    if most is not None:
+        length = torch.cat([parameter.grad.flatten() for parameter in model.parameters()]).norm()
+        for parameter in model.parameters():
+            parameter.grad *= (most / length).clamp(max=1.0)
+    optimizer.step()
+    return loss.item()
+
+
+def parameters(model, other):
+    """Observe the parameters of two models, each beside the other's."""
+    pairs = zip(model.named_parameters(), other.parameters(), strict=True)
+    return {name: [one.detach().clone(), two.detach().clone()] for (name, one), two in pairs}
+
+
+def losses(given, values, others):
+    """Observe one or several losses beside others, and whether they are floats."""
+    many = [value if isinstance(value, list | tuple) else [value] for value in (values, others)]
+    return [given.tensor([float(value) for value in each], "float64") for each in many]
+
+
+def are_floats(values):
+    """Observe whether a value, or each of a list, is a float."""
+    return all(isinstance(value, float) for value in (values if isinstance(values, list | tuple) else [values]))
 
 
 def number(value):
     """Observe a float, also one of NumPy, as a float, and anything else unchanged."""
     return float(value) if isinstance(value, float) else value
-
-
-def numbers(values):
-    """Observe a list of floats."""
-    return [number(value) for value in values] if isinstance(values, list | tuple) else values
 
 
 @check("the loss is the mean cross-entropy of the labels", points=3, of="sequence_loss")
@@ -177,73 +212,105 @@ def test_step_zero(impl, given):
     return {"rate at step 0": number(impl.warmup_learning_rate(0, D, warmup))}
 
 
-@check("a step returns the loss before the update, as a float", points=2, of="train_step")
+@check(
+    "a step returns the loss before the update, as a float",
+    points=2,
+    of="train_step",
+    judge=OWN,
+    requires_any=COMPUTED,
+)
 def test_step_loss(impl, given):
-    model = small_model(given)
-    return {"loss": number(impl.train_step(model, descent(given, model), *batch(given)))}
+    (model, other), inputs = two_models(given), batch(given)
+    loss = impl.train_step(model, descent(given, model), *inputs)
+    return {"is a float": are_floats(loss), OF_LOSS: losses(given, loss, own_step(impl, given, other, inputs))}
 
 
-@check("a step lets the optimizer update the parameters from their gradients", points=3, of="train_step")
+@check(
+    "a step lets the optimizer update the parameters from their gradients",
+    points=3,
+    of="train_step",
+    judge=OWN,
+    requires_any=COMPUTED,
+)
 def test_update(impl, given):
-    model = small_model(given)
-    impl.train_step(model, descent(given, model), *batch(given))
-    return trained(model)
+    (model, other), inputs = two_models(given), batch(given)
+    impl.train_step(model, descent(given, model), *inputs)
+    own_step(impl, given, other, inputs)
+    return parameters(model, other)
 
 
-@check("each step uses only the gradients of its own batch", points=2, of="train_step", judge=SEVERAL_STEPS)
+@check(
+    "each step uses only the gradients of its own batch", points=2, of="train_step", judge=OWN, requires_any=COMPUTED
+)
 def test_own_gradients(impl, given):
-    model = small_model(given)
-    optimizer = descent(given, model)
-    losses = [number(impl.train_step(model, optimizer, *batch(given))) for _ in range(3)]
-    return {"loss of the third step": losses[2], **trained(model)}
+    model, other = two_models(given)
+    optimizer, others = descent(given, model), descent(given, other)
+    for _ in range(3):
+        inputs = batch(given)
+        impl.train_step(model, optimizer, *inputs)
+        own_step(impl, given, other, inputs, optimizer=others)
+    return parameters(model, other)
 
 
-@check("a step learns nothing from padding, whatever its id", points=2, of="train_step")
+@check(
+    "a step learns nothing from padding, whatever its id", points=2, of="train_step", judge=OWN, requires_any=COMPUTED
+)
 def test_step_padding(impl, given):
-    model, pad_idx = small_model(given), given.number(1, 5)
-    loss = impl.train_step(model, descent(given, model), *batch(given, pad_idx), pad_idx)
-    usual = small_model(given)
-    usual_loss = impl.train_step(usual, descent(given, usual), *batch(given, 0))
-    return {"loss": number(loss), **trained(model), "loss if no pad_idx is given": number(usual_loss)}
-
-
-@check("a step puts the model into training mode", points=2, of="train_step", judge=Like())
-def test_train_mode(impl, given):
-    model = small_model(given)
-    weight = model.output_projection.weight
-
-    def mix_up(module, inputs):  # in eval mode the features are shifted by one
-        return None if module.training else inputs[0].roll(1, dims=-1)
-
-    model.output_projection.register_forward_pre_hook(mix_up)
     seen = {}
-    for mode in ("eval", "train"):
-        before = weight.detach().clone()
-        impl.train_step(model.train(mode == "train"), descent(given, model), *batch(given))
-        seen[f"change of the weights after {mode} mode"] = (weight - before)[:, :6]
+    for name, pad_idx in (("pad_idx is given", given.number(1, 5)), ("pad_idx is left out", 0)):
+        (model, other), inputs = two_models(given), batch(given, pad_idx)
+        options = (pad_idx,) if pad_idx else ()
+        loss = impl.train_step(model, descent(given, model), *inputs, *options)
+        own = own_step(impl, given, other, inputs, pad_idx=pad_idx)
+        seen[name] = {OF_LOSS: losses(given, loss, own), **parameters(model, other)}
     return seen
 
 
-@check("gradients longer than max_grad_norm are scaled down to it, by one factor", points=2, of="train_step")
+@check("a step puts the model into training mode", points=2, of="train_step", judge=OWN, requires_any=COMPUTED)
+def test_train_mode(impl, given):
+    def mix_up(module, inputs):  # in eval mode the features are shifted by one
+        return None if module.training else inputs[0].roll(1, dims=-1)
+
+    seen = {}
+    for name, training in zip(CHANGES, (False, True), strict=True):
+        (model, other), inputs, changes = two_models(given), batch(given), []
+        for each in (model, other):
+            each.output_projection.register_forward_pre_hook(mix_up)
+        before = model.output_projection.weight.detach().clone()
+        impl.train_step(model.train(training), descent(given, model), *inputs)
+        own_step(impl, given, other, inputs)
+        for each in (model, other):
+            changes.append((each.output_projection.weight - before)[:, :6])
+        seen[name] = changes
+    return seen
+
+
+@check(
+    "gradients longer than max_grad_norm are scaled down to it, by one factor",
+    points=2,
+    of="train_step",
+    judge=OWN,
+    requires_any=COMPUTED,
+)
 def test_clipped(impl, given):
-    model = small_model(given)
-    impl.train_step(model, descent(given, model, rate=5.0), *batch(given), max_grad_norm=0.1)
-    still = small_model(given)
-    impl.train_step(still, descent(given, still), *batch(given), max_grad_norm=0.0)
-    padded = small_model(given)
-    impl.train_step(padded, descent(given, padded, rate=5.0), *batch(given, 3), 3, max_grad_norm=0.1)
-    return {
-        **trained(model),
-        "bias with max_grad_norm 0": trained(still)["output_projection.bias"],
-        "bias with max_grad_norm 0.1 and padding 3": trained(padded)["output_projection.bias"],
-    }
+    seen = {}
+    for most, pad_idx in ((0.01, 0), (0.0, 0), (0.01, 3)):
+        (model, other), inputs = two_models(given), batch(given, pad_idx or None)
+        options = (pad_idx,) if pad_idx else ()
+        impl.train_step(model, descent(given, model, rate=5.0), *inputs, *options, max_grad_norm=most)
+        own_step(impl, given, other, inputs, pad_idx=pad_idx, most=most, rate=5.0)
+        seen[f"max_grad_norm {most}, padding {pad_idx}"] = parameters(model, other)
+    return seen
 
 
-@check("gradients shorter than max_grad_norm do not change", points=1, of="train_step")
+@check(
+    "gradients shorter than max_grad_norm do not change", points=1, of="train_step", judge=OWN, requires_any=COMPUTED
+)
 def test_not_clipped(impl, given):
-    model = small_model(given)
-    impl.train_step(model, descent(given, model), *batch(given), 0, 50.0)
-    return trained(model)
+    (model, other), inputs = two_models(given), batch(given)
+    impl.train_step(model, descent(given, model), *inputs, 0, 5e4)
+    own_step(impl, given, other, inputs)
+    return parameters(model, other)
 
 
 def batches_of(given, pad_idx=None):
@@ -252,26 +319,40 @@ def batches_of(given, pad_idx=None):
     return [(src[: 3 - i], tgt[: 3 - i, : tgt.size(1) - i]) for i, (src, tgt) in enumerate(whole)]
 
 
-@check("every epoch trains on every batch once, in order", points=3, of="fit", judge=SEVERAL_STEPS)
+def own_epochs(impl, given, model, batches, epochs, *options):
+    """Train with the program's own steps, and return the mean loss of each epoch."""
+    optimizer, means = descent(given, model), []
+    for _ in range(epochs):
+        taken = [float(impl.train_step(model, optimizer, src, tgt, *options)) for src, tgt in batches]
+        means.append(sum(taken) / len(taken))
+    return means
+
+
+@check("every epoch trains on every batch once, in order", points=3, of="fit", judge=OWN, requires_any=COMPUTED)
 def test_every_batch(impl, given):
-    model = small_model(given)
-    impl.fit(model, descent(given, model), batches_of(given), 3)
-    return trained(model)
+    (model, other), batches = two_models(given), batches_of(given)
+    impl.fit(model, descent(given, model), batches, 3)
+    own_epochs(impl, given, other, batches, 3)
+    return parameters(model, other)
 
 
-@check("the loss of an epoch is the mean over its batches", points=3, of="fit", judge=SEVERAL_STEPS)
+@check("the loss of an epoch is the mean over its batches", points=3, of="fit", judge=OWN, requires_any=COMPUTED)
 def test_epoch_losses(impl, given):
-    model = small_model(given)
-    return {"losses": numbers(impl.fit(model, descent(given, model), batches_of(given), epochs=3))}
+    (model, other), batches = two_models(given), batches_of(given)
+    found = impl.fit(model, descent(given, model), batches, epochs=3)
+    own = own_epochs(impl, given, other, batches, 3)
+    return {"are floats in a list": isinstance(found, list) and are_floats(found), OF_STEPS: losses(given, found, own)}
 
 
-@check("fit learns nothing from padding", points=1, of="fit", judge=SEVERAL_STEPS)
+@check("fit learns nothing from padding", points=1, of="fit", judge=OWN, requires_any=COMPUTED)
 def test_fit_padding(impl, given):
-    model, pad_idx = small_model(given), given.number(1, 5)
-    losses = impl.fit(model, descent(given, model), batches_of(given, pad_idx), 2, pad_idx)
-    usual = small_model(given)
-    usual_losses = impl.fit(usual, descent(given, usual), batches_of(given, 0), 1)
-    return {"losses": numbers(losses), **trained(model), "losses if no pad_idx is given": numbers(usual_losses)}
+    seen = {}
+    for name, options in (("pad_idx is given", (given.number(1, 5),)), ("pad_idx is left out", ())):
+        (model, other), batches = two_models(given), batches_of(given, *(options or (0,)))
+        found = impl.fit(model, descent(given, model), batches, 2, *options)
+        own = own_epochs(impl, given, other, batches, 2, *options)
+        seen[name] = {OF_STEPS: losses(given, found, own), **parameters(model, other)}
+    return seen
 
 
 @check("new tensors are on the device of the input", points=1, trials=1, judge=AS_ON_CPU)

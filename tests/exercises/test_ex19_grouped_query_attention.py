@@ -66,23 +66,36 @@ def shapes_of(D, H, G):
     }
 
 
-def grouped(impl, given, *, rope=None, kv="G", dtype="float32"):
-    """Return the module with known weights. Draw the inputs before it."""
+def alike(given, D, H, G):
+    """Return weights under which all columns of queries, keys and values are one: any head may read any of them."""
+    column, state = given.normal(1, D, scale=0.7 * D**-0.5), {}
+    for name, (rows, _) in shapes_of(D, H, G).items():
+        state[name] = (
+            given.normal(rows, D, scale=1.2 * D**-0.5) if name.startswith("output") else column.repeat(rows, 1)
+        )
+    return state
+
+
+def grouped(impl, given, *, rope=None, dtype="float32", heads="alike"):
+    """Return the module with known weights, as far as it has them: those of `alike`, or "different" ones, all of them.
+
+    Draw the inputs before it.
+    """
     D, H, G = given.sizes("D H G")
-    G = G if kv == "G" else kv
     module = impl.GroupedQueryAttention(d_model=D, num_heads=H, num_kv_heads=G, rope=rope)
-    return given.load(module, shapes_of(D, H, G), dtype=dtype)
+    if heads == "different":
+        return given.load(module, shapes_of(D, H, G), dtype=dtype)
+    return given.fill(module, alike(given, D, H, G), dtype=dtype, strict=False)
 
 
 def pair(impl, given):
     """Return two modules of the same weights, one with a rotation and one without, and the rotation."""
     D, H, G, K = given.sizes("D H G K")
-    rope, shapes = rotation(given, K), shapes_of(D, H, G)
-    state = {name: given.normal(*shape, scale=1.2 * shape[1] ** -0.5) for name, shape in shapes.items()}
+    rope, state = rotation(given, K), alike(given, D, H, G)
     made = [
         impl.GroupedQueryAttention(d_model=D, num_heads=H, num_kv_heads=G, rope=positions) for positions in (rope, None)
     ]
-    return *(given.fill(module, state) for module in made), rope
+    return *(given.fill(module, state, strict=False) for module in made), rope
 
 
 def tokens(given, T=None, dtype="float32"):
@@ -133,13 +146,13 @@ def test_repeat_kv(impl, given):
 @check("all heads attend to the tokens up to their own, and are mixed", points=4, of=CLASS)
 def test_grouped(impl, given):
     x = tokens(given)
-    return grouped(impl, given)(x)
+    return grouped(impl, given, heads="different")(x)
 
 
 @check("query head h reads key-value head h // M", points=3, of=CLASS)
 def test_shared_heads(impl, given):
     x = tokens(given)
-    module = grouped(impl, given)
+    module = grouped(impl, given, heads="different")
     module(x)
     return {LOGARITHM: logarithms(module.attention_weights)}
 
@@ -305,8 +318,8 @@ def test_positions_and_cache(impl, given):
 def test_head_counts(impl, given):
     D, H, G = given.sizes("D H G")
     x = tokens(given)
-    usual = given.load(impl.GroupedQueryAttention(d_model=D, num_heads=H), shapes_of(D, H, H))
-    single = given.load(impl.GroupedQueryAttention(d_model=D, num_heads=H, num_kv_heads=1), shapes_of(D, H, 1))
+    usual = given.fill(impl.GroupedQueryAttention(d_model=D, num_heads=H), alike(given, D, H, H))
+    single = given.fill(impl.GroupedQueryAttention(d_model=D, num_heads=H, num_kv_heads=1), alike(given, D, H, 1))
     seen = {}
     for name, module in {"left out": usual, "of 1": single}.items():
         module(x)
