@@ -52,10 +52,25 @@ def new_model(impl, given, layers, *, grouped=False, tied=False, **options):
     return impl.ModernModel(V, N, D, layers, H, F, **options)
 
 
-def modern(impl, given, layers=1, *, dtype="float32", grouped=False, tied=False, **options):
-    """Return a model of V tokens and N positions with known weights, as the contract names them, in eval mode."""
+def modern(impl, given, layers=1, *, dtype="float32", grouped=False, tied=False, strict=False, **options):
+    """Return a model of V tokens and N positions with known weights, as far as it has them, in eval mode.
+
+    The embedding and the head have one matrix, so that a program may tie them. Those of a `strict` model differ.
+    """
     model = new_model(impl, given, layers, grouped=grouped, tied=tied, **options)
-    return given.load(model, model_shapes(given, layers, grouped=grouped, tied=tied), dtype=dtype)
+    shapes = model_shapes(given, layers, grouped=grouped, tied=tied)
+    if strict:
+        return given.load(model, shapes, dtype=dtype)
+    state = drawn(given, shapes)
+    if not tied:
+        state["lm_head.weight"] = state["token_embeddings.weight"]
+    return given.fill(model, state, dtype=dtype, strict=False)
+
+
+def drawn(given, shapes):
+    """Return random weights of these shapes, by name."""
+    scales = {name: 1.2 * shape[-1] ** -0.5 if len(shape) > 1 else 0.7 for name, shape in shapes.items()}
+    return {name: given.normal(*shape, scale=scales[name]) for name, shape in shapes.items()}
 
 
 def modern_block(impl, given, *, grouped=False, **options):
@@ -157,7 +172,7 @@ UP_TO_EPS = Same(tolerance=1e-3)
 
 @check("without a layer, the logits are the head of the normalized embeddings", points=4, of=CLASS, judge=UP_TO_EPS)
 def test_no_layers(impl, given):
-    return modern(impl, given, 0)(text(given))
+    return modern(impl, given, 0, strict=True)(text(given))
 
 
 def composed(given, model, ids, mask=None):
