@@ -17,14 +17,14 @@ from autograder.results import Fact
 from autograder.runner import CourseProblem, Observed, Outcome
 
 from .facts import (
-    CustomJudgement,
-    Incomparable,
-    LengthDiffers,
-    MessageLacks,
-    NoExceptionObserved,
-    NothingRaised,
-    OtherRaised,
-    PartUnexpected,
+    custom_judgement,
+    incomparable_result,
+    lacking_message,
+    no_exception,
+    other_exception,
+    other_length,
+    unexpected_part,
+    unobserved_exception,
 )
 
 if TYPE_CHECKING:
@@ -169,13 +169,13 @@ def _has_two(value: Value) -> bool:
 
 def _unexpected(key: str, name: str) -> Difference:
 
-    return Difference(PartUnexpected(key), name)
+    return Difference(unexpected_part(key), name)
 
 
 def _of_another_length(yours: list[Value], nominal: list[Value], name: str) -> Difference:
 
     lists = (str(yours), str(nominal)) if _are_short(yours, nominal) else None
-    return Difference(LengthDiffers(len(yours), len(nominal), lists), name, lists=(yours, nominal))
+    return Difference(other_length(len(yours), len(nominal), lists), name, lists=(yours, nominal))
 
 
 def _are_short(*lists: Sequence[Value]) -> bool:
@@ -212,12 +212,12 @@ def _raises(yours: Value, expected: Expected, judge: Raises) -> Difference | Non
         return None
 
     if raised is None:
-        return Difference(NoExceptionObserved(yours, wanted), "")
+        return Difference(unobserved_exception(yours, wanted), "")
     if not raised:
-        return Difference(NothingRaised(wanted, str(seen.get("returned"))), "")
+        return Difference(no_exception(wanted, str(seen.get("returned"))), "")
     if not is_wanted:
-        return Difference(OtherRaised(wanted, raised[0], text), "")
-    return Difference(MessageLacks(wanted, missing), "")
+        return Difference(other_exception(wanted, raised[0], text), "")
+    return Difference(lacking_message(wanted, missing), "")
 
 
 def _raised(yours: Value) -> list[str] | None:
@@ -239,7 +239,7 @@ def _custom(judge: Callable[[Any, Any], str | None], yours: Value, expected: Exp
         except Exception as always:
             raise CourseProblem(_judge_raised(judge, always)) from always
 
-        return Difference(Incomparable(yours, expected.nominal), "")
+        return Difference(incomparable_result(yours, expected.nominal), "")
     if text is None:
         return None
     if not isinstance(text, str) or not text.strip():
@@ -247,7 +247,7 @@ def _custom(judge: Callable[[Any, Any], str | None], yours: Value, expected: Exp
         raise CourseProblem(
             f"{_named(judge, line)} returns {text!r:.60}, expected a sentence on what is wrong, or None if nothing is"
         )
-    return Difference(CustomJudgement(text), "")
+    return Difference(custom_judgement(text), "")
 
 
 def _has_form_of(yours: Value, expected: Value) -> bool:

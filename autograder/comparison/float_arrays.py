@@ -17,23 +17,23 @@ from autograder.runner import CourseProblem
 
 from .compare import SMALLEST_SCALE, TOLERANCES, Difference, Expected, compare, is_floating
 from .facts import (
-    DeviceDiffers,
-    DrawnOtherwise,
-    DroppedTogether,
-    DtypeDiffers,
-    GradientMissing,
-    Incomparable,
-    KeptScaled,
-    NoneReturned,
-    NotATensor,
-    NotFinite,
-    NumberDiffers,
-    OddResult,
-    PlainDiffers,
-    ShapeDiffers,
-    ShareDropped,
-    TensorInside,
-    ValuesDiffer,
+    DROPPED_TOGETHER,
+    MISSING_GRADIENT,
+    ODD_RESULT,
+    differing_values,
+    dropped_share,
+    incomparable_result,
+    kept_scale,
+    no_tensor,
+    none_returned,
+    odd_numbers,
+    other_device,
+    other_distribution,
+    other_dtype,
+    other_number,
+    other_shape,
+    other_value,
+    tensor_inside,
 )
 
 Numbers: TypeAlias = NDArray[np.float64]
@@ -183,21 +183,21 @@ def dropped_wrongly(train: Numbers, full: Numbers, rate: float) -> Fact | None:
     odd = ~np.isfinite(train)
     if odd.any():
         nan = np.isnan(train[odd])
-        return NotFinite(int(odd.sum()), odd.size, bool(nan.any()), not nan.all())
+        return odd_numbers(int(odd.sum()), odd.size, bool(nan.any()), not nan.all())
     there = _comparable(full)
     count = max(int(there.sum()), 1)
     # Six standard errors of a share: a right program exceeds them once in 500 million runs.
     share, margin = float((train[there] == 0).sum()) / count, 6 * (rate * (1 - rate) / count) ** 0.5
     if abs(share - rate) > margin:
-        return ShareDropped(share, rate)
+        return dropped_share(share, rate)
     kept = there & (train != 0)
     ratio = train[kept] / full[kept]
     # More than rounding in float32, and less than a rate that is off by 0.01.
     if np.abs(ratio * (1 - rate) - 1).max(initial=0.0) > 1e-3:
         low, high = (float(np.quantile(ratio, share)) for share in (0.05, 0.95))  # without a few odd ones
         middle = float(np.median(ratio))
-        return KeptScaled(middle, middle, rate) if high - low < 1e-3 * abs(high) else KeptScaled(low, high, rate)
-    return DroppedTogether() if shared_axes(train, full, rate) else None
+        return kept_scale(middle, middle, rate) if high - low < 1e-3 * abs(high) else kept_scale(low, high, rate)
+    return DROPPED_TOGETHER if shared_axes(train, full, rate) else None
 
 
 def shared_axes(train: Numbers, full: Numbers, rate: float) -> tuple[int, ...]:
@@ -331,9 +331,9 @@ def plain_difference(yours: Value, nominal: Value, exact: Value, name: str) -> D
     """Return the difference of a plain value that is wrong."""
     if isinstance(nominal, float) and isinstance(yours, float):
         expected = float(exact)
-        fact = NumberDiffers(yours, expected)
+        fact = other_number(yours, expected)
         return Difference(fact, name, np.array(yours), np.array(expected), ("number", "number"))
-    return Difference(PlainDiffers(yours, nominal, _is_right(yours, nominal)), name)
+    return Difference(other_value(yours, nominal, _is_right(yours, nominal)), name)
 
 
 def _is_right(yours: Value, nominal: Value) -> bool:
@@ -411,13 +411,13 @@ def _compare_forms(yours: Value, nominal: Array, exact: Value, judge: Same | Lik
     mine, theirs = numbers(yours), expected_numbers(exact if isinstance(exact, Array) else nominal)
     dtypes = yours.dtype, nominal.dtype
     if yours.shape != nominal.shape:
-        return Difference(ShapeDiffers(yours.shape, nominal.shape), name, mine, theirs, dtypes)
+        return Difference(other_shape(yours.shape, nominal.shape), name, mine, theirs, dtypes)
     if not is_on_device:
-        return Difference(DeviceDiffers(yours.device), name)
+        return Difference(other_device(yours.device), name)
     # The numbers of a judge Like are compared here alone: its own tolerance is that of two ways.
     tolerances = (TOLERANCES.get(dtype, 0.0) for dtype in (*dtypes, "float32"))
     is_right = not wrong(mine, theirs, max(judge.tolerance or 0.0, *tolerances)).any()
-    return Difference(DtypeDiffers(*dtypes, is_right), name, mine, theirs, dtypes)
+    return Difference(other_dtype(*dtypes, is_right), name, mine, theirs, dtypes)
 
 
 def _differing(
@@ -427,27 +427,27 @@ def _differing(
     if not off.any():
         return None
     odd = off & ~np.isfinite(mine) & np.isfinite(theirs)
-    fact: Fact = ValuesDiffer(int(off.sum()), off.size)
+    fact = differing_values(int(off.sum()), off.size)
     if odd.any():
         nan = np.isnan(mine[odd])
-        fact = NotFinite(int(odd.sum()), odd.size, bool(nan.any()), not nan.all())
+        fact = odd_numbers(int(odd.sum()), odd.size, bool(nan.any()), not nan.all())
     return Difference(fact, name, mine, theirs, dtypes, off)
 
 
 def _in_place_of_tensor(yours: Value, nominal: Array, exact: Value, judge: Same | Like, name: str) -> Fact:
     """Return what stands where a tensor is expected, and whether the right one is in it."""
     if yours is None and "gradient" in name:
-        return GradientMissing()
+        return MISSING_GRADIENT
     if yours is None and (not name or name.startswith(("result", "output"))):
-        return NoneReturned(nominal)
+        return none_returned(nominal)
     parts = enumerate(yours) if isinstance(yours, list) else yours.items() if isinstance(yours, dict) else ()
     for key, part in parts:
         if isinstance(part, Array) and compare(part, Expected(nominal, exact), judge) is None:
-            return TensorInside(key, len(yours) if isinstance(yours, list | dict) else 1)
+            return tensor_inside(key, len(yours) if isinstance(yours, list | dict) else 1)
     plain_numbers = as_numbers(yours) if isinstance(yours, list | int | float) else None
     theirs = numbers(exact if isinstance(exact, Array) else nominal)
     is_right = plain_numbers is not None and _are_equal(plain_numbers, theirs)
-    return NotATensor(yours, nominal, is_right)
+    return no_tensor(yours, nominal, is_right)
 
 
 def _are_equal(one: Numbers, other: Numbers) -> bool:
@@ -483,8 +483,8 @@ def judge_random(yours: Value, expected: Value, judge: Within, name: str = "") -
         raise CourseProblem(f"a check with the judge Within returns no list or array of {LEAST_RESULTS} results")
     if mine is None or theirs is None or mine.shape != theirs.shape:
         is_list = isinstance(yours, list) and isinstance(expected, list) and len(yours) == len(expected)
-        fact = OddResult() if is_list else None
-        return Difference(fact or Incomparable(yours, expected), name)
+        fact = ODD_RESULT if is_list else None
+        return Difference(fact or incomparable_result(yours, expected), name)
     means, centre = (mine.mean(axis=0), theirs.mean(axis=0)), np.median(theirs, axis=0)
     # How far from the centre the numbers are, as Brown and Forsythe (1974) do: long tails do not mislead that test.
     far, far_expected = np.abs(mine - centre), np.abs(theirs - centre)
@@ -499,7 +499,7 @@ def judge_random(yours: Value, expected: Value, judge: Within, name: str = "") -
             one, other = shown or (mine.std(axis=0, ddof=1), theirs.std(axis=0, ddof=1))
             margin = judge.standard_errors * float(error[at])
             return Difference(
-                DrawnOtherwise(what == "mean", len(theirs), float(one[at]), float(other[at]), margin), name
+                other_distribution(what == "mean", len(theirs), float(one[at]), float(other[at]), margin), name
             )
     return None
 

@@ -144,7 +144,7 @@ def _tolerance(judge: Judge) -> float | None:
 def _judgement(value: Value, judge: Judge, expected: Expected) -> str | None:
     """Return a digest of what the course's own judge says; None if it accepts the value, or the judge is another."""
     difference = judge_observation(value, expected, judge) if callable(judge) else None
-    return None if difference is None else hashlib.sha256(repr(difference.fact.wording()).encode()).hexdigest()[:12]
+    return None if difference is None else hashlib.sha256(repr(difference.fact).encode()).hexdigest()[:12]
 
 
 def _in_brief(value: Any, tolerance: float | None) -> Any:

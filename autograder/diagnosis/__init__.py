@@ -8,17 +8,11 @@ if TYPE_CHECKING:
     from .case import Axes
     from .differences import Trial, of_difference
     from .exceptions import (
-        ArgumentUnused,
-        AttributeLacking,
-        CallForbidden,
-        CountReturned,
-        MemoryExceeded,
-        NoneGiven,
-        Raised,
-        SignatureWrong,
-        StructureWrong,
+        exceeded_memory,
+        forbidden_call,
         of_death,
         of_fault,
+        unused_argument,
     )
     from .findings import Source, finding_of
     from .judgement import (
@@ -40,18 +34,18 @@ if TYPE_CHECKING:
     from .locator import FindTraces, by_value, find_locations
     from .named_sizes import symbols_in
     from .statuses import (
-        CheckRequired,
-        CourseFileWrong,
-        DeviceUnjudged,
+        NOTHING_READ,
+        UNJUDGED_DEVICE,
         EarlierUnwritten,
-        FileMissing,
-        FileUnread,
-        GraderFailed,
-        NothingRead,
-        WorkElsewhere,
         advice,
         explained,
+        failed_grader,
+        missing_file,
+        required_checks,
         to_write,
+        unread_file,
+        work_elsewhere,
+        wrong_course_file,
     )
 
 __getattr__ = face(__name__)

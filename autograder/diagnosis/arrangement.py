@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import field
 from itertools import combinations, permutations
 from typing import Literal
 
@@ -10,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from autograder.comparison import Numbers
-from autograder.results import Fact, Position, Wording, is_named, item, joined, one_of, position
+from autograder.results import Fact, Position, is_named, item, joined, one_of, position
 
 from .case import CLOSE, FEW, Case, Pattern, Places, Sample, others
-from .values import RuleAlong
+from .values import rule_along
 
 # The right numbers in other places, and numbers that are wrong in one region only.
 
@@ -22,192 +21,103 @@ _VIEW = "view and reshape keep the order of the numbers in memory; only transpos
 _MOST_LISTED = 8
 """An order of more slices fits no message."""
 
-
-class Rearranged(Fact):
-    """The right numbers in an order without a name."""
-
-    id = "rearranged"
-
-    def wording(self) -> Wording:
-        return Wording("the right numbers, in other places", witnesses=_MOVED)
+REARRANGED = Fact("rearranged", "the right numbers, in other places", witnesses=_MOVED)
+"""The right numbers in an order without a name."""
 
 
-class AxesSwapped(Fact):
+def swapped_axes(one: str, other: str) -> Fact:
     """Right after swapping two axes."""
-
-    one: str
-    other: str
-
-    id = "transposed"
-
-    def wording(self) -> Wording:
-        asks = "Which of the two does a row stand for, and which a column?"
-        return Wording(f"right after swapping {self.one} and {self.other}", (), asks, _MOVED)
+    asks = "Which of the two does a row stand for, and which a column?"
+    return Fact("transposed", f"right after swapping {one} and {other}", (), asks, _MOVED)
 
 
-class AxesReordered(Fact):
+def reordered_axes(order: tuple[int, ...]) -> Fact:
     """Right after its axes are put in another order."""
-
-    order: tuple[int, ...]
-
-    id = "transposed"
-
-    def wording(self) -> Wording:
-        return Wording(f"right after its axes are put in the order {self.order}", witnesses=_MOVED)
+    return Fact("transposed", f"right after its axes are put in the order {order}", witnesses=_MOVED)
 
 
-class ViewedWrongly(Fact):
+def wrong_view(one: str, other: str, is_transposed: bool) -> Fact:
     """Two axes are exchanged by a view alone, or a view reads them wrongly after a transpose."""
-
-    one: str
-    other: str
-    is_transposed: bool
-
-    @property
-    def id(self) -> str:
-        return "transpose-then-view" if self.is_transposed else "view-for-transpose"
-
-    def wording(self) -> Wording:
-        names = f"{self.one} and {self.other}"
-        if self.is_transposed:
-            says = f"{names} are exchanged by a transpose, then a view reads them wrongly"
-            return Wording(says, (), _VIEW, _MOVED)
-        return Wording(f"{names} are exchanged by a view", ("that needs a transpose",), _VIEW, _MOVED)
+    names = f"{one} and {other}"
+    if is_transposed:
+        says = f"{names} are exchanged by a transpose, then a view reads them wrongly"
+        return Fact("transpose-then-view", says, (), _VIEW, _MOVED)
+    says = f"{names} are exchanged by a view"
+    return Fact("view-for-transpose", says, ("that needs a transpose",), _VIEW, _MOVED)
 
 
-class Interleaved(Fact):
+def interleaved_axes(one: str, other: str) -> Fact:
     """An axis was split into two, the faster one first."""
-
-    one: str
-    other: str
-
-    id = "split-otherwise"
-
-    def wording(self) -> Wording:
-        names = f"{self.one} and {self.other}"
-        asks = f"Which of {names} varies slower in what was split? It has to come first in the view."
-        return Wording(f"{names} are interleaved", ("split in the other order",), asks, _MOVED)
+    names = f"{one} and {other}"
+    asks = f"Which of {names} varies slower in what was split? It has to come first in the view."
+    return Fact("split-otherwise", f"{names} are interleaved", ("split in the other order",), asks, _MOVED)
 
 
-class SplitOtherwise(Fact):
+def interleaved_parts(axis: str, parts: int, size: int) -> Fact:
     """One axis was split into parts in the other order: `parts` times `size` is expected."""
-
-    axis: str
-    parts: int = field(compare=False)
-    size: int = field(compare=False)
-
-    id = "split-otherwise"
-
-    def wording(self) -> Wording:
-        also = f"split into {self.size} × {self.parts} where {self.parts} × {self.size} is expected"
-        asks = "Which part varies slower? It comes first in the view."
-        return Wording(f"{self.axis} is interleaved", (also,), asks, _MOVED)
+    also = f"split into {size} × {parts} where {parts} × {size} is expected"
+    asks = "Which part varies slower? It comes first in the view."
+    return Fact("split-otherwise", f"{axis} is interleaved", (also,), asks, _MOVED, data=axis)
 
 
-class MergedUntransposed(Fact):
+def untransposed_parts(between: str, into: str, parts: int) -> Fact:
     """Parts were merged into the last axis while another axis stood between them."""
-
-    between: str
-    into: str = field(compare=False)
-    parts: int = field(compare=False)
-
-    id = "merge-without-transpose"
-
-    def wording(self) -> Wording:
-        says = f"merged into {self.into} without a transpose"
-        return Wording(says, (f"it has to bring the {self.parts} parts behind {self.between}",), _VIEW, _MOVED)
+    says = f"merged into {into} without a transpose"
+    also = f"it has to bring the {parts} parts behind {between}"
+    return Fact("merge-without-transpose", says, (also,), _VIEW, _MOVED, data=between)
 
 
-class Permuted(Fact):
+def permutation(axis: str, order: tuple[int, ...]) -> Fact:
     """The right slices along an axis, in an order without a name."""
-
-    axis: str
-    order: tuple[int, ...] = field(compare=False)
-
-    id = "permuted"
-
-    def wording(self) -> Wording:
-        listed = (f"the order is {list(self.order)}",) if len(self.order) <= _MOST_LISTED else ()
-        return Wording(f"the right numbers along {self.axis}, in another order", listed, witnesses=_MOVED)
+    listed = (f"the order is {list(order)}",) if len(order) <= _MOST_LISTED else ()
+    says = f"the right numbers along {axis}, in another order"
+    return Fact("permuted", says, listed, witnesses=_MOVED, data=axis)
 
 
-class SliceRepeated(Fact):
+def repeated_slice(axis: str, is_everywhere: bool, source: Literal["last"] | int | None, index: int, held: int) -> Fact:
     """A slice stands in place of all others, or of one; `source` is which, if it is the same in each trial."""
-
-    axis: str
-    is_everywhere: bool
-    source: Literal["last"] | int | None
-    index: int = field(compare=False)
-    held: int = field(compare=False)
-
-    id = "repeated"
-
-    def wording(self) -> Wording:
-        place = f"every {one_of(self.axis)}" if self.is_everywhere else item(self.axis, self.index)
-        asks = f"Is the same {one_of(self.axis)} read in every step, or one number used for all?"
-        return Wording(f"{place} holds what {item(self.axis, self.held)} should", (), asks, _MOVED)
+    place = f"every {one_of(axis)}" if is_everywhere else item(axis, index)
+    asks = f"Is the same {one_of(axis)} read in every step, or one number used for all?"
+    says = f"{place} holds what {item(axis, held)} should"
+    return Fact("repeated", says, (), asks, _MOVED, data=(axis, is_everywhere, source))
 
 
-class Reordered(Fact):
+def named_order(order: Literal["flipped", "pairs", "halves", "apart", "together"], axis: str) -> Fact:
     """The slices along an axis stand in an order that has a name."""
-
-    order: Literal["flipped", "pairs", "halves", "apart", "together"]
-    axis: str
-
-    @property
-    def id(self) -> str:
-        return self.order
-
-    def wording(self) -> Wording:
-        says, also, asks = {
-            "flipped": (f"in reverse order along {self.axis}", (), "From which end do you count?"),
-            "pairs": (
-                f"each pair of neighbours along {self.axis} is exchanged",
-                (),
-                "Which of the two in each pair comes first?",
-            ),
-            "halves": (f"the two halves along {self.axis} are exchanged", (), "Which half comes first?"),
-            "apart": (
-                f"along {self.axis} the even places come first, then the odd ones",
-                ("expected them in turn",),
-                "Are two halves joined that should alternate?",
-            ),
-            "together": (
-                f"along {self.axis} the two halves alternate",
-                ("expected one after the other",),
-                "Do two halves alternate that should be joined?",
-            ),
-        }[self.order]
-        return Wording(says, also, asks, _MOVED)
+    says, also, asks = {
+        "flipped": (f"in reverse order along {axis}", (), "From which end do you count?"),
+        "pairs": (
+            f"each pair of neighbours along {axis} is exchanged",
+            (),
+            "Which of the two in each pair comes first?",
+        ),
+        "halves": (f"the two halves along {axis} are exchanged", (), "Which half comes first?"),
+        "apart": (
+            f"along {axis} the even places come first, then the odd ones",
+            ("expected them in turn",),
+            "Are two halves joined that should alternate?",
+        ),
+        "together": (
+            f"along {axis} the two halves alternate",
+            ("expected one after the other",),
+            "Do two halves alternate that should be joined?",
+        ),
+    }[order]
+    return Fact(order, says, also, asks, _MOVED)
 
 
-class Rotated(Fact):
+def rotation(axis: str, steps: int) -> Fact:
     """The slices along an axis are moved by some places, and what leaves at one end comes in at the other."""
-
-    axis: str
-    steps: int
-
-    id = "rolled"
-
-    def wording(self) -> Wording:
-        also = "what leaves at one end comes in at the other"
-        return Wording(f"rotated by {abs(self.steps)} along {self.axis}", (also,), "Where should the end go?", _MOVED)
+    says, also = f"rotated by {abs(steps)} along {axis}", ("what leaves at one end comes in at the other",)
+    return Fact("rolled", says, also, "Where should the end go?", _MOVED, data=(axis, steps))
 
 
-class Shifted(Fact):
+def shift(axis: str, steps: int, is_late: bool) -> Fact:
     """Right but for a move by a few places along an axis."""
-
-    axis: str
-    steps: int
-    is_late: bool
-
-    id = "shifted"
-
-    def wording(self) -> Wording:
-        places = "one place" if self.steps == 1 else f"{self.steps} places"
-        says = f"{places} too {'late' if self.is_late else 'early'} along {self.axis}; the values are right otherwise"
-        asks = f"Do you count from 0 or from 1 along {self.axis}? What comes at its end?"
-        return Wording(says, (), asks, _MOVED)
+    places = "one place" if steps == 1 else f"{steps} places"
+    says = f"{places} too {'late' if is_late else 'early'} along {axis}; the values are right otherwise"
+    asks = f"Do you count from 0 or from 1 along {axis}? What comes at its end?"
+    return Fact("shifted", says, (), asks, _MOVED)
 
 
 # Regions.
@@ -229,87 +139,55 @@ Region = Literal[
 ]
 
 
-class WrongAlong(Fact):
+def wrong_indices(region: Region, axis: str, first: int, last: int, indices: tuple[int, ...] = ()) -> Fact:
     """Wrong at some indices of an axis, right at the others. `first` and `last` are the ends of the region."""
-
-    region: Region
-    axis: str
-    first: int = field(compare=False)
-    last: int = field(compare=False)
-    indices: tuple[int, ...] = field(default=(), compare=False)
-
-    id = "region"
-
-    def wording(self) -> Wording:
-        axis, first, last = self.axis, self.first, self.last
-        says, asks = {
-            "only first": (f"wrong only at the first {axis}", f"What is special about {axis} 0?"),
-            "only last": (f"wrong only at the last {axis}", f"Does something end before the last {axis}?"),
-            "only one": (f"wrong only at {axis} {first}", ""),
-            "right first": (
-                f"right only at the first {axis}",
-                f"What do later ones depend on that {axis} 0 does not?",
-            ),
-            "right last": (
-                f"right only at the last {axis}",
-                f"What does the last {axis} have, or see, that the others lack?",
-            ),
-            "right one": (f"right only at {axis} {first}", ""),
-            "odd": (f"wrong at every odd {axis}, right at the others", "How are the odd ones made?"),
-            "even": (f"wrong at every even {axis}, right at the others", "How are the even ones made?"),
-            "from": (
-                f"right up to {axis} {first - 1}, wrong from {axis} {first} on",
-                f"What changes at {axis} {first}?",
-            ),
-            "up to": (
-                f"wrong up to {axis} {last}, right from {axis} {last + 1} on",
-                f"What changes after {axis} {last}?",
-            ),
-            "some": (f"wrong only at {axis} {joined([str(index) for index in self.indices or (first,)])}", ""),
-        }[self.region]
-        return Wording(says, (), asks, _WRONG)
+    says, asks = {
+        "only first": (f"wrong only at the first {axis}", f"What is special about {axis} 0?"),
+        "only last": (f"wrong only at the last {axis}", f"Does something end before the last {axis}?"),
+        "only one": (f"wrong only at {axis} {first}", ""),
+        "right first": (
+            f"right only at the first {axis}",
+            f"What do later ones depend on that {axis} 0 does not?",
+        ),
+        "right last": (
+            f"right only at the last {axis}",
+            f"What does the last {axis} have, or see, that the others lack?",
+        ),
+        "right one": (f"right only at {axis} {first}", ""),
+        "odd": (f"wrong at every odd {axis}, right at the others", "How are the odd ones made?"),
+        "even": (f"wrong at every even {axis}, right at the others", "How are the even ones made?"),
+        "from": (
+            f"right up to {axis} {first - 1}, wrong from {axis} {first} on",
+            f"What changes at {axis} {first}?",
+        ),
+        "up to": (
+            f"wrong up to {axis} {last}, right from {axis} {last + 1} on",
+            f"What changes after {axis} {last}?",
+        ),
+        "some": (f"wrong only at {axis} {joined([str(index) for index in indices or (first,)])}", ""),
+    }[region]
+    return Fact("region", says, (), asks, _WRONG, data=(region, axis))
 
 
-class WrongAt(Fact):
+def wrong_index(axes: tuple[str, ...], where: Position) -> Fact:
     """Wrong at one index of several axes, and all over the others."""
-
-    axes: tuple[str, ...]
-    where: Position = field(compare=False)
-
-    id = "region"
-
-    def wording(self) -> Wording:
-        return Wording(f"wrong only at {position(self.where)}", (), "What is special about this one?", _WRONG)
+    asks = "What is special about this one?"
+    return Fact("region", f"wrong only at {position(where)}", (), asks, _WRONG, data=axes)
 
 
 Side = Literal["on", "above", "below", "on and above", "on and below"]
 
 
-class WrongSide(Fact):
+def wrong_side(side: Side, rows: str, columns: str) -> Fact:
     """Wrong on one side of the diagonal of the last two axes."""
-
-    side: Side
-    rows: str = field(compare=False)
-    columns: str = field(compare=False)
-
-    id = "triangle"
-
-    def wording(self) -> Wording:
-        asks = f"On which side is the {self.columns} after the {self.rows}?"
-        return Wording(f"wrong only {self.side} the diagonal of {self.rows} × {self.columns}", (), asks, _WRONG)
+    asks = f"On which side is the {columns} after the {rows}?"
+    return Fact("triangle", f"wrong only {side} the diagonal of {rows} × {columns}", (), asks, _WRONG, data=side)
 
 
-class WrongZeros(Fact):
+def wrong_zeros(count: int, size: int) -> Fact:
     """Wrong only where 0 is expected."""
-
-    count: int = field(compare=False)
-    size: int = field(compare=False)
-
-    id = "zeros"
-
-    def wording(self) -> Wording:
-        says = f"wrong only where 0 is expected, at {self.count} of {self.size} such places"
-        return Wording(says, (), "Why is 0 expected there?", _WRONG)
+    says = f"wrong only where 0 is expected, at {count} of {size} such places"
+    return Fact("zeros", says, (), "Why is 0 expected there?", _WRONG, data=())
 
 
 Order = NDArray[np.intp]
@@ -332,7 +210,7 @@ def detect_rearrangement(case: Case) -> Iterator[Pattern]:
         yield from _read_otherwise(case)
         yield from _permuted(case)
         if len(np.unique(case.expected)) > case.expected.size // 2:
-            yield Pattern(Rearranged())
+            yield Pattern(REARRANGED)
     else:
         yield from _permuted(case)
     yield from _shifted(case)
@@ -349,12 +227,12 @@ def _exchanged_axes(case: Case) -> Iterator[Pattern]:
         return
     for one, other in combinations(axes, 2):
         if case.same(np.swapaxes(case.yours, one, other), case.expected):
-            yield Pattern(AxesSwapped(case.at(one), case.at(other)))
+            yield Pattern(swapped_axes(case.at(one), case.at(other)))
             return
     for order in permutations(axes):
         moved = case.yours.transpose(order)
         if case.same(moved, case.expected) and moved.shape == case.expected.shape:
-            yield Pattern(AxesReordered(order))
+            yield Pattern(reordered_axes(order))
             return
 
 
@@ -367,10 +245,10 @@ def _read_otherwise(case: Case) -> Iterator[Pattern]:
         names = case.at(one), case.at(other)
         back = np.swapaxes(expected, one, other)
         if case.same(back.reshape(expected.shape), yours):
-            yield Pattern(ViewedWrongly(*names, is_transposed=False))
+            yield Pattern(wrong_view(*names, is_transposed=False))
             return
         if case.same(np.swapaxes(expected.reshape(back.shape), one, other), yours):
-            yield Pattern(ViewedWrongly(*names, is_transposed=True))
+            yield Pattern(wrong_view(*names, is_transposed=True))
             return
     yield from _interleaved_pair(case)
     yield from _merged(case)
@@ -386,7 +264,7 @@ def _interleaved_pair(case: Case) -> Iterator[Pattern]:
         flat = last.reshape(*last.shape[:-2], second, first)
         for split in (np.swapaxes(flat, -1, -2), np.swapaxes(last, -1, -2).reshape(last.shape)):
             if case.same(np.moveaxis(split, (-2, -1), (one, other)), case.yours):
-                yield Pattern(Interleaved(case.at(one), case.at(other)))
+                yield Pattern(interleaved_axes(case.at(one), case.at(other)))
                 return
 
 
@@ -401,7 +279,7 @@ def _merged(case: Case) -> Iterator[Pattern]:
         whole = np.swapaxes(case.expected.reshape(*leading, rows, parts, width // parts), -2, -3)
         if case.same(whole.reshape(case.expected.shape), case.yours):
             between, into = case.at(len(leading)), case.at(len(leading) + 1)
-            yield Pattern(MergedUntransposed(between, into, parts))
+            yield Pattern(untransposed_parts(between, into, parts))
             return
 
 
@@ -446,34 +324,34 @@ def _of_order(order: Order, word: str) -> Fact | None:
     wrong = np.flatnonzero(order != np.arange(count))
     held = {int(at) for at in order}
     if len(held) == count:
-        return Permuted(word, tuple(int(at) for at in order))
+        return permutation(word, tuple(int(at) for at in order))
     first = int(wrong[0])
     if len(held) == 1:
         [source] = held
-        return SliceRepeated(word, True, "last" if source == count - 1 else source, first, source)
+        return repeated_slice(word, True, "last" if source == count - 1 else source, first, source)
     if len(wrong) * 2 > count or len(wrong) == 1:
-        return SliceRepeated(word, False, None, first, int(order[first]))
+        return repeated_slice(word, False, None, first, int(order[first]))
     return None
 
 
 def _orders(count: int, word: str) -> Iterator[tuple[Order, Fact]]:
     """Yield the orders that have a name, each as the expected slice that stands in each place."""
     here = np.arange(count)
-    yield here[::-1], Reordered("flipped", word)
+    yield here[::-1], named_order("flipped", word)
     if count % 2 == 0 and count > 2:
-        yield here ^ 1, Reordered("pairs", word)
-        yield np.roll(here, count // 2), Reordered("halves", word)
+        yield here ^ 1, named_order("pairs", word)
+        yield np.roll(here, count // 2), named_order("halves", word)
     # Nobody rolls by more than three places on purpose.
     for steps in (*range(1, 4), *range(-3, 0)):
         if count > 2 and abs(steps) < count:
-            yield np.roll(here, steps), Rotated(word, steps)
+            yield np.roll(here, steps), rotation(word, steps)
     # With fewer slices these orders are among those above.
     if count >= 5:
         apart = np.concatenate([here[0::2], here[1::2]])
-        yield apart, Reordered("apart", word)
-        yield np.argsort(apart), Reordered("together", word)
+        yield apart, named_order("apart", word)
+        yield np.argsort(apart), named_order("together", word)
     for parts in (size for size in range(3, count // 2 + 1) if count % size == 0):
-        yield here.reshape(parts, -1).T.reshape(-1), SplitOtherwise(word, parts, count // parts)
+        yield here.reshape(parts, -1).T.reshape(-1), interleaved_parts(word, parts, count // parts)
 
 
 def _shifted(case: Case) -> Iterator[Pattern]:
@@ -489,7 +367,7 @@ def _shifted(case: Case) -> Iterator[Pattern]:
                 # Fewer than 4 numbers are alike by chance.
                 if theirs.size < 4 or not case.same(mine, theirs) or _alike(expected, step):
                     continue
-                yield Pattern(Shifted(case.at(axis), step, is_late))
+                yield Pattern(shift(case.at(axis), step, is_late))
                 return
 
 
@@ -514,16 +392,16 @@ def detect_regions(case: Case) -> Iterator[Pattern]:
     wrong = case.wrong
     if case.expected.size <= FEW or not wrong.any() or wrong.all() or not np.isfinite(case.yours[wrong]).all():
         return
-    found = [region for axis in range(wrong.ndim) if (region := _along(case, axis, wrong)) is not None]
+    found = [one for axis in range(wrong.ndim) if (one := _along(case, axis, wrong)) is not None]
     if case.nearly_right:
         yield from _zeros(case, wrong)
     yield from _corner(case, wrong)
     yield from _triangle(case, wrong)
     sample = _sample(wrong)
-    ordered = [fact for _, fact in sorted(found, key=lambda region: region[0])]
-    yield from (Pattern(fact, sample) for fact in ordered if fact.region != "some")
+    ordered = sorted(found, key=lambda one: one[0])
+    yield from (Pattern(fact, sample) for _, region, fact in ordered if region != "some")
     yield from _zeros(case, wrong)
-    yield from (Pattern(fact, sample) for fact in ordered if fact.region == "some")
+    yield from (Pattern(fact, sample) for _, region, fact in ordered if region == "some")
 
 
 def _corner(case: Case, wrong: Places) -> Iterator[Pattern]:
@@ -534,7 +412,7 @@ def _corner(case: Case, wrong: Places) -> Iterator[Pattern]:
     if len(single) < 2 or wrong.sum() * 2 <= np.prod(rest):
         return
     where = tuple((case.at(at), index[at]) for at in single)
-    yield Pattern(WrongAt(tuple(case.at(at) for at in single), where), _sample(wrong))
+    yield Pattern(wrong_index(tuple(case.at(at) for at in single), where), _sample(wrong))
 
 
 def _bits(case: Case) -> Numbers:
@@ -566,8 +444,8 @@ def _is_single(case: Case, axis: int, wrong: Places) -> bool:
     return is_named(case.at(axis)) and len(along) >= 2 and int(along.sum()) == 1
 
 
-def _along(case: Case, axis: int, wrong: Places) -> tuple[float, WrongAlong] | None:
-    """Return what is wrong along one axis, with the share of it that is; None where that has no name."""
+def _along(case: Case, axis: int, wrong: Places) -> tuple[float, Region, Fact] | None:
+    """Return what is wrong along one axis, behind the share that is and the region; None where that has no name."""
     along = np.asarray(wrong.any(axis=others(wrong.ndim, axis))).reshape(-1)
     count, off = len(along), int(along.sum())
     if (
@@ -584,7 +462,8 @@ def _along(case: Case, axis: int, wrong: Places) -> tuple[float, WrongAlong] | N
         return None
     word = case.at(axis) if is_named(case.at(axis)) else "index"
     first = int(np.flatnonzero(~along)[0]) if region == "right one" else where[0]
-    return off / count, WrongAlong(region, word, first, where[-1], tuple(where) if region == "some" else ())
+    indices = tuple(where) if region == "some" else ()
+    return off / count, region, wrong_indices(region, word, first, where[-1], indices)
 
 
 def _region(where: list[int], count: int) -> Region | None:
@@ -620,7 +499,7 @@ def _triangle(case: Case, wrong: Places) -> Iterator[Pattern]:
     for side, places in sides.items():
         # A wrong number is right by chance now and then.
         if not (wrong & ~places).any() and wrong[places].mean() > 0.9 and _bits(case)[~places].sum() > _ENOUGH:
-            yield Pattern(WrongSide(side, case.at(wrong.ndim - 2), case.at(wrong.ndim - 1)), _sample(wrong))
+            yield Pattern(wrong_side(side, case.at(wrong.ndim - 2), case.at(wrong.ndim - 1)), _sample(wrong))
             return
 
 
@@ -632,7 +511,7 @@ def _zeros(case: Case, wrong: Places) -> Iterator[Pattern]:
         return
     if _bits(case)[~zeros].sum() < _ENOUGH:
         return
-    yield Pattern(WrongZeros(int(wrong.sum()), int(zeros.sum())), _sample(wrong))
+    yield Pattern(wrong_zeros(int(wrong.sum()), int(zeros.sum())), _sample(wrong))
 
 
 # Detects a factor or an offset that differs from index to index of an axis, or from row to row.
@@ -664,12 +543,12 @@ def _by(case: Case, over: tuple[int, ...], axis: str, *, is_row: bool) -> Iterat
     ratios = (case.yours * case.expected).sum(axis=over, keepdims=True) / np.where(squares > 0, squares, 1)
     if case.same(case.yours, ratios * case.expected) and (ratios != 0).all():
         owner = None if is_row else _owner(case, ratios.reshape(-1))
-        yield Pattern(RuleAlong("ratio", axis, is_row, float(ratios.min()), float(ratios.max()), owner))
+        yield Pattern(rule_along("ratio", axis, is_row, float(ratios.min()), float(ratios.max()), owner))
         return
     shifts = (case.yours - case.expected).mean(axis=over, keepdims=True)
     if case.same(case.yours, case.expected + shifts):
         owner = None if is_row else _owner(case, np.abs(shifts).reshape(-1))
-        yield Pattern(RuleAlong("offset", axis, is_row, float(shifts.min()), float(shifts.max()), owner))
+        yield Pattern(rule_along("offset", axis, is_row, float(shifts.min()), float(shifts.max()), owner))
         return
     yield from _affine(case, over, axis, is_row=is_row)
 
@@ -691,7 +570,7 @@ def _affine(case: Case, over: tuple[int, ...], axis: str, *, is_row: bool) -> It
     # A slope of about 0 would compare rounding alone.
     if (np.abs(slopes) < 1e-3).any() or not case.same(case.yours - yours, slopes * spread):
         return
-    yield Pattern(RuleAlong("affine", axis, is_row))
+    yield Pattern(rule_along("affine", axis, is_row))
 
 
 def _owner(case: Case, numbers: Numbers) -> str | None:

@@ -174,7 +174,7 @@ class Pattern:
     def confirmed_by(self, second: Iterable["Pattern"]) -> "Pattern | None":
         """Return the pattern with the names that both trials agree on, or None where the second does not show it."""
         for other in second:
-            if other.fact != self.fact:
+            if not self.fact.is_like(other.fact):
                 continue
             if self.coefficient is None or other.coefficient is None:
                 return self

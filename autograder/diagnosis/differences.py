@@ -11,18 +11,16 @@ import numpy as np
 
 from autograder.checks import Check, Dropout, Judge, SameInputs
 from autograder.comparison import (
+    CHANGED_INPUT,
     Difference,
-    InputChanged,
-    NotFinite,
-    NumberDiffers,
     Numbers,
-    ShapeDiffers,
-    ValuesDiffer,
+    differing_values,
     is_floating,
     numbers,
+    other_number,
 )
 from autograder.protocol import Array, Value
-from autograder.results import DIGITS, Evidence, Fact, FindingKind, Maps, element, is_named
+from autograder.results import DIGITS, Evidence, Fact, FindingKind, Maps, element, is_named, position
 
 from .arrangement import detect_along, detect_rearrangement, detect_regions
 from .case import LARGE, Case, Pattern, Places, Row, Sample
@@ -30,7 +28,7 @@ from .judgement import BESIDE_A_NAME, Diagnosis
 from .masks import detect_masks, detect_softmax_weights
 from .named_sizes import Axes, agreed
 from .other_shapes import detect_shape
-from .special import AllZero, detect_dtype, detect_precision, detect_special
+from .special import ZERO, ZERO_GRADIENT, detect_dtype, detect_precision, detect_special
 from .values import detect_dropout, detect_elementwise, detect_known, detect_scaled
 
 # The numbers behind a difference: a table, single elements that show the fact, and a slice to draw.
@@ -203,7 +201,7 @@ def of_difference(check: Check, trials: Sequence[Trial], *, evidence: bool, name
     assert difference is not None
     case = _case(check, first, second)
     if isinstance(check.judge, SameInputs):
-        return Diagnosis("pattern", InputChanged(), difference.subject)
+        return Diagnosis("pattern", CHANGED_INPUT, difference.subject)
     kind = _KINDS.get(difference.kind, "pattern")
     is_shown = evidence or not named or kind in BESIDE_A_NAME
     pattern = _explained(check, case, first, second) if case and is_shown else None
@@ -213,15 +211,15 @@ def of_difference(check: Check, trials: Sequence[Trial], *, evidence: bool, name
         diagnosis = Diagnosis(kind, fact, difference.subject, only_some_sizes=only_some_sizes)
     else:
         words = {symbol: first.axes.word(symbol) for symbol in first.axes.sizes}
-        in_gradient = isinstance(pattern.fact, AllZero) and "gradient" in difference.name
-        fact = AllZero(in_gradient=True) if in_gradient else pattern.fact
+        in_gradient = pattern.fact == ZERO and "gradient" in difference.name
+        fact = ZERO_GRADIENT if in_gradient else pattern.fact
         diagnosis = Diagnosis(kind, fact, difference.subject, pattern.coefficient, words)
     if evidence and difference.lists is not None:
         return replace(diagnosis, evidence=_evidence_of_lists(diagnosis.subject, *difference.lists))
     if not evidence or case is None or case.yours.shape == case.expected.shape == ():
         return diagnosis
     sample = pattern.sample if pattern else Sample()
-    return replace(diagnosis, evidence=evidence_of(difference, case, sample, diagnosis.fact.wording().witnesses))
+    return replace(diagnosis, evidence=evidence_of(difference, case, sample, diagnosis.fact.witnesses))
 
 
 LONGEST_LIST = 60
@@ -309,20 +307,25 @@ def _unexplained(difference: Difference, case: Case | None, *, evidence: bool) -
     fact = difference.fact
     if case is None:
         return fact
-    if isinstance(fact, NotFinite) and case.expected.size > 1:
+    if fact.id == "special" and case.expected.size > 1:
         odd = ~np.isfinite(case.yours) & np.isfinite(case.expected)
-        return replace(fact, first=case.position(np.argwhere(odd)[0]))
-    if isinstance(fact, ShapeDiffers):
+        return replace(fact, also=(f"the first at {position(case.position(np.argwhere(odd)[0]))}",))
+    if fact.id == "shape":
         axes, counted = counted_axes(case)
-        return replace(fact, axes=tuple((case.at(at), case.expected.shape[at]) for at in counted if axes != "at"))
-    if not isinstance(fact, ValuesDiffer | NumberDiffers):
+        sized = (_sized(case.at(at), case.expected.shape[at]) for at in counted)
+        return fact if axes == "at" else replace(fact, asks=f"Expected: {', '.join(sized)}.")
+    if fact.id != "value":
         return fact
     if case.expected.size == 1:
-        return NumberDiffers(float(case.yours.flat[0]), float(case.expected.flat[0]), case.dtypes[1])
+        return other_number(float(case.yours.flat[0]), float(case.expected.flat[0]), case.dtypes[1])
     wrong = case.wrong
     index = tuple(int(at) for at in np.argwhere(wrong)[0])
     values = (float(case.expected[index]), float(case.yours[index])) if evidence else None
-    return ValuesDiffer(int(wrong.sum()), wrong.size, case.dtypes[1], case.position(index), values)
+    return differing_values(int(wrong.sum()), wrong.size, case.dtypes[1], case.position(index), values)
+
+
+def _sized(name: str, size: int) -> str:
+    return f"{name} {size}" if is_named(name) else f"{name} of size {size}"
 
 
 # All patterns in their order: exact before approximate, structure before statistics, regions before factors.

@@ -3,12 +3,12 @@
 import importlib
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Literal, overload
 
 from autograder.checks import NEAR, nearest_name
 from autograder.protocol import in_words, lines_of
-from autograder.results import Evidence, Fact, FindingKind, Place, Wording, opened
+from autograder.results import Evidence, Fact, FindingKind, Place, opened
 from autograder.runner import (
     Fault,
     Survey,
@@ -20,7 +20,7 @@ from autograder.runner import (
 )
 
 from .judgement import Diagnosis, Line
-from .statuses import WorkerEnded
+from .statuses import ended_worker
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,8 @@ AT_IMPORT = " while it was imported"
 """The words of an exception that costs the whole file."""
 
 
-class Raised(Fact):
+@dataclass(frozen=True)
+class Raised:
     """The code raised an exception, in a function or at import.
 
     `file` is named where it is not the one shown, `line` where another line than that one is shown. `reason` says in
@@ -72,24 +73,23 @@ class Raised(Fact):
     function: str | None = None
     file: str | None = None
     line: Line | None = None
-    reason: str = field(default="", compare=False)
-    cause: Cause | None = field(default=None, compare=False)
+    reason: str = ""
+    cause: Cause | None = None
 
     @property
-    def id(self) -> str:
-        return self.cause.id if self.cause is not None else self.type
-
-    def wording(self) -> Wording:
+    def fact(self) -> Fact:
+        """The fact in words."""
         where = f" in {self.function}()" if self.function else ""
         where += f" of {self.file}" if self.function and self.file else ""
         where = AT_IMPORT if self.at_import else where
         line = f", in {self.line}" if self.line else ""
         why = self.cause.words() if self.cause is not None else self.reason
-        also = (why,) if why else ()
-        return Wording(f"Your code raised {self.type}{where}{line}", also, whole=True)
+        id_ = self.cause.id if self.cause is not None else self.type
+        return Fact(id_, f"Your code raised {self.type}{where}{line}", (why,) if why else (), whole=True, data=self)
 
 
-class SyntaxInvalid(Fact):
+@dataclass(frozen=True)
+class SyntaxInvalid:
     """Python cannot read the file; `reason` is what Python says, with the lines that it speaks of as data.
 
     `imports` is what to write where a name with a dot stands behind `import`.
@@ -101,155 +101,83 @@ class SyntaxInvalid(Fact):
     imports: str = ""
 
     @property
-    def id(self) -> str:
-        return "dotted_import" if self.imports else self.type
-
-    def wording(self) -> Wording:
+    def fact(self) -> Fact:
+        """The fact in words."""
         write = f": write `{self.imports}`" if self.imports else ""
-        return Wording(f"Python cannot read {self.file}: {''.join(map(str, self.reason))}{write}", whole=True)
+        says = f"Python cannot read {self.file}: {''.join(map(str, self.reason))}{write}"
+        return Fact("dotted_import" if self.imports else self.type, says, whole=True, data=self)
 
 
-class ExitCalled(Fact):
+@dataclass(frozen=True)
+class ExitCalled:
     """The code ends the process, in a function or at import."""
 
     at_import: bool = False
 
-    id = "SystemExit"
-
-    def wording(self) -> Wording:
+    @property
+    def fact(self) -> Fact:
+        """The fact in words."""
+        says = "Your code calls exit() instead of returning"
         if self.at_import:
-            return Wording(f"Your code calls exit(){AT_IMPORT}, so nothing below that line was run", whole=True)
-        return Wording("Your code calls exit() instead of returning", whole=True)
+            says = f"Your code calls exit(){AT_IMPORT}, so nothing below that line was run"
+        return Fact("SystemExit", says, whole=True, data=self)
 
 
-class StructureWrong(Fact):
+def wrong_structure(reason: str, more: tuple[str, ...] = ()) -> Fact:
     """A check refused what it got, in its own words: a sentence, and more of them."""
-
-    reason: str
-    more: tuple[str, ...] = ()
-
-    id = "structure"
-
-    def wording(self) -> Wording:
-        return Wording(opened(self.reason), self.more, whole=True)
+    return Fact("structure", opened(reason), more, whole=True)
 
 
-class DevicesMixed(Fact):
+def mixed_devices(tensor: str | None) -> Fact:
     """A tensor stays on the CPU while the others are on another device; `tensor` is its name, if it has one."""
-
-    tensor: str | None
-
-    id = "device"
-
-    def wording(self) -> Wording:
-        says = f"{self.tensor or 'A tensor'} stays on the CPU while the others are on another device"
-        return Wording(says, ("make it, or keep it, where they are",), whole=True)
+    says = f"{tensor or 'A tensor'} stays on the CPU while the others are on another device"
+    return Fact("device", says, ("make it, or keep it, where they are",), whole=True, data=tensor)
 
 
-class NoneGiven(Fact):
-    """A check got None where it needs a value."""
-
-    id = "none"
-
-    def wording(self) -> Wording:
-        return Wording("Your code returned None where a value is expected: is a return missing?", whole=True)
+NONE_GIVEN = Fact("none", "Your code returned None where a value is expected: is a return missing?", whole=True)
+"""A check got None where it needs a value."""
 
 
-class SignatureWrong(Fact):
+def wrong_signature(cause: Cause | None = None) -> Fact:
     """A check cannot call the code; `cause` says why, if the code shows it."""
-
-    cause: Cause | None = field(default=None, compare=False)
-
-    id = "signature"
-
-    def wording(self) -> Wording:
-        says = "Your code cannot be called as its stub says"
-        why = self.cause.words() if self.cause is not None else "compare its parameters with the stub's"
-        return Wording(says, (why,), whole=True)
+    why = cause.words() if cause is not None else "compare its parameters with the stub's"
+    return Fact("signature", "Your code cannot be called as its stub says", (why,), whole=True)
 
 
-class ResultUnusable(Fact):
+def unusable_result(type_: str, reason: str = "") -> Fact:
     """A check cannot use what the code returned; `reason` says why, if the message of the exception is known."""
-
-    type: str
-    reason: str = ""
-
-    @property
-    def id(self) -> str:
-        return self.type
-
-    def wording(self) -> Wording:
-        if self.reason:
-            return Wording(f"The check fails on what your code returned: {self.reason}", whole=True)
-        says = f"What your code returned cannot be used ({self.type}): does it have the type that the stub names?"
-        return Wording(says, whole=True)
+    says = f"What your code returned cannot be used ({type_}): does it have the type that the stub names?"
+    return Fact(type_, f"The check fails on what your code returned: {reason}" if reason else says, whole=True)
 
 
-class CountReturned(Fact):
+def returned_count(expected: int, *, more: bool) -> Fact:
     """The code returned another number of values than a check takes apart."""
-
-    expected: int
-    more: bool
-
-    id = "count"
-
-    def wording(self) -> Wording:
-        count = f"one value or more than {self.expected}" if self.more else f"fewer than {self.expected} values"
-        says = f"Your code returned {count}, where {self.expected} are expected"
-        return Wording(says, ("return what the stub names, in its order",), whole=True)
+    count = f"one value or more than {expected}" if more else f"fewer than {expected} values"
+    says = f"Your code returned {count}, where {expected} are expected"
+    return Fact("count", says, ("return what the stub names, in its order",), whole=True)
 
 
-class ArgumentUnused(Fact):
+def unused_argument(argument: str) -> Fact:
     """The code never uses an argument that the check is about."""
-
-    argument: str
-
-    id = "argument_unused"
-
-    def wording(self) -> Wording:
-        return Wording(f"Your code never uses the argument `{self.argument}`", whole=True)
+    return Fact("argument_unused", f"Your code never uses the argument `{argument}`", whole=True)
 
 
-class AttributeLacking(Fact):
+def lacking_attribute(type_: str, attribute: str) -> Fact:
     """A check got an object of a type that lacks what the check reads."""
-
-    type: str
-    attribute: str
-
-    id = "type"
-
-    def wording(self) -> Wording:
-        says = f"Your code gives a {self.type} where an object with `{self.attribute}` is needed"
-        return Wording(says, ("return the type that the stub names",), whole=True)
+    says = f"Your code gives a {type_} where an object with `{attribute}` is needed"
+    return Fact("type", says, ("return the type that the stub names",), whole=True)
 
 
-class MemoryExceeded(Fact):
+def exceeded_memory(type_: str, limit: int) -> Fact:
     """The code asked for more memory (MiB) than there is."""
-
-    type: str
-    limit: int
-
-    @property
-    def id(self) -> str:
-        return self.type
-
-    def wording(self) -> Wording:
-        return Wording(f"Your code asked for more than the {self.limit} MiB of memory there are", whole=True)
+    return Fact(type_, f"Your code asked for more than the {limit} MiB of memory there are", whole=True)
 
 
-class CallForbidden(Fact):
+def forbidden_call(name: str) -> Fact:
     """A call would skip the exercise."""
-
-    name: str
-
-    @property
-    def id(self) -> str:
-        return self.name
-
-    def wording(self) -> Wording:
-        if (syntax := in_words(self.name)) is not None:
-            return Wording(f"This exercise asks you to do without {syntax}", whole=True)
-        return Wording(f"This exercise asks you to write it yourself: {self.name} must not be used here", whole=True)
+    if (syntax := in_words(name)) is not None:
+        return Fact(name, f"This exercise asks you to do without {syntax}", whole=True)
+    return Fact(name, f"This exercise asks you to write it yourself: {name} must not be used here", whole=True)
 
 
 # The imports that programs of learners often lack, by the name that Python then does not know.
@@ -426,15 +354,15 @@ def of_fault(
     if fault.kind == "structure":
         return _of_structure(fault, place, file, source, survey)
     if fault.kind == "device":
-        return Diagnosis("device", DevicesMixed(fault.tensor), quoted=fault.full_message, place=place)
+        return Diagnosis("device", mixed_devices(fault.tensor), quoted=fault.full_message, place=place)
     if not fault.frames and not fault.at_import:
         return _of_misfit(fault, file, source, survey)
     if "SyntaxError" in fault.bases and place:
         imports = _dotted_import(place, source)
-        fact = SyntaxInvalid(fault.type, place.file, _with_lines(fault.message), imports)
-        return Diagnosis("exception", fact, place=place)
+        invalid = SyntaxInvalid(fault.type, place.file, _with_lines(fault.message), imports)
+        return Diagnosis("exception", invalid.fact, place=place)
     if fault.type == "SystemExit":
-        return Diagnosis("exception", ExitCalled(fault.at_import), place=place)
+        return Diagnosis("exception", ExitCalled(fault.at_import).fact, place=place)
     shown = fault.values if not is_called else ()
     rows = tuple((name, "", value) for of, name, value in shown if place is not None and of == place.file)
     evidence = Evidence(_title(place, rows), rows=rows) if rows else None
@@ -442,7 +370,7 @@ def of_fault(
     quoted = without_file(fault.full_message)
     if (cause := cause_of(fault, deepest, file, source, survey, libraries)) is not None:
         raised, quoted = replace(raised, cause=cause), without_file(fault.message)  # the cause says what to write
-    return Diagnosis("exception", raised, quoted=quoted, place=place, evidence=evidence)
+    return Diagnosis("exception", raised.fact, quoted=quoted, place=place, evidence=evidence)
 
 
 def _title(place: Place | None, rows: Iterable[tuple[str, str, str]]) -> str:
@@ -482,7 +410,7 @@ def _of_structure(fault: Fault, place: Place | None, file: str, source: bytes, s
         if len(found) == 1 and (within or is_outside):
             place = Place(file, found[0])
             more = [f"you define it inside {within}" if within else "you define it outside of the class", *more]
-    return Diagnosis("structure", StructureWrong(refusal.sentence, tuple(more)), place=place)
+    return Diagnosis("structure", wrong_structure(refusal.sentence, tuple(more)), place=place)
 
 
 _DOTTED = re.compile(r"\s*from\s+([\w.]+)\s+import\s+(?:\w+\s*,\s*)*((?:\w+\.)+)(\w+)")
@@ -541,22 +469,23 @@ def _whole_line(place: Place | None) -> Place | None:
 
 def _of_misfit(fault: Fault, file: str, source: bytes, survey: Survey | None) -> Diagnosis:
     """Diagnose an exception outside the student's code: the check could not use what it got."""
-    fact: Fact = ResultUnusable(fault.type, library_reason(fault.message))
+    kind: FindingKind = "structure"
     place = None
     if found_in(fault.message, "NoneType"):
-        fact = NoneGiven()
+        fact = NONE_GIVEN
     elif (count := found_in(fault.message, "count")) is not None:
-        fact = CountReturned(int(count[2]), more=count[1] == "too many")
+        fact = returned_count(int(count[2]), more=count[1] == "too many")
     elif fault.type == "TypeError":
         without = self_not_taken(fault.message, source, survey) if survey is not None else None
         cause, place = (without[0], Place(file, without[1])) if without is not None else (None, None)
-        fact = SignatureWrong(cause)
+        fact = wrong_signature(cause)
     elif (lacked := found_in(fault.message, "attribute")) is not None:
-        fact = AttributeLacking(lacked[1], lacked[2])
-    kind: FindingKind = "exception" if isinstance(fact, ResultUnusable) else "structure"
+        fact = lacking_attribute(lacked[1], lacked[2])
+    else:
+        kind, fact = "exception", unusable_result(fault.type, library_reason(fault.message))
     return Diagnosis(kind, fact, quoted=fault.full_message, place=place)
 
 
 def of_death(died: WorkerFailure) -> Diagnosis:
     """Diagnose a worker process that ended."""
-    return Diagnosis("exception", WorkerEnded(died.status, died.sentence, died.ran), place=died.place)
+    return Diagnosis("exception", ended_worker(died.status, died.sentence, died.ran), place=died.place)

@@ -9,17 +9,17 @@ from autograder.protocol import lines_of
 from autograder.results import LARGEST, Certainty, Fact, Finding, FindingKind, Place, headline, message
 from autograder.submission import Cells
 
-from .exceptions import ExitCalled, Raised, StructureWrong, SyntaxInvalid
+from .exceptions import ExitCalled, Raised, SyntaxInvalid
 from .judgement import (
     BESIDE_A_NAME,
     UNEXPLAINED,
-    Decides,
     Diagnosis,
-    Diverges,
     Line,
     Location,
     StepState,
     claim_of,
+    deciding_line,
+    diverging_line,
     label,
     line_in,
     name_of,
@@ -71,7 +71,7 @@ def _alike(known: Misconception, unnamed: Finding) -> Finding:
         kind="convention" if known.convention else "misconception",
         id=known.id,
         name=known.name,
-        message=message("", alike(known.name, raised=unnamed.kind == "exception")),
+        message=alike(known.name, raised=unnamed.kind == "exception"),
         detail="\n".join(filter(None, (unnamed.message, unnamed.detail))),
         claim=Certainty.ALIKE,
     )
@@ -84,7 +84,7 @@ def _named(known: Misconception, source: Source, diagnosis: Diagnosis | None) ->
     """
     detail = explained(known.explanation, known.convention)
     if diagnosis is not None and diagnosis.kind in BESIDE_A_NAME:
-        detail += f"\n{headline(diagnosis.subject, diagnosis.fact.wording())}"
+        detail += f"\n{headline(diagnosis.subject, diagnosis.fact)}"
     if diagnosis is None or diagnosis.is_one_of_several:
         detail += f"\n{more(known.convention)}"
     kind: FindingKind = "convention" if known.convention else "misconception"
@@ -98,11 +98,7 @@ def _without_chance(diagnosis: Diagnosis, location: Location | None) -> Diagnosi
     divergence = location.divergence if location is not None else None
     if divergence is None or divergence.state is not StepState.UNKNOWN or divergence.factor is not None:
         return diagnosis
-    if diagnosis.evidence is None:
-        return diagnosis
-    from .values import Scaled  # NumPy, which a check that passes does not load
-
-    if not isinstance(diagnosis.fact, Scaled):
+    if diagnosis.evidence is None or diagnosis.fact.id != "ratio":
         return diagnosis
     return replace(diagnosis, evidence=replace(diagnosis.evidence, witness_title=LARGEST))
 
@@ -112,26 +108,26 @@ def _unnamed(diagnosis: Diagnosis, source: Source, location: Location | None) ->
     fact = _in_notebook(_with_line(diagnosis, source, location), diagnosis.place, source)
     is_more = diagnosis.is_one_of_several
     then = MORE if is_more and diagnosis.quoted is not None else ""  # a quote is the library's
-    text, detail = message(diagnosis.subject, fact.wording(), _reason(diagnosis), then), _detail(diagnosis, fact)
+    text, detail = message(diagnosis.subject, fact, _reason(diagnosis), then), _detail(diagnosis, fact)
     if is_more and not then:
         detail = "\n".join(filter(None, (detail, MORE)))
     is_unexplained = diagnosis.kind == "pattern" and fact.id in UNEXPLAINED
     line = _fact_of_line(location, source) if is_unexplained and location is not None else None
     if line is None:
-        at_import = isinstance(fact, Raised | ExitCalled) and fact.at_import
+        at_import = isinstance(fact.data, Raised | ExitCalled) and fact.data.at_import
         return Finding(diagnosis.kind, fact.id, text, None, detail, evidence=diagnosis.evidence, at_import=at_import)
     below = f"{text}\n{detail}" if detail else text
-    return Finding("place", line.id, message("", line.wording()), None, below, evidence=diagnosis.evidence)
+    return Finding("place", line.id, message("", line), None, below, evidence=diagnosis.evidence)
 
 
-def _fact_of_line(location: Location, source: Source) -> Decides | Diverges | None:
+def _fact_of_line(location: Location, source: Source) -> Fact | None:
     """Return what is known of a line alone: that it decides a check, or that the values diverge there."""
     if location.certainty is Certainty.SHOWN:
-        return Decides(line_in(source.cells, location.place, location.place.line))
+        return deciding_line(line_in(source.cells, location.place, location.place.line))
     divergence = location.divergence
     if divergence is None or location.is_origin or not divergence.is_unique:
         return None
-    return Diverges(divergence, line_in(source.cells, divergence.place, divergence.place.line))
+    return diverging_line(divergence, line_in(source.cells, divergence.place, divergence.place.line))
 
 
 def _reason(diagnosis: Diagnosis) -> str:
@@ -144,7 +140,7 @@ def _detail(diagnosis: Diagnosis, fact: Fact) -> str | None:
         return diagnosis.quoted
     names = diagnosis.coefficient.names if diagnosis.coefficient is not None else ()
     # Beside a name, what a pattern asks leads to another mistake.
-    asks = (fact.wording().asks or question(names, diagnosis.words)) if diagnosis.misconception is None else ""
+    asks = (fact.asks or question(names, diagnosis.words)) if diagnosis.misconception is None else ""
     return " ".join(filter(None, (asks, ONLY_SOME_SIZES if diagnosis.only_some_sizes else ""))) or None
 
 
@@ -154,23 +150,23 @@ def _with_line(diagnosis: Diagnosis, source: Source, location: Location | None) 
     if location is None or location.divergence is None or location.is_origin or before is None:
         return fact
     place = location.place
-    if not isinstance(fact, Raised) or (before.file, before.line) == (place.file, place.line):
+    if not isinstance(fact.data, Raised) or (before.file, before.line) == (place.file, place.line):
         return fact
-    return replace(fact, line=line_in(source.cells, place, before.line))
+    return replace(fact.data, line=line_in(source.cells, place, before.line)).fact
 
 
 def _in_notebook(fact: Fact, place: Place | None, source: Source) -> Fact:
     """Return the fact with notebooks in place of the files made of them, and the lines of their cells."""
-    match fact:
-        case Raised(file=str(file)):
-            return replace(fact, file=name_of(source.cells, file))
-        case SyntaxInvalid(file=file, reason=reason) if place is not None:
+    match fact.data:
+        case Raised(file=str(file)) as data:
+            return replace(data, file=name_of(source.cells, file)).fact
+        case SyntaxInvalid(file=file, reason=reason) as data if place is not None:
             parts = (line_in(source.cells, place, part.number) if isinstance(part, Line) else part for part in reason)
-            return replace(fact, file=name_of(source.cells, file), reason=tuple(parts))
-        case StructureWrong(reason=reason) if source.cells.get(source.file):
-            return replace(fact, reason=reason.replace(source.file, name_of(source.cells, source.file), 1))
+            return replace(data, file=name_of(source.cells, file), reason=tuple(parts)).fact
         case EarlierUnwritten(file=file, earlier=earlier):
-            return replace(fact, file=name_of(source.cells, file), earlier=name_of(source.cells, earlier))
+            return EarlierUnwritten(name_of(source.cells, file), name_of(source.cells, earlier)).fact
+    if fact.id == "structure" and source.cells.get(source.file):
+        return replace(fact, says=fact.says.replace(source.file, name_of(source.cells, source.file), 1))
     return fact
 
 
@@ -218,7 +214,7 @@ def _certainty(diagnosis: Diagnosis, location: Location | None) -> Certainty:
 
 def _raised_at(diagnosis: Diagnosis, place: Place) -> bool:
     there = diagnosis.place
-    return isinstance(diagnosis.fact, Raised) and there is not None and there.line == place.line
+    return isinstance(diagnosis.fact.data, Raised) and there is not None and there.line == place.line
 
 
 def excerpt(source: bytes, place: Place) -> tuple[tuple[int, str], ...]:

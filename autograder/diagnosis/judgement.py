@@ -16,8 +16,8 @@ from autograder.results import (
     Place,
     Status,
     Todo,
-    Wording,
     first_failing,
+    headline,
     opened,
 )
 from autograder.runner import Outcome, Prints, Survey
@@ -106,61 +106,42 @@ def origin_label(variable: str, line: Line, divergence: Divergence) -> str:
     return f"with {variable}, {line} computes {label(divergence)}"
 
 
-class Decides(Fact):
+def deciding_line(line: Line) -> Fact:
     """Nothing is known of a mistake but the line of which one change makes the check pass."""
-
-    line: Line
-
-    @property
-    def id(self) -> str:
-        return "decides"
-
-    def wording(self) -> Wording:
-        return Wording(opened(_decides(self.line)), whole=True)
+    return Fact("decides", opened(f"{line} alone decides this check: one change there makes it pass"), whole=True)
 
 
 def decides(place: Place) -> str:
     """Return the sentence on a line that alone decides a mistake."""
-    return f"{opened(_decides(Line(place.line, place.cell)))}."
+    return headline("", deciding_line(Line(place.line, place.cell)))
 
 
-def _decides(line: Line) -> str:
-    return f"{line} alone decides this check: one change there makes it pass"
-
-
-class Diverges(Fact):
+def diverging_line(divergence: Divergence, line: Line) -> Fact:
     """Nothing is known of a mistake but the line where the values diverge."""
+    return Fact(divergence.state.value, _diverges(divergence, line), whole=True)
 
-    divergence: Divergence
-    line: Line
 
-    @property
-    def id(self) -> str:
-        return self.divergence.state.value
-
-    def wording(self) -> Wording:
-        line, state = self.line, self.divergence.state
-        if state in (StepState.UNKNOWN, StepState.UNFINISHED) and self.divergence.factor is not None:
-            return Wording(opened(f"{line} computes {label(self.divergence)}"), whole=True)
-        if state is StepState.UNKNOWN:
-            return Wording(opened(f"{line} makes {_LABELS[state]}"), whole=True)
-        if state is StepState.UNFINISHED:
-            says = f"Your values are as expected up to {line}, but a step is missing there"
-            return Wording(says, whole=True)
-        if state is StepState.CUT:
-            asks = "is something detached there, or made a plain number?"
-            return Wording(f"No gradient passes {line}: {asks}", whole=True)
-        if state is StepState.RETURNED:
-            return Wording(opened(f"{line} makes what you return, but another value of yours is expected"), whole=True)
-        computes = {
-            StepState.RESHAPED: f"computes {label(self.divergence)}",
-            StepState.RETYPED: "computes the right numbers, of another dtype",
-            StepState.MOVED: "computes the right numbers, in other places",
-            StepState.WRITTEN: "writes into what it was given",
-            StepState.MISUSED: "computes the same value as another line",
-            StepState.INFINITE: "makes very large or infinite numbers, which become NaN",
-        }
-        return Wording(opened(f"{line} {computes.get(state, label(self.divergence))}"), whole=True)
+def _diverges(divergence: Divergence, line: Line) -> str:
+    state = divergence.state
+    if state in (StepState.UNKNOWN, StepState.UNFINISHED) and divergence.factor is not None:
+        return opened(f"{line} computes {label(divergence)}")
+    if state is StepState.UNKNOWN:
+        return opened(f"{line} makes {_LABELS[state]}")
+    if state is StepState.UNFINISHED:
+        return f"Your values are as expected up to {line}, but a step is missing there"
+    if state is StepState.CUT:
+        return f"No gradient passes {line}: is something detached there, or made a plain number?"
+    if state is StepState.RETURNED:
+        return opened(f"{line} makes what you return, but another value of yours is expected")
+    computes = {
+        StepState.RESHAPED: f"computes {label(divergence)}",
+        StepState.RETYPED: "computes the right numbers, of another dtype",
+        StepState.MOVED: "computes the right numbers, in other places",
+        StepState.WRITTEN: "writes into what it was given",
+        StepState.MISUSED: "computes the same value as another line",
+        StepState.INFINITE: "makes very large or infinite numbers, which become NaN",
+    }
+    return opened(f"{line} {computes.get(state, label(divergence))}")
 
 
 # Lines and places of a source that was made of a notebook, as those of its cells.

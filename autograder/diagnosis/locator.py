@@ -16,7 +16,7 @@ from autograder.results import Certainty, Place
 from autograder.runner import Fault, Observed, Outcome, RecordedTrace, Survey
 
 from .divergence import Where, first_divergence
-from .exceptions import ArgumentUnused, in_characters
+from .exceptions import in_characters
 from .judgement import Deadline, Diagnosis, Divergence, Judgement, Location, StepState, Trials, Verdict
 from .named_sizes import factors, named, simplest, symbols_in, used_of
 
@@ -451,7 +451,7 @@ def _part(function: str | None) -> str:
 def _is_open(verdict: Verdict) -> bool:
     """Whether a check failed in a way that has a place worth looking for."""
     diagnosis = verdict.diagnosis
-    is_plain = diagnosis is not None and (diagnosis.kind == "forbidden" or isinstance(diagnosis.fact, ArgumentUnused))
+    is_plain = diagnosis is not None and (diagnosis.kind == "forbidden" or diagnosis.fact.id == "argument_unused")
     return verdict.status in ("fail", "error") and diagnosis is not None and not is_plain
 
 

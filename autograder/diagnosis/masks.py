@@ -1,13 +1,13 @@
 """Detects what is wrong with softmax weights: which axis sums to 1, and whether the mask reaches them."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from autograder.comparison import Numbers
-from autograder.results import LARGEST, Fact, Wording, span
+from autograder.results import Fact, span
 
 from .case import Case, Pattern, Places, Row, Sample, are_bits
 from .named_sizes import Coefficient, factors, named
@@ -18,106 +18,54 @@ Blocked = Literal["mask", "inf"]
 """What is compared: true and false, or where scores are -inf."""
 
 
-def _relation(of: Blocked, says: str, asks: str = "") -> Wording:
+def _relation(of: Blocked, id_: str, says: str, asks: str = "", data: object = None) -> Fact:
     if of == "mask":
-        return Wording(says, (), asks, "some of them")
-    return Wording(f"-inf at other places: {says}", (), asks, "where only one of the two is -inf")
+        return Fact(f"mask-{id_}", says, (), asks, "some of them", data=data)
+    return Fact(f"inf-{id_}", f"-inf at other places: {says}", (), asks, "where only one of the two is -inf", data=data)
 
 
-class Inverted(Fact):
+def inversion(of: Blocked, off_diagonal: tuple[str, ...] = ()) -> Fact:
     """True and false are exchanged everywhere, or everywhere but on the diagonal of the two `off_diagonal` axes."""
-
-    of: Blocked
-    off_diagonal: tuple[str, ...] = ()
-
-    @property
-    def id(self) -> str:
-        return f"{self.of}-inverted-off-diagonal" if self.off_diagonal else f"{self.of}-inverted"
-
-    def wording(self) -> Wording:
-        if self.off_diagonal:
-            return _relation(self.of, "inverted everywhere but on the diagonal")
-        asks = "Which one marks a visible place, True or False?"
-        says = "inverted: true and false are exchanged everywhere" if self.of == "mask" else "inverted everywhere"
-        return _relation(self.of, says, asks)
+    if off_diagonal:
+        return _relation(of, "inverted-off-diagonal", "inverted everywhere but on the diagonal", data=off_diagonal)
+    asks = "Which one marks a visible place, True or False?"
+    says = "inverted: true and false are exchanged everywhere" if of == "mask" else "inverted everywhere"
+    return _relation(of, "inverted", says, asks)
 
 
-class Turned(Fact):
+def turned_mask(of: Blocked, rows: str, columns: str, is_inverted: bool) -> Fact:
     """Right after swapping the last two axes, and with `is_inverted` exchanging true and false."""
-
-    of: Blocked
-    rows: str
-    columns: str
-    is_inverted: bool
-
-    @property
-    def id(self) -> str:
-        return f"{self.of}-transposed-inverted" if self.is_inverted else f"{self.of}-transposed"
-
-    def wording(self) -> Wording:
-        says = f"right after swapping {self.rows} and {self.columns}"
-        if self.is_inverted:
-            asks = "Is the diagonal on the side where it belongs?"
-            return _relation(self.of, f"{says} and exchanging true and false", asks)
-        asks = f"Which index counts {self.rows}, and which {self.columns}? Lower and upper triangle are exchanged."
-        return _relation(self.of, says, asks)
+    says = f"right after swapping {rows} and {columns}"
+    if is_inverted:
+        asks = "Is the diagonal on the side where it belongs?"
+        return _relation(of, "transposed-inverted", f"{says} and exchanging true and false", asks)
+    asks = f"Which index counts {rows}, and which {columns}? Lower and upper triangle are exchanged."
+    return _relation(of, "transposed", says, asks)
 
 
-class Flipped(Fact):
+def flipped_mask(of: Blocked, axis: str) -> Fact:
     """In reverse order along an axis."""
-
-    of: Blocked
-    axis: str
-
-    @property
-    def id(self) -> str:
-        return f"{self.of}-flipped"
-
-    def wording(self) -> Wording:
-        return _relation(self.of, f"in reverse order along {self.axis}")
+    return _relation(of, "flipped", f"in reverse order along {axis}")
 
 
-class DiagonalWrong(Fact):
+def wrong_diagonal(of: Blocked, offset: int, is_extra: bool, rows: str) -> Fact:
     """Right but for a diagonal: the main one, or one beside it, is too much or missing."""
-
-    of: Blocked
-    offset: int
-    is_extra: bool
-    rows: str = field(compare=False)
-
-    @property
-    def id(self) -> str:
-        return f"{self.of}-diagonal"
-
-    def wording(self) -> Wording:
-        names = {0: "the diagonal", 1: "the diagonal above the main one", -1: "the diagonal below the main one"}
-        says = f"right but for {names[self.offset]}, which is {'too much' if self.is_extra else 'missing'}"
-        asks = f"May a {self.rows} see itself, or the one after it? The argument diagonal of tril and triu decides."
-        return _relation(self.of, says, asks)
+    names = {0: "the diagonal", 1: "the diagonal above the main one", -1: "the diagonal below the main one"}
+    says = f"right but for {names[offset]}, which is {'too much' if is_extra else 'missing'}"
+    asks = f"May a {rows} see itself, or the one after it? The argument diagonal of tril and triu decides."
+    return _relation(of, "diagonal", says, asks, (offset, is_extra))
 
 
-class PlacesDiffer(Fact):
+def wrong_places(of: Blocked, is_more: bool, count: int, size: int, is_bool: bool) -> Fact:
     """Some places are blocked, or open, that should not be; all others are right."""
-
-    of: Blocked
-    is_more: bool
-    count: int = field(compare=False)
-    size: int = field(compare=False)
-    is_bool: bool = field(compare=False)
-
-    @property
-    def id(self) -> str:
-        return f"{self.of}-{'more' if self.is_more else 'fewer'}"
-
-    def wording(self) -> Wording:
-        places, verb = f"{self.count} of {self.size} places", "is" if self.count == 1 else "are"
-        says = f"{places} too {'many' if self.is_more else 'few'}, right at the others"
-        if self.is_bool:
-            says = f"{places} {verb} {self.is_more} where {not self.is_more} is expected, the others are right"
-        asks = "Which condition blocks these by mistake?"
-        if self.is_more:
-            asks = "Is a condition missing that should block these, or joined by `or` instead of `and`?"
-        return _relation(self.of, says, asks)
+    places, verb = f"{count} of {size} places", "is" if count == 1 else "are"
+    says = f"{places} too {'many' if is_more else 'few'}, right at the others"
+    if is_bool:
+        says = f"{places} {verb} {is_more} where {not is_more} is expected, the others are right"
+    asks = "Which condition blocks these by mistake?"
+    if is_more:
+        asks = "Is a condition missing that should block these, or joined by `or` instead of `and`?"
+    return _relation(of, "more" if is_more else "fewer", says, asks, ())
 
 
 # Softmax weights.
@@ -127,132 +75,84 @@ _EXCHANGED = "where weight and none are exchanged"
 _WHICH_AXIS = "Over which axis is the softmax taken?"
 
 
-class ArgMax(Fact):
+def all_on_largest(axis: str) -> Fact:
     """All weight is on the largest score."""
-
-    axis: str
-
-    id = "hard-max"
-
-    def wording(self) -> Wording:
-        return Wording(f"all weight on the largest {self.axis}", ("an argmax where a softmax is expected",))
+    return Fact("hard-max", f"all weight on the largest {axis}", ("an argmax where a softmax is expected",))
 
 
-class HiddenWeight(Fact):
+def hidden_weight(
+    cause: Literal["missing", "number", "unknown"],
+    axis: str,
+    is_all: bool,
+    least: float,
+    count: int,
+    size: int,
+    sums_to_1: bool,
+) -> Fact:
     """Hidden places get weight: because nothing is masked, their score became a number, or in another way.
 
     `is_all` is false where only `count` of `size` get some; `sums_to_1` says that the softmax itself is right.
     """
-
-    cause: Literal["missing", "number", "unknown"]
-    axis: str
-    is_all: bool
-    least: float = field(compare=False)
-    count: int = field(compare=False)
-    size: int = field(compare=False)
-    sums_to_1: bool = field(compare=False)
-
-    @property
-    def id(self) -> str:
-        return "leak" if self.cause == "unknown" else f"mask-{self.cause}"
-
-    def wording(self) -> Wording:
-        also = ("rows sum to 1, so the softmax is right",) if self.sums_to_1 else ()
-        weight = f"weight, {self.least:.3g} or more; expected 0"
-        match self.cause:
-            case "missing":
-                asks = "Does the mask reach the scores before the softmax?"
-                says = f"nothing is masked: every hidden {self.axis} gets {weight}"
-            case "number":
-                asks = "Their weights in a row are equal: their score became a number, such as 0, and e^0 = 1."
-                says = f"every hidden {self.axis} still gets {weight}"
-            case "unknown" if self.is_all:
-                asks, says = "Does the mask reach these scores?", f"every hidden {self.axis} gets {weight}"
-            case _:
-                asks = "Which condition of the mask is missing?"
-                says = f"{self.count} of {self.size} hidden places get {weight}"
-        return Wording(says, also, asks, _HIDDEN)
+    also = ("rows sum to 1, so the softmax is right",) if sums_to_1 else ()
+    weight = f"weight, {least:.3g} or more; expected 0"
+    match cause:
+        case "missing":
+            asks = "Does the mask reach the scores before the softmax?"
+            says = f"nothing is masked: every hidden {axis} gets {weight}"
+        case "number":
+            asks = "Their weights in a row are equal: their score became a number, such as 0, and e^0 = 1."
+            says = f"every hidden {axis} still gets {weight}"
+        case "unknown" if is_all:
+            asks, says = "Does the mask reach these scores?", f"every hidden {axis} gets {weight}"
+        case _:
+            asks = "Which condition of the mask is missing?"
+            says = f"{count} of {size} hidden places get {weight}"
+    id_ = "leak" if cause == "unknown" else f"mask-{cause}"
+    return Fact(id_, says, also, asks, _HIDDEN, data=(axis, is_all))
 
 
-class WeightsInverted(Fact):
+def inverted_weights(axis: str) -> Fact:
     """Weight only where none is expected."""
-
-    axis: str = field(compare=False)
-
-    id = "mask-inverted"
-
-    def wording(self) -> Wording:
-        says = f"the mask is inverted: weight only where none is expected along {self.axis}"
-        return Wording(says, (), "Which one marks a visible place, True or False?", _EXCHANGED)
+    says = f"the mask is inverted: weight only where none is expected along {axis}"
+    return Fact("mask-inverted", says, (), "Which one marks a visible place, True or False?", _EXCHANGED, data=())
 
 
-class WeightsTurned(Fact):
-    """Weight on the other side of the diagonal."""
+TURNED_WEIGHTS = Fact(
+    "mask-transposed",
+    "weight on the other side of the diagonal",
+    ("sees what comes later, and not what was before",),
+    "Are rows and columns of the mask exchanged?",
+    _EXCHANGED,
+)
+"""Weight on the other side of the diagonal."""
 
-    id = "mask-transposed"
 
-    def wording(self) -> Wording:
-        says = "weight on the other side of the diagonal"
-        also = "sees what comes later, and not what was before"
-        return Wording(says, (also,), "Are rows and columns of the mask exchanged?", _EXCHANGED)
-
-
-class SumsWrong(Fact):
+def wrong_sums(is_masked: bool, axis: str, low: float, high: float) -> Fact:
     """Rows do not sum to 1; with `is_masked` their zeros are right, so the mask was applied after the softmax."""
-
-    is_masked: bool
-    axis: str
-    low: float = field(compare=False)
-    high: float = field(compare=False)
-
-    @property
-    def id(self) -> str:
-        return "mask-after" if self.is_masked else "not-normalized"
-
-    def wording(self) -> Wording:
-        sums = span(self.low, self.high)
-        if self.is_masked:
-            asks = "Is the mask applied after the softmax? Then the rows lose the weight that it removes."
-            return Wording(f"zeros are right, but rows no longer sum to 1: from {sums}", (), asks)
-        says = "each row is the expected one times a number"
-        return Wording(
-            says, (f"rows sum to {sums}, expected 1",), f"What do you divide the weights by, along {self.axis}?"
-        )
+    sums = span(low, high)
+    if is_masked:
+        asks = "Is the mask applied after the softmax? Then the rows lose the weight that it removes."
+        return Fact("mask-after", f"zeros are right, but rows no longer sum to 1: from {sums}", (), asks, data=axis)
+    says, also = "each row is the expected one times a number", f"rows sum to {sums}, expected 1"
+    return Fact("not-normalized", says, (also,), f"What do you divide the weights by, along {axis}?", data=axis)
 
 
-class SumsAlong(Fact):
+def sums_along(at: int, is_together: bool, name: str | None, expected: str) -> Fact:
     """Weights sum to 1 along another axis, counted from the end; or with `is_together` from it to the last one."""
-
-    at: int
-    is_together: bool
-    name: str | None = field(compare=False)
-    expected: str = field(compare=False)
-
-    @property
-    def id(self) -> str:
-        return "all-axes" if self.is_together else "other-axis"
-
-    def wording(self) -> Wording:
-        if not self.is_together:
-            return Wording(f"weights sum to 1 along {self.name}, expected along {self.expected}", (), _WHICH_AXIS)
-        over = f"weights of each {self.name} together" if self.name else "all weights together"
-        return Wording(f"{over} sum to 1, expected those along {self.expected}", (), _WHICH_AXIS)
+    if not is_together:
+        says = f"weights sum to 1 along {name}, expected along {expected}"
+        return Fact("other-axis", says, (), _WHICH_AXIS, data=at)
+    over = f"weights of each {name} together" if name else "all weights together"
+    return Fact("all-axes", f"{over} sum to 1, expected those along {expected}", (), _WHICH_AXIS, data=at)
 
 
 Effect = Literal["sharp", "even", "reversed"]
 
 
-class Temperature(Fact):
+def temperature(effect: Effect, factor: float) -> Fact:
     """A softmax of the right scores times a factor."""
-
-    effect: Effect
-    factor: float = field(compare=False)
-
-    id = "temperature"
-
-    def wording(self) -> Wording:
-        effect = "the wrong way round" if self.effect == "reversed" else f"too {self.effect}"
-        return Wording(f"{effect}: the softmax of {self.factor:.4g} × the scores", witnesses=LARGEST)
+    word = "the wrong way round" if effect == "reversed" else f"too {effect}"
+    return Fact("temperature", f"{word}: the softmax of {factor:.4g} × the scores", data=effect)
 
 
 _SUM = 1e-3
@@ -336,7 +236,7 @@ def _argmax(weights: Weights) -> Iterator[Pattern]:
     top = yours.max(axis=-1, keepdims=True)
     one_hot = ((yours == top) | (yours == 0)).all() and (top == 1).all() and ((yours == 1).sum(axis=-1) == 1).all()
     if one_hot and (np.take_along_axis(expected, yours.argmax(-1)[..., None], -1)[..., 0] == expected.max(-1)).all():
-        yield Pattern(ArgMax(weights.word), weights.sample())
+        yield Pattern(all_on_largest(weights.word), weights.sample())
 
 
 def _masked(weights: Weights) -> Iterator[Pattern]:
@@ -358,7 +258,7 @@ def _masked(weights: Weights) -> Iterator[Pattern]:
     if is_right and is_all:
         cause = "number" if _alike_within_rows(weights.yours, hidden) else "missing"
     least, counts = float(weights.yours[leaks].min()), (int(leaks.sum()), int(hidden.sum()))
-    yield Pattern(HiddenWeight(cause, weights.word, is_all, least, *counts, sums_to_1), weights.sample(leaks))
+    yield Pattern(hidden_weight(cause, weights.word, is_all, least, *counts, sums_to_1), weights.sample(leaks))
 
 
 def _alike_within_rows(yours: Numbers, hidden: Places) -> bool:
@@ -378,9 +278,9 @@ def _turned(weights: Weights, hidden: Places) -> Iterator[Pattern]:
         return
     sample = weights.sample(zeros != hidden)
     if np.array_equal(zeros, ~hidden):
-        yield Pattern(WeightsInverted(weights.word), sample)
+        yield Pattern(inverted_weights(weights.word), sample)
     elif zeros.ndim > 1 and zeros.shape[-1] == zeros.shape[-2] and np.array_equal(np.swapaxes(zeros, -1, -2), hidden):
-        yield Pattern(WeightsTurned(), sample)
+        yield Pattern(TURNED_WEIGHTS, sample)
 
 
 def _scaled_rows(weights: Weights) -> Iterator[Pattern]:
@@ -392,7 +292,7 @@ def _scaled_rows(weights: Weights) -> Iterator[Pattern]:
         return
     low, high = float(sums.min()), float(sums.max())
     is_masked = bool(weights.hidden.any()) and high < 1 + _SUM
-    yield Pattern(SumsWrong(is_masked, weights.word, low, high), weights.sample())
+    yield Pattern(wrong_sums(is_masked, weights.word, low, high), weights.sample())
 
 
 def _another_axis(weights: Weights) -> Iterator[Pattern]:
@@ -402,12 +302,12 @@ def _another_axis(weights: Weights) -> Iterator[Pattern]:
     count = case.yours.ndim
     for axis in range(count):
         if axis != weights.axis and case.yours.shape[axis] > 1 and _sums_to_1(case.yours, axis):
-            yield Pattern(SumsAlong(axis - count, False, case.at(axis), weights.word), weights.sample())
+            yield Pattern(sums_along(axis - count, False, case.at(axis), weights.word), weights.sample())
             return
     for start in reversed(range(count - 1)):
         if _sums_to_1(case.yours, *range(start, count)):
             name = case.at(start - 1) if start else None
-            yield Pattern(SumsAlong(start - count, True, name, weights.word), weights.sample())
+            yield Pattern(sums_along(start - count, True, name, weights.word), weights.sample())
             return
 
 
@@ -426,7 +326,7 @@ def _temperature(weights: Weights) -> Iterator[Pattern]:
         return
     names = named(factor, factors(weights.case.axes.used_sizes, weights.case.constants))
     effect: Effect = "sharp" if factor > 1 else "even" if factor > 0 else "reversed"
-    yield Pattern(Temperature(effect, factor), weights.sample(), Coefficient(factor, names))
+    yield Pattern(temperature(effect, factor), weights.sample(), Coefficient(factor, names))
 
 
 def _centred(array: Numbers, seen: Places) -> Numbers:
@@ -462,16 +362,16 @@ def detect_masks(case: Case) -> Iterator[Pattern]:
 def relations(yours: Places, expected: Places, case: Case, of: Blocked) -> Iterator[Fact]:
     """Yield how the places of yours come from the expected ones, the most specific relation first."""
     if np.array_equal(yours, ~expected):
-        yield Inverted(of)
+        yield inversion(of)
         return
     if yours.ndim >= 2:
         yield from _of_square(yours, expected, case, of)
     for axis in range(yours.ndim):
         if yours.shape[axis] > 2 and np.array_equal(np.flip(yours, axis), expected):
-            yield Flipped(of, case.at(axis))
+            yield flipped_mask(of, case.at(axis))
     more, fewer = int((yours & ~expected).sum()), int((expected & ~yours).sum())
     if (more > 0) != (fewer > 0):
-        yield PlacesDiffer(of, more > 0, more + fewer, case.expected.size, case.is_bool)
+        yield wrong_places(of, more > 0, more + fewer, case.expected.size, case.is_bool)
 
 
 def _of_square(yours: Places, expected: Places, case: Case, of: Blocked) -> Iterator[Fact]:
@@ -484,16 +384,16 @@ def _of_square(yours: Places, expected: Places, case: Case, of: Blocked) -> Iter
     turned = np.swapaxes(yours, -1, -2)
     for is_inverted in (False, True):
         if np.array_equal(turned != is_inverted, expected):
-            yield Turned(of, *names, is_inverted)
+            yield turned_mask(of, *names, is_inverted)
             return
     diagonal = np.eye(rows, dtype=bool)
     wrong = yours != expected
     if not (wrong & diagonal).any() and (wrong | diagonal).all():
-        yield Inverted(of, names)
+        yield inversion(of, names)
         return
     for offset in (0, 1, -1):
         band = np.broadcast_to(np.eye(rows, k=offset, dtype=bool), wrong.shape)
         # Half of a diagonal is enough, as a padding mask may hide the rest of it.
         if wrong.any() and not (wrong & ~band).any() and wrong[band].mean() > 0.5:
-            yield DiagonalWrong(of, offset, bool(yours[wrong].all()), names[0])
+            yield wrong_diagonal(of, offset, bool(yours[wrong].all()), names[0])
             return

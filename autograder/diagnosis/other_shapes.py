@@ -8,30 +8,133 @@ from typing import Any, Literal
 
 import numpy as np
 
-from autograder.comparison import (
-    AxesExchanged,
-    AxesOfOne,
-    AxisExtra,
-    AxisMissing,
-    End,
-    FirstAxisExtra,
-    FirstAxisMissing,
-    LengthWrong,
-    Numbers,
-    OneForAll,
-    OtherAxis,
-    Reduction,
-    Repeated,
-    Reshaped,
-    Shape,
-    SizeDiffers,
-    SizesExchanged,
-    Square,
-    Unmerged,
-)
-from autograder.results import Fact, is_named
+from autograder.comparison import Numbers, other_shape
+from autograder.results import Fact, is_named, item, joined
 
 from .case import NO_MAP, Case, Pattern, close
+
+# Another shape: which axis is missing, too much, exchanged or too long. `shapes` are yours and the expected, in words.
+
+Shape = tuple[int, ...]
+End = Literal["end", "beginning", "both ends"]
+
+
+def axes_of_one(shapes: str, is_more: bool, is_right: bool, is_one: bool) -> Fact:
+    """Axes of size 1 are missing or too many; the numbers are right, or not looked at."""
+    axes = "an axis of size 1 is" if is_one else "axes of size 1 are"
+    says = f"{shapes}: {axes} {'too much' if is_more else 'missing'}"
+    values = ("the values are right",) if is_right else ()
+    asks = "keepdim decides whether a sum or mean leaves its axis; squeeze and unsqueeze take away and add one."
+    return Fact("shape-ones", says, values, asks, data=(is_more, is_right))
+
+
+def exchanged_axes(shapes: str, axes: tuple[str, ...], is_swap: bool) -> Fact:
+    """The right numbers with two axes exchanged, or with all in another order."""
+    says = f"right with its axes in the order {', '.join(axes)}"
+    if is_swap:
+        says = f"right after swapping {joined(axes)}"
+    return Fact("shape-exchanged", says, (shapes,), data=(axes, is_swap))
+
+
+def reshaped_numbers(shapes: str) -> Fact:
+    """The right numbers in the right order, in another shape."""
+    says, asks = "the right numbers in the right order", "Which axes have to be joined or split?"
+    return Fact("shape-reshaped", says, (shapes,), asks, data=())
+
+
+def unmerged_axes(shapes: str, names: tuple[str, str]) -> Fact:
+    """Right once two axes are swapped and then joined."""
+    says = f"right once {joined(names)} are swapped and then axes are joined"
+    asks = "A transpose brings two axes side by side; only then can reshape join them."
+    return Fact("shape-unmerged", says, (shapes,), asks, data=names)
+
+
+def repeated_numbers(shapes: str, name: str) -> Fact:
+    """The right numbers, once for every index of an axis more."""
+    says, asks = f"the right numbers, repeated along {name}", "Which line repeats or expands them?"
+    return Fact("shape-repeated", says, (shapes,), asks, data=name)
+
+
+def reduction(shapes: str, reduce: Literal["mean", "sum"], over: tuple[str, ...], is_missing: bool) -> Fact:
+    """A mean or sum over some axes is missing, or one too many is taken."""
+    id_, says = "shape-reduced-too-far", f"the {reduce} of the expected over {joined(over)}: reduced too far"
+    if is_missing:
+        id_, says = "shape-not-reduced", f"its {reduce} over {joined(over)} is right, but is not taken"
+    return Fact(id_, says, (shapes,), data=(reduce, over))
+
+
+def square(shapes: str, size: int) -> Fact:
+    """A row was broadcast against a column."""
+    both = f"({size},) against ({size}, 1) broadcasts to ({size}, {size})"
+    asks = "Which of the two has an axis of size 1 that the other lacks?"
+    return Fact("shape-square", shapes, (both,), asks, data=())
+
+
+def missing_first_axis(shapes: str, first: str, size: int, matching: int | None) -> Fact:
+    """The first axis, of a size, is missing; `matching` is the slice along it that yours equals."""
+    says = f"no {f'{first} axis' if is_named(first) else first}"
+    if matching is not None:
+        says = f"only {item(first, matching)} of {size}, which is right"
+    return Fact("shape-no-first-axis", says, (shapes,), data=first)
+
+
+def extra_first_axis(shapes: str) -> Fact:
+    """An axis too many stands at the front."""
+    return Fact("shape-extra-axis", "an axis too many at the front", (shapes,), data=())
+
+
+def wrong_length(shapes: str, axis: str, more: int, end: End) -> Fact:
+    """One axis is a little too long or too short, and the numbers are right where both are."""
+    place = f"at {end}" if end == "both ends" else f"at the {end}"
+    many = f"{abs(more)} too {'many' if more > 0 else 'few'} {place} of {axis}"
+    return Fact("shape-length", f"{many}, the rest is right", (shapes,), data=(axis, more, end))
+
+
+def exchanged_sizes(shapes: str, swapped: tuple[str, ...], is_wrong: bool) -> Fact:
+    """The right sizes in another order, and not the right numbers; `swapped` are two axes, or none are known."""
+    says = "the sizes are right, in another order"
+    if swapped:
+        numbers = ", and the numbers are not the expected ones" if is_wrong else ""
+        says = f"{joined(swapped)} are exchanged{numbers}"
+    return Fact("shape-order", says, (shapes,), data=swapped)
+
+
+def other_axis(shapes: str, missing: str, extra: str) -> Fact:
+    """One axis is gone that should be there, another is there that should be gone."""
+    says = f"it has the axis {extra} in place of {missing}"
+    asks = f"Do you sum, average or index over {missing}? The expected shape keeps that axis."
+    return Fact("shape-other-axis", says, (shapes,), asks, data=(missing, extra))
+
+
+def one_for_all(shapes: str, axis: str, size: int) -> Fact:
+    """An axis has size 1 where more is expected."""
+    return Fact("shape-one-for-all", f"one number for all of {axis}, expected {size}", (shapes,), data=axis)
+
+
+def missing_axis(shapes: str, axis: str) -> Fact:
+    """One axis is missing."""
+    asks = f"Is something summed, averaged or indexed over {axis} that should not be?"
+    return Fact("shape-missing-axis", f"the axis {axis} is missing", (shapes,), asks, data=axis)
+
+
+def extra_axis(shapes: str, axis: str) -> Fact:
+    """One axis is too many."""
+    return Fact("shape-additional-axis", f"an axis too many, {axis}", (shapes,), data=axis)
+
+
+def other_size(
+    shapes: str, axis: str, symbol: str | None, size: int, expected_size: int, expected_symbol: str | None
+) -> Fact:
+    """One size is another one; `symbol` and `expected_symbol` are what the course calls the two."""
+    says = f"{axis} is {_sized(size, symbol)}, expected {_sized(expected_size, expected_symbol)}"
+    return Fact("shape-one-size", says, (shapes,), data=(axis, symbol))
+
+
+def _sized(size: int, symbol: str | None) -> str:
+    return f"{size} ({symbol})" if symbol else str(size)
+
+
+# How another shape came about.
 
 _MOST_AXES = 5
 """The permutations of more axes take too long to try."""
@@ -57,9 +160,9 @@ class Shapes:
         return self.case.expected.shape
 
     @property
-    def both(self) -> tuple[Shape, Shape]:
-        """Return your shape and the expected one."""
-        return self.yours, self.expected
+    def both(self) -> str:
+        """Return your shape and the expected one, in words."""
+        return other_shape(self.yours, self.expected).says
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -104,7 +207,7 @@ def _ones(shapes: Shapes) -> Fact | None:
         return None
     is_right = shapes.case.expected.size > 1 and shapes.right(shapes.case.yours.reshape(shapes.expected))
     more = len(shapes.yours) - len(shapes.expected)
-    return AxesOfOne(*shapes.both, more > 0, is_right, abs(more) == 1)
+    return axes_of_one(shapes.both, more > 0, is_right, abs(more) == 1)
 
 
 def _exchanged(shapes: Shapes) -> Fact | None:
@@ -119,7 +222,7 @@ def _exchanged(shapes: Shapes) -> Fact | None:
         if shapes.right(shapes.case.yours.transpose(order)):
             moved = [at for at, source in enumerate(order) if at != source]
             names = [shapes.names[at] for at in (moved if len(moved) == 2 else order)]
-            return AxesExchanged(*shapes.both, tuple(names), len(moved) == 2)
+            return exchanged_axes(shapes.both, tuple(names), len(moved) == 2)
     return None
 
 
@@ -132,10 +235,10 @@ def _reshaped(shapes: Shapes) -> Fact | None:
     if shapes.case.yours.size != shapes.case.expected.size or sorted(shapes.yours) == sorted(shapes.expected):
         return None
     if shapes.right(shapes.case.yours.reshape(shapes.expected)):
-        return Reshaped(*shapes.both)
+        return reshaped_numbers(shapes.both)
     for one, other in combinations(range(len(shapes.yours)), 2):
         if shapes.right(np.swapaxes(shapes.case.yours, one, other).reshape(shapes.expected)):
-            return Unmerged(*shapes.both, (shapes.names[one], shapes.names[other]))
+            return unmerged_axes(shapes.both, (shapes.names[one], shapes.names[other]))
     return None
 
 
@@ -145,7 +248,7 @@ def _repeated(shapes: Shapes) -> Fact | None:
     for at, size in enumerate(shapes.yours):
         if size > 1 and yours.size == size * expected.size and _is_repeated(yours, at):
             is_right = shapes.right(yours.take(0, at).reshape(shapes.expected))
-            return Repeated(*shapes.both, shapes.names[at]) if is_right else None
+            return repeated_numbers(shapes.both, shapes.names[at]) if is_right else None
     return None
 
 
@@ -179,7 +282,7 @@ def _reduction(shapes: Shapes, whole: Numbers, part: Numbers, names: Sequence[st
             reduced = np.asarray(reduce(whole, axis=axes, keepdims=keepdims))
             expected, yours = (reduced, part) if not is_missing else (part, reduced)
             if reduced.shape == part.shape and close(yours, expected, shapes.case.tau):
-                return Reduction(*shapes.both, name, tuple(names[at] for at in axes), is_missing)
+                return reduction(shapes.both, name, tuple(names[at] for at in axes), is_missing)
     return None
 
 
@@ -195,7 +298,7 @@ def _square(shapes: Shapes) -> Fact | None:
     in_a_column = shapes.expected[-2:] == (size, 1)
     if not (in_a_row or in_a_column) or shapes.case.expected.size * size != shapes.case.yours.size:
         return None
-    return None if any(_is_repeated(shapes.case.yours, at) for at in (-2, -1)) else Square(*shapes.both, size)
+    return None if any(_is_repeated(shapes.case.yours, at) for at in (-2, -1)) else square(shapes.both, size)
 
 
 def _batch(shapes: Shapes) -> Fact | None:
@@ -204,9 +307,9 @@ def _batch(shapes: Shapes) -> Fact | None:
     if shapes.expected and shapes.expected[1:] == shapes.yours:
         matching = [at for at, part in enumerate(case.expected) if close(case.yours, part, case.tau)]
         is_slice = bool(matching) and case.yours.size > 1
-        return FirstAxisMissing(*shapes.both, case.at(0), matching[0] if is_slice else None)
+        return missing_first_axis(shapes.both, case.at(0), shapes.expected[0], matching[0] if is_slice else None)
     if shapes.yours and shapes.yours[1:] == shapes.expected:
-        return FirstAxisExtra(*shapes.both)
+        return extra_first_axis(shapes.both)
     return None
 
 
@@ -231,7 +334,7 @@ def _length(shapes: Shapes) -> Fact | None:
         part = np.take(long, range(start, start + length), axis=at)
         if shapes.right(part, short):
             end: End = "end" if start == 0 else "beginning" if start == abs(more) else "both ends"
-            return LengthWrong(*shapes.both, shapes.case.at(at), more, end)
+            return wrong_length(shapes.both, shapes.case.at(at), more, end)
     return None
 
 
@@ -241,7 +344,7 @@ def _order(shapes: Shapes) -> Fact | None:
         return None
     differing = _differing(shapes)
     names = tuple(shapes.case.at(at) for at in differing) if len(differing) == 2 else ()
-    return SizesExchanged(*shapes.both, names, shapes.case.values > 1)
+    return exchanged_sizes(shapes.both, names, shapes.case.values > 1)
 
 
 def _wrong_axis(shapes: Shapes) -> Fact | None:
@@ -252,7 +355,7 @@ def _wrong_axis(shapes: Shapes) -> Fact | None:
         return None
     if missing[0] in extra[0] or extra[0] in missing[0]:
         return None  # `feature` and `input feature` are words for one size
-    return OtherAxis(*shapes.both, missing[0], extra[0])
+    return other_axis(shapes.both, missing[0], extra[0])
 
 
 def _without(names: Sequence[str], others: Sequence[str]) -> list[str]:
@@ -264,15 +367,15 @@ def _lone_axis(shapes: Shapes) -> Fact | None:
     differing = _differing(shapes)
     if len(differing) == 1 and shapes.yours[differing[0]] == 1:
         at = differing[0]
-        return OneForAll(*shapes.both, shapes.case.at(at), shapes.expected[at])
+        return one_for_all(shapes.both, shapes.case.at(at), shapes.expected[at])
     if len(shapes.yours) == len(shapes.expected) - 1:
         gone = [at for at in range(len(shapes.expected)) if _cut(shapes.expected, at) == shapes.yours]
         if len(gone) == 1 and is_named(shapes.case.at(gone[0])):
-            return AxisMissing(*shapes.both, shapes.case.at(gone[0]))
+            return missing_axis(shapes.both, shapes.case.at(gone[0]))
     elif len(shapes.yours) == len(shapes.expected) + 1:
         more = [at for at in range(len(shapes.yours)) if _cut(shapes.yours, at) == shapes.expected]
         if len(more) == 1 and is_named(shapes.names[more[0]]):
-            return AxisExtra(*shapes.both, shapes.names[more[0]])
+            return extra_axis(shapes.both, shapes.names[more[0]])
     return None
 
 
@@ -290,4 +393,4 @@ def _one_size(shapes: Shapes) -> Fact | None:
     axis = shapes.case.at(at)
     # Where the axis has no word, its expected size equals one of the trial by chance, such as a number of new tokens.
     symbol, expected_symbol = (axes.symbol(yours), axes.symbol(expected)) if is_named(axis) else (None, None)
-    return SizeDiffers(*shapes.both, axis, symbol, yours, expected, expected_symbol)
+    return other_size(shapes.both, axis, symbol, yours, expected, expected_symbol)

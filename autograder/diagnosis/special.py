@@ -1,13 +1,13 @@
 """Detects NaN, infinity, one number everywhere, and memory that nothing was written to."""
 
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 
 from autograder.comparison import Numbers
-from autograder.results import Fact, Position, Wording, element, position
+from autograder.results import Fact, Position, element, position
 
 from .case import FEW, NO_MAP, Case, Pattern, Places, Row, Sample, are_bits, close
 from .masks import relations
@@ -17,77 +17,41 @@ from .masks import relations
 _NAN = "inf - inf, 0 × inf, 0 / 0, and the root or logarithm of a negative number are NaN."
 
 
-class AllNaN(Fact):
+def all_nan(size: int) -> Fact:
     """Every number is NaN."""
-
-    size: int = field(compare=False)
-
-    id = "all-nan"
-
-    def wording(self) -> Wording:
-        says = "every number is NaN" if self.size > 1 else "NaN, expected a finite number"
-        return Wording(says, (), _NAN, "where it is NaN")
+    says = "every number is NaN" if size > 1 else "NaN, expected a finite number"
+    return Fact("all-nan", says, (), _NAN, "where it is NaN", data=())
 
 
 def _rest(is_right: bool) -> str:
     return "the others are right" if is_right else "others are wrong as well"
 
 
-class SomeNaN(Fact):
+def some_nan(rest_is_right: bool, count: int, size: int, first: Position) -> Fact:
     """Some numbers are NaN, the first at a position."""
-
-    rest_is_right: bool
-    count: int = field(compare=False)
-    size: int = field(compare=False)
-    first: Position = field(compare=False)
-
-    id = "some-nan"
-
-    def wording(self) -> Wording:
-        says = f"{_share(self.count, self.size)} {_are(self.count)} NaN, {_rest(self.rest_is_right)}"
-        return Wording(says, (f"the first at {position(self.first)}",), _NAN, "where it is NaN")
+    says = f"{_share(count, size)} {_are(count)} NaN, {_rest(rest_is_right)}"
+    also = f"the first at {position(first)}"
+    return Fact("some-nan", says, (also,), _NAN, "where it is NaN", data=rest_is_right)
 
 
-class RowsNaN(Fact):
-    """Whole rows along an axis are NaN; `each` is what such a row belongs to."""
-
-    each: str
-    rest_is_right: bool
-    axis: str = field(compare=False)
-    count: int = field(compare=False)
-    size: int = field(compare=False)
-    first: Position = field(compare=False)
-
-    id = "nan-rows"
-
-    def wording(self) -> Wording:
-        says = f"{self.count} of {self.size} whole rows {_are(self.count)} NaN, {_rest(self.rest_is_right)}"
-        asks = f"{_NAN} So is a softmax over a row of -inf."
-        return Wording(says, (f"the first at {position(self.first)}",), asks, "where it is NaN")
+def nan_rows(each: str, rest_is_right: bool, count: int, size: int, first: Position) -> Fact:
+    """Whole rows are NaN; `each` is what such a row belongs to."""
+    says = f"{count} of {size} whole rows {_are(count)} NaN, {_rest(rest_is_right)}"
+    also, asks = f"the first at {position(first)}", f"{_NAN} So is a softmax over a row of -inf."
+    return Fact("nan-rows", says, (also,), asks, "where it is NaN", data=(each, rest_is_right))
 
 
-class Infinite(Fact):
+def infinite_numbers(is_negative: bool, rest_is_right: bool, count: int, size: int, first: Position) -> Fact:
     """Some numbers, or all, are infinite."""
-
-    is_negative: bool
-    rest_is_right: bool
-    count: int = field(compare=False)
-    size: int = field(compare=False)
-    first: Position = field(compare=False)
-
-    @property
-    def id(self) -> str:
-        return "-inf" if self.is_negative else "inf"
-
-    def wording(self) -> Wording:
-        asks = "exp of a large number is infinite, and so is what is divided by 0."
-        if self.is_negative:
-            asks = "The logarithm of 0 is -inf: is a score blocked here that should not be?"
-        if self.size == 1:
-            return Wording(f"{self.id}, expected a finite number", (), asks, "where it is infinite")
-        rest = ", the others are right" if self.rest_is_right and self.count < self.size else ""
-        says = f"{_share(self.count, self.size)} {_are(self.count)} {self.id}{rest}"
-        return Wording(says, (f"the first at {position(self.first)}",), asks, "where it is infinite")
+    name, asks = "inf", "exp of a large number is infinite, and so is what is divided by 0."
+    if is_negative:
+        name, asks = "-inf", "The logarithm of 0 is -inf: is a score blocked here that should not be?"
+    if size == 1:
+        says = f"{name}, expected a finite number"
+        return Fact(name, says, (), asks, "where it is infinite", data=rest_is_right)
+    rest = ", the others are right" if rest_is_right and count < size else ""
+    says, also = f"{_share(count, size)} {_are(count)} {name}{rest}", f"the first at {position(first)}"
+    return Fact(name, says, (also,), asks, "where it is infinite", data=rest_is_right)
 
 
 def _share(count: int, size: int) -> str:
@@ -98,147 +62,84 @@ def _are(count: int) -> str:
     return "is" if count == 1 else "are"
 
 
-class NumberForInfinity(Fact):
+def number_for_infinity(kind: Literal["zero", "low", "number"], rest_is_right: bool, number: float) -> Fact:
     """Another number stands where -inf is expected: 0, a very low one, or any other."""
-
-    kind: Literal["zero", "low", "number"]
-    rest_is_right: bool
-    number: float = field(compare=False)
-
-    @property
-    def id(self) -> str:
-        return f"{self.kind}-for-inf"
-
-    def wording(self) -> Wording:
-        asks = {
-            "zero": "What does a softmax make of a score of 0? e^0 = 1.",
-            "low": "A very low number is not -inf: what do you fill the blocked scores with?",
-            "number": "",
-        }
-        rest = ", the others are right" if self.rest_is_right else ""
-        says = f"{self.number:.4g} where -inf is expected{rest}"
-        return Wording(says, (), asks[self.kind], "where -inf is expected")
+    asks = {
+        "zero": "What does a softmax make of a score of 0? e^0 = 1.",
+        "low": "A very low number is not -inf: what do you fill the blocked scores with?",
+        "number": "",
+    }
+    rest = ", the others are right" if rest_is_right else ""
+    says = f"{number:.4g} where -inf is expected{rest}"
+    return Fact(f"{kind}-for-inf", says, (), asks[kind], "where -inf is expected", data=rest_is_right)
 
 
-class NothingInfinite(Fact):
+def nothing_infinite(count: int, size: int) -> Fact:
     """Nothing is -inf, though some numbers should be."""
-
-    count: int = field(compare=False)
-    size: int = field(compare=False)
-
-    id = "not-inf"
-
-    def wording(self) -> Wording:
-        says = f"nothing is -inf, expected {self.count} of {self.size}"
-        return Wording(says, witnesses="where -inf is expected")
+    says = f"nothing is -inf, expected {count} of {size}"
+    return Fact("not-inf", says, witnesses="where -inf is expected", data=())
 
 
-class Unwritten(Fact):
-    """The numbers look like memory that nothing was written to, or like bytes of something else."""
+UNWRITTEN = Fact(
+    "unwritten",
+    "holds huge and tiny numbers, as bytes do that hold something else",
+    asks="Are all places of torch.empty filled? Are bytes read from the right place, as the right dtype?",
+    witnesses="odd numbers",
+)
+"""The numbers look like memory that nothing was written to, or like bytes of something else."""
 
-    id = "unwritten"
+ZERO = Fact("zero", "0 everywhere", asks="Print the values on the way: which is the first that is 0 everywhere?")
+"""Everything is 0."""
 
-    def wording(self) -> Wording:
-        asks = "Are all places of torch.empty filled? Are bytes read from the right place, as the right dtype?"
-        return Wording("holds huge and tiny numbers, as bytes do that hold something else", (), asks, "odd numbers")
-
-
-class AllZero(Fact):
-    """Everything is 0, in a gradient or elsewhere."""
-
-    in_gradient: bool = False
-
-    id = "zero"
-
-    def wording(self) -> Wording:
-        asks = "Print the values on the way: which is the first that is 0 everywhere?"
-        if self.in_gradient:
-            asks = "The result does not depend on it: is it detached on the way, or is its value not used?"
-        return Wording("0 everywhere", (), asks)
+ZERO_GRADIENT = replace(
+    ZERO, asks="The result does not depend on it: is it detached on the way, or is its value not used?"
+)
+"""Everything in a gradient is 0."""
 
 
-class SameEverywhere(Fact):
+def same_number(
+    value: bool | None, number: float, expected: float | None, dtype: str, count: int = 0, size: int = 0
+) -> Fact:
     """One number stands everywhere; `expected` is the one that should, if it is one.
 
     Of a mask `value` is that number, the same in each trial, and `count` of `size` places are wrong.
     """
-
-    value: bool | None
-    number: float = field(compare=False)
-    expected: float | None = field(compare=False)
-    dtype: str = field(compare=False)
-    count: int = field(default=0, compare=False)
-    size: int = field(default=0, compare=False)
-
-    id = "constant"
-
-    def wording(self) -> Wording:
-        says = f"{element(self.number, self.dtype)} everywhere"
-        if self.expected is not None:
-            return Wording(f"{says}, expected {element(self.expected, self.dtype)} everywhere")
-        if self.value is not None:
-            return Wording(f"{says}, expected {not self.value} at {self.count} of {self.size} places")
-        return Wording(f"{says}, expected different numbers")
+    says = f"{element(number, dtype)} everywhere"
+    wanted = "different numbers"
+    if expected is not None:
+        wanted = f"{element(expected, dtype)} everywhere"
+    elif value is not None:
+        wanted = f"{not value} at {count} of {size} places"
+    return Fact("constant", f"{says}, expected {wanted}", data=(value,))
 
 
-class Rounded(Fact):
+def coarse_numbers(dtype: str, expected: str) -> Fact:
     """Right up to the rounding of a coarser dtype."""
-
-    dtype: str
-    expected: str = field(compare=False)
-
-    @property
-    def id(self) -> str:
-        return f"precise-as-{self.dtype}"
-
-    def wording(self) -> Wording:
-        says = f"right up to the rounding of {self.dtype}, expected that of {self.expected}"
-        return Wording(says, (), "Where do you convert a tensor to a coarser dtype, or create one in it?")
+    says = f"right up to the rounding of {dtype}, expected that of {expected}"
+    asks = "Where do you convert a tensor to a coarser dtype, or create one in it?"
+    return Fact(f"precise-as-{dtype}", says, (), asks, data=())
 
 
-class NearlyRight(Fact):
+def near_numbers(off: float) -> Fact:
     """Near the expected numbers, but farther off than rounding; `off` is relative to the largest number."""
-
-    off: float = field(compare=False)
-
-    id = "near"
-
-    def wording(self) -> Wording:
-        asks = "Rounding is less than this. Is a small constant or term wrong, or a formula approximate?"
-        return Wording(f"near, but not equal: off by at most {self.off:.2g} of the largest number", (), asks)
+    asks = "Rounding is less than this. Is a small constant or term wrong, or a formula approximate?"
+    return Fact("near", f"near, but not equal: off by at most {off:.2g} of the largest number", (), asks, data=())
 
 
-class MaskAsNumbers(Fact):
+def mask_of_numbers(is_inverted: bool, yours: str) -> Fact:
     """A mask of 0 and 1 where one of true and false is expected, right or inverted."""
-
-    is_inverted: bool
-    yours: str = field(compare=False)
-
-    @property
-    def id(self) -> str:
-        return "bits-inverted" if self.is_inverted else "bits"
-
-    def wording(self) -> Wording:
-        says = f"{self.yours}, expected bool"
-        if self.is_inverted:
-            return Wording(says, ("its 0 and 1 are exchanged as well",))
-        asks = "A comparison gives a mask of true and false."
-        return Wording(says, ("its 0 and 1 are right as false and true",), asks)
+    says = f"{yours}, expected bool"
+    if is_inverted:
+        return Fact("bits-inverted", says, ("its 0 and 1 are exchanged as well",), data=())
+    asks = "A comparison gives a mask of true and false."
+    return Fact("bits", says, ("its 0 and 1 are right as false and true",), asks, data=())
 
 
-class CutToWhole(Fact):
+def whole_numbers(how: str, yours: str, expected: str) -> Fact:
     """Integers where fractions are expected: the values are `cut`, `rounded` or `rounded down`."""
-
-    how: str
-    yours: str = field(compare=False)
-    expected: str = field(compare=False)
-
-    id = "cut"
-
-    def wording(self) -> Wording:
-        also = f"the values are {self.how} to whole numbers"
-        asks = "Is // used for /, or a number put into a tensor of integers?"
-        return Wording(f"{self.yours}, expected {self.expected}", (also,), asks)
+    also = f"the values are {how} to whole numbers"
+    asks = "Is // used for /, or a number put into a tensor of integers?"
+    return Fact("cut", f"{yours}, expected {expected}", (also,), asks, data=how)
 
 
 _HUGE = 1e30
@@ -272,13 +173,12 @@ def _nan(case: Case) -> Iterator[Pattern]:
 def _nan_fact(case: Case, nan: Places, count: int, size: int) -> Fact:
     """Return which numbers are NaN: all, whole rows, or some."""
     if count == size:
-        return AllNaN(size)
+        return all_nan(size)
     rest_is_right = not bool((case.wrong & ~nan).any())
     if row := _whole_rows(nan):
         rows, total = int(nan.all(axis=-1).sum()), size // nan.shape[-1]
-        row_axis = case.at(nan.ndim - 2)
-        return RowsNaN(row_axis, rest_is_right, case.at(nan.ndim - 1), rows, total, case.position(row))
-    return SomeNaN(rest_is_right, count, size, case.position(_first(nan)))
+        return nan_rows(case.at(nan.ndim - 2), rest_is_right, rows, total, case.position(row))
+    return some_nan(rest_is_right, count, size, case.position(_first(nan)))
 
 
 def _whole_rows(places: Places) -> tuple[int, ...] | None:
@@ -296,7 +196,7 @@ def _infinite(case: Case) -> Iterator[Pattern]:
         return
     is_negative = bool((case.yours[infinite] < 0).all())
     rest_is_right = not bool((case.wrong & ~infinite).any())
-    fact = Infinite(is_negative, rest_is_right, count, infinite.size, case.position(_first(infinite)))
+    fact = infinite_numbers(is_negative, rest_is_right, count, infinite.size, case.position(_first(infinite)))
     yield Pattern(fact, Sample(infinite, ("infinite", "0", str(count))))
 
 
@@ -315,13 +215,13 @@ def _minus_infinity(case: Case) -> Iterator[Pattern]:
     rest = bool(np.isfinite(case.yours[~expected]).all())
     rest_is_right = rest and close(case.yours[~expected], case.expected[~expected], case.tau)
     if not there.any():
-        yield Pattern(NumberForInfinity("zero", rest_is_right, 0.0), sample)
+        yield Pattern(number_for_infinity("zero", rest_is_right, 0.0), sample)
     elif (there < _VERY_LOW).all():
-        yield Pattern(NumberForInfinity("low", rest_is_right, float(there.max())), sample)
+        yield Pattern(number_for_infinity("low", rest_is_right, float(there.max())), sample)
     elif (there == there[0]).all():
-        yield Pattern(NumberForInfinity("number", rest_is_right, float(there[0])), sample)
+        yield Pattern(number_for_infinity("number", rest_is_right, float(there[0])), sample)
     elif rest:
-        yield Pattern(NothingInfinite(int(expected.sum()), expected.size), sample)
+        yield Pattern(nothing_infinite(int(expected.sum()), expected.size), sample)
 
 
 def _unwritten(case: Case) -> Iterator[Pattern]:
@@ -331,7 +231,7 @@ def _unwritten(case: Case) -> Iterator[Pattern]:
     modest = not ((expected > _HUGE) | ((expected > 0) & (expected < _TINY))).any()
     # Overflow gives huge numbers only, and underflow tiny ones only; unset memory has both.
     if case.expected.size > FEW and modest and odd.mean() > 0.1 and huge.any() and tiny.any():
-        yield Pattern(Unwritten(), Sample(odd, has_map=False))
+        yield Pattern(UNWRITTEN, Sample(odd, has_map=False))
 
 
 def _one_number(case: Case) -> Iterator[Pattern]:
@@ -341,15 +241,15 @@ def _one_number(case: Case) -> Iterator[Pattern]:
     sample = Sample(row=_spread(case), has_map=False)
     if case.expected.min() == case.expected.max():
         expected = float(case.expected.flat[0])
-        yield Pattern(SameEverywhere(None, number, expected, dtype), sample)
+        yield Pattern(same_number(None, number, expected, dtype), sample)
     elif case.is_bool:
         if case.expected.size > FEW:
             counts = int(case.wrong.sum()), case.expected.size
-            yield Pattern(SameEverywhere(bool(number), number, None, dtype, *counts), sample)
+            yield Pattern(same_number(bool(number), number, None, dtype, *counts), sample)
     elif number == 0:
-        yield Pattern(AllZero(), sample)
+        yield Pattern(ZERO, sample)
     else:
-        yield Pattern(SameEverywhere(None, number, None, dtype), sample)
+        yield Pattern(same_number(None, number, None, dtype), sample)
 
 
 def _spread(case: Case) -> Row | None:
@@ -370,13 +270,13 @@ def detect_dtype(case: Case) -> Iterator[Pattern]:
         return
     if expected == "bool" and are_bits(case.yours):
         if np.array_equal(case.yours, case.expected):
-            yield Pattern(MaskAsNumbers(False, yours), NO_MAP)
+            yield Pattern(mask_of_numbers(False, yours), NO_MAP)
         elif np.array_equal(1 - case.yours, case.expected):
-            yield Pattern(MaskAsNumbers(True, yours), NO_MAP)
+            yield Pattern(mask_of_numbers(True, yours), NO_MAP)
     elif "int" in yours and "float" in expected and not close(case.yours, case.expected, case.tau):
         for how, cut in (("cut", np.trunc), ("rounded", np.round), ("rounded down", np.floor)):
             if case.values > 2 and np.array_equal(case.yours, cut(case.expected)):
-                yield Pattern(CutToWhole(how, yours, expected), NO_MAP)
+                yield Pattern(whole_numbers(how, yours, expected), NO_MAP)
                 return
 
 
@@ -401,11 +301,11 @@ def detect_precision(case: Case) -> Iterator[Pattern]:
     sample = Sample(row=("largest difference", "0", f"{most:.2g} of the largest"), has_map=False)
     for dtype, bound in _COARSE.items():
         if off < bound and _fits(case.yours, dtype) and not _fits(case.expected, dtype):
-            yield Pattern(Rounded(dtype, case.dtypes[1]), sample)
+            yield Pattern(coarse_numbers(dtype, case.dtypes[1]), sample)
             return
     # The norm is small if one number of many is wrong, which is another mistake.
     if off < _NEAR and most < 10 * _NEAR:
-        yield Pattern(NearlyRight(most), sample)
+        yield Pattern(near_numbers(most), sample)
 
 
 def _fits(array: Numbers, dtype: str) -> bool:

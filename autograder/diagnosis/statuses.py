@@ -1,131 +1,80 @@
 """Checks that did not run, that wait, or whose worker process ended."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
-from autograder.results import Fact, Todo, Wording, joined, opened, sentence
+from autograder.results import Fact, Todo, joined, opened, sentence
 from autograder.runner import found_in, library_step
 
 
-class WorkerEnded(Fact):
+def ended_worker(status: str, reason: str, ran: bool = True) -> Fact:
     """The worker process ended; `reason` is the sentence about it, `status` the status of the check.
 
     If not `ran`, it ended before this check.
     """
-
-    status: str
-    reason: str
-    ran: bool = True
-
-    @property
-    def id(self) -> str:
-        return self.status if self.ran else "not_run"
-
-    def wording(self) -> Wording:
-        return Wording(opened(self.reason), whole=True)
+    return Fact(status if ran else "not_run", opened(reason), whole=True)
 
 
-class FileMissing(Fact):
+def missing_file(file: str, unread: str) -> Fact:
     """The file of the exercise was not found; `unread` names what of the submission could not be read."""
-
-    file: str
-    unread: str
-
-    id = "missing"
-
-    def wording(self) -> Wording:
-        if self.unread:
-            says = f"{self.file} was not found, and a part of the submission could not be read"
-            return Wording(says, asks=f"{self.unread}.", whole=True)
-        return Wording(f"There is no file {self.file}", whole=True)
+    if unread:
+        says = f"{file} was not found, and a part of the submission could not be read"
+        return Fact("missing", says, asks=f"{unread}.", whole=True)
+    return Fact("missing", f"There is no file {file}", whole=True)
 
 
-class FileUnread(Fact):
+def unread_file(reason: str) -> Fact:
     """The file of the exercise is there and could not be read, for a reason."""
-
-    reason: str
-
-    id = "unread"
-
-    def wording(self) -> Wording:
-        return Wording(self.reason, asks="None of its checks was run.", whole=True)
+    return Fact("unread", reason, asks="None of its checks was run.", whole=True)
 
 
-class NothingRead(Fact):
-    """No file of the submission could be read."""
+NOTHING_READ = Fact(
+    "held",
+    "No file of the assignment could be read in your hand-in",
+    asks="It has no score until your teacher decides.",
+    whole=True,
+)
+"""No file of the submission could be read."""
 
-    id = "held"
 
-    def wording(self) -> Wording:
-        says = "No file of the assignment could be read in your hand-in"
-        return Wording(says, asks="It has no score until your teacher decides.", whole=True)
-
-
-class WorkElsewhere(Fact):
+def work_elsewhere(reason: str) -> Fact:
     """The file that counts has no work, or less than another one; `reason` is the sentence about both."""
-
-    reason: str
-
-    id = "held"
-
-    def wording(self) -> Wording:
-        return Wording(self.reason, asks="It has no score until your teacher decides.", whole=True)
+    return Fact("held", reason, asks="It has no score until your teacher decides.", whole=True)
 
 
-class GraderFailed(Fact):
+def failed_grader(reason: str) -> Fact:
     """The kit itself failed."""
-
-    reason: str
-
-    id = "grader"
-
-    def wording(self) -> Wording:
-        return Wording("The grader itself failed; this is not your fault", asks=self.reason, whole=True)
+    return Fact("grader", "The grader itself failed; this is not your fault", asks=reason, whole=True)
 
 
-class CourseFileWrong(Fact):
+def wrong_course_file(reason: str) -> Fact:
     """A file that the author of the course wrote is wrong."""
-
-    reason: str
-
-    id = "course_file"
-
-    def wording(self) -> Wording:
-        return Wording("A file of this course is wrong; this is not your fault", asks=self.reason, whole=True)
+    return Fact("course_file", "A file of this course is wrong; this is not your fault", asks=reason, whole=True)
 
 
-class EarlierUnwritten(Fact):
+@dataclass(frozen=True)
+class EarlierUnwritten:
     """The code uses another file that is not written yet."""
 
     file: str
     earlier: str
 
-    id = "waits"
+    @property
+    def fact(self) -> Fact:
+        """The fact in words."""
+        return Fact("waits", f"{self.file} uses {self.earlier}, which is not written yet", whole=True, data=self)
 
-    def wording(self) -> Wording:
-        return Wording(f"{self.file} uses {self.earlier}, which is not written yet", whole=True)
 
-
-class CheckRequired(Fact):
+def required_checks(checks: Sequence[tuple[str, str]]) -> Fact:
     """A check that passes counts only if one of these passes too: their ids, with their titles."""
-
-    checks: tuple[tuple[str, str], ...]
-
-    id = "waits"
-
-    def wording(self) -> Wording:
-        names = [f"`{name}`" for name, _ in self.checks]
-        which = names[0] if len(names) == 1 else f"one of {joined(names, 'or')}"
-        titles = "\n".join(f"`{name}`: {title}" for name, title in self.checks)
-        return Wording(f"This counts as soon as {which} passes", asks=titles, whole=True)
+    names = [f"`{name}`" for name, _ in checks]
+    which = names[0] if len(names) == 1 else f"one of {joined(names, 'or')}"
+    titles = "\n".join(f"`{name}`: {title}" for name, title in checks)
+    return Fact("waits", f"This counts as soon as {which} passes", asks=titles, whole=True)
 
 
-class DeviceUnjudged(Fact):
-    """A check of the device failed for another reason than a device, and other checks fail too."""
-
-    id = "waits"
-
-    def wording(self) -> Wording:
-        return Wording("Other checks fail, so the device is not judged yet", whole=True)
+UNJUDGED_DEVICE = Fact("waits", "Other checks fail, so the device is not judged yet", whole=True)
+"""A check of the device failed for another reason than a device, and other checks fail too."""
 
 
 # The next function to write in an exercise.
@@ -214,10 +163,10 @@ def named(name: str, functions: Collection[str] = ()) -> str:
     return sentence(opened(name, functions))
 
 
-def alike(name: str, *, raised: bool = False) -> Wording:
+def alike(name: str, *, raised: bool = False) -> str:
     """Return what is sure where results equal those of a misconception, and nothing else of it was seen."""
     begins = "Your code fails like a program in which" if raised else "Your results equal those of a program in which"
-    return Wording(f"{begins} {name}", whole=True)
+    return sentence(f"{begins} {name}")
 
 
 def explained(explanation: str, convention: str = "") -> str:

@@ -1,14 +1,13 @@
 """Detects a function of each number, or a softmax along an axis, that turns one array into the other."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import field
 from functools import partial
 from typing import Literal
 
 import numpy as np
 
-from autograder.comparison import DropoutActive, Numbers
-from autograder.results import Fact, Wording, span
+from autograder.comparison import Numbers
+from autograder.results import Fact, span
 
 from .case import FEW, Case, Pattern, Places, Sample, others
 from .named_sizes import Coefficient, factors, named, terms
@@ -17,170 +16,120 @@ from .named_sizes import Coefficient, factors, named, terms
 
 # One rule for every number.
 
-
-class SignFlipped(Fact):
-    """Every number has the other sign."""
-
-    id = "sign"
-
-    def wording(self) -> Wording:
-        asks = "Is a difference taken the wrong way round, or a minus missing?"
-        return Wording("the expected with the sign flipped", (), asks, "every number by the same factor")
+FLIPPED_SIGN = Fact(
+    "sign",
+    "the expected with the sign flipped",
+    asks="Is a difference taken the wrong way round, or a minus missing?",
+    witnesses="every number by the same factor",
+)
+"""Every number has the other sign."""
 
 
-class Scaled(Fact):
+def scaled_numbers(factor: float, is_few: bool) -> Fact:
     """Every number is the expected one times a factor."""
-
-    factor: float = field(compare=False)
-    is_few: bool = field(compare=False)
-
-    id = "ratio"
-
-    def wording(self) -> Wording:
-        says = f"{self.factor:.4g} × the expected{'' if self.is_few else ' in every element'}"
-        return Wording(says, witnesses="every number by the same factor")
+    says = f"{factor:.4g} × the expected{'' if is_few else ' in every element'}"
+    return Fact("ratio", says, witnesses="every number by the same factor", data=())
 
 
 def _term(number: float) -> str:
     return f"{'+' if number > 0 else '-'} {abs(number):.4g}"
 
 
-class Offset(Fact):
+def offset_numbers(term: float, is_few: bool) -> Fact:
     """Every number is the expected one plus a term."""
-
-    term: float = field(compare=False)
-    is_few: bool = field(compare=False)
-
-    id = "offset"
-
-    def wording(self) -> Wording:
-        if self.is_few:
-            return Wording(f"the expected {_term(self.term)}")
-        says = f"the expected {_term(self.term)} in every element"
-        return Wording(says, (), "What is added everywhere, or not subtracted?", "every number by the same amount")
+    if is_few:
+        return Fact("offset", f"the expected {_term(term)}", data=())
+    says, asks = f"the expected {_term(term)} in every element", "What is added everywhere, or not subtracted?"
+    return Fact("offset", says, (), asks, "every number by the same amount", data=())
 
 
-class Affine(Fact):
+def affine_numbers(factor: float, term: float) -> Fact:
     """Every number is the expected one times a factor, plus a term."""
-
-    factor: float = field(compare=False)
-    term: float = field(compare=False)
-
-    id = "affine"
-
-    def wording(self) -> Wording:
-        says = f"{self.factor:.4g} × the expected {_term(self.term)} in every element"
-        asks = "Is a mean subtracted, or a scale or shift applied, that does not belong there?"
-        return Wording(says, (), asks, "every number by the same rule")
+    says = f"{factor:.4g} × the expected {_term(term)} in every element"
+    asks = "Is a mean subtracted, or a scale or shift applied, that does not belong there?"
+    return Fact("affine", says, (), asks, "every number by the same rule", data=())
 
 
-class RuleAlong(Fact):
+def rule_along(
+    rule: Literal["ratio", "offset", "affine"],
+    axis: str,
+    is_row: bool,
+    low: float = 0.0,
+    high: float = 0.0,
+    owner: str | None = None,
+) -> Fact:
     """Each index of an axis, or each row along it, has a factor, an offset, or both, of its own.
 
     `owner` is the known part that these numbers are.
     """
-
-    rule: Literal["ratio", "offset", "affine"]
-    axis: str
-    is_row: bool
-    low: float = field(default=0.0, compare=False)
-    high: float = field(default=0.0, compare=False)
-    owner: str | None = field(default=None, compare=False)
-
-    @property
-    def id(self) -> str:
-        return f"{self.rule}-along"
-
-    def wording(self) -> Wording:
-        each = f"each row along {self.axis}" if self.is_row else f"each {self.axis}"
-        numbers = (f"from {span(self.low, self.high)}", *([f"that is {self.owner}"] if self.owner else []))
-        match self.rule:
-            case "ratio":
-                asks = "Is a scale per index missing or applied twice, or is something normalized over the wrong axis?"
-                return Wording(
-                    f"{each} is the expected one times its own factor", numbers, asks, f"a factor for {each}"
-                )
-            case "offset":
-                asks = "Is a mean not subtracted, a bias missing or added twice, or one added that does not belong?"
-                says = f"{each} is the expected one plus its own offset"
-                return Wording(says, numbers, asks, f"an offset for {each}")
-        asks = "Over which axes are mean and spread taken, and is one of them missing?"
-        says = f"{each} has a factor and an offset of its own"
-        return Wording(says, (), asks, f"a factor and an offset for {each}")
+    each = f"each row along {axis}" if is_row else f"each {axis}"
+    numbers: tuple[str, ...] = (f"from {span(low, high)}", *([f"that is {owner}"] if owner else []))
+    match rule:
+        case "ratio":
+            asks = "Is a scale per index missing or applied twice, or is something normalized over the wrong axis?"
+            says, what = f"{each} is the expected one times its own factor", "a factor"
+        case "offset":
+            asks = "Is a mean not subtracted, a bias missing or added twice, or one added that does not belong?"
+            says, what = f"{each} is the expected one plus its own offset", "an offset"
+        case "affine":
+            asks = "Over which axes are mean and spread taken, and is one of them missing?"
+            says, what, numbers = f"{each} has a factor and an offset of its own", "a factor and an offset", ()
+    return Fact(f"{rule}-along", says, numbers, asks, f"{what} for {each}", data=(axis, is_row))
 
 
 # Functions.
 
-
-class OneMinus(Fact):
-    """Every number is 1 minus the expected one."""
-
-    id = "1-x"
-
-    def wording(self) -> Wording:
-        return Wording("1 minus the expected", (), "Are yes and no exchanged?", "1 minus of one is the other")
+ONE_MINUS = Fact("1-x", "1 minus the expected", (), "Are yes and no exchanged?", "1 minus of one is the other")
+"""Every number is 1 minus the expected one."""
 
 
-class FunctionApplied(Fact):
+def applied_function(function: str, axis: str | None = None, inverse: str | None = None) -> Fact:
     """A function was applied that does not belong there; `inverse` undoes it. A softmax runs over an `axis`."""
-
-    function: str
-    axis: str | None = None
-    inverse: str | None = field(default=None, compare=False)
-
-    @property
-    def id(self) -> str:
-        return f"is-{self.function}"
-
-    def wording(self) -> Wording:
-        if self.axis is not None:
-            over = f"{self.function} over {self.axis}"
-            asks = "Is it applied twice, or where raw scores are asked for?"
-            title = f"{over} of one is the other"
-            return Wording(f"the {over} of the expected", ("one softmax too many",), asks, title)
-        cure = f"take its {self.inverse}, or leave the {self.function} out"
-        also = cure if self.inverse else "that step is too much, or applied twice"
-        return Wording(f"the {self.function} of the expected", (also,), "", f"{self.function} of one is the other")
+    name, also, asks = function, "that step is too much, or applied twice", ""
+    if axis is not None:
+        name, also = f"{function} over {axis}", "one softmax too many"
+        asks = "Is it applied twice, or where raw scores are asked for?"
+    elif inverse:
+        also = f"take its {inverse}, or leave the {function} out"
+    title = f"{name} of one is the other"
+    return Fact(f"is-{function}", f"the {name} of the expected", (also,), asks, title, data=(axis,))
 
 
-class FunctionMissing(Fact):
+def missing_function(function: str, axis: str | None = None) -> Fact:
     """A function was not applied that belongs there. A softmax runs over an `axis`."""
-
-    function: str
-    axis: str | None = None
-
-    @property
-    def id(self) -> str:
-        return f"lacks-{self.function}"
-
-    def wording(self) -> Wording:
-        name = self.function if self.axis is None else f"{self.function} over {self.axis}"
-        return Wording(f"the {name} is missing", ("with it the result is right",), "", f"{name} of one is the other")
+    name = function if axis is None else f"{function} over {axis}"
+    says, also = f"the {name} is missing", ("with it the result is right",)
+    return Fact(f"lacks-{function}", says, also, "", f"{name} of one is the other")
 
 
 # Other parts of the same observation.
 
 
-class OtherPart(Fact):
+def other_part(relation: Literal["equals", "lacks-term", "extra-term"], part: str) -> Fact:
     """The numbers are those of another part, or that part is missing from them, or added to them."""
+    title = f"expected - yours is {part}"
+    match relation:
+        case "equals":
+            asks = "Are two results exchanged, or is a last step missing?"
+            return Fact(relation, f"exactly what {part} should be", (), asks)
+        case "lacks-term":
+            says = f"the expected without {part}, which is not added"
+            return Fact(relation, says, (), f"Where should {part} be added?", title)
+    return Fact(relation, f"the expected plus {part}", (), f"Where is {part} added?", title)
 
-    relation: Literal["equals", "lacks-term", "extra-term"]
-    part: str
 
-    @property
-    def id(self) -> str:
-        return self.relation
+# Numbers that are dropped at random.
 
-    def wording(self) -> Wording:
-        title = f"expected - yours is {self.part}"
-        match self.relation:
-            case "equals":
-                asks = "Are two results exchanged, or is a last step missing?"
-                return Wording(f"exactly what {self.part} should be", (), asks)
-            case "lacks-term":
-                says = f"the expected without {self.part}, which is not added"
-                return Wording(says, (), f"Where should {self.part} be added?", title)
-        return Wording(f"the expected plus {self.part}", (), f"Where is {self.part} added?", title)
+
+def active_dropout(rate: float, factor: float, is_scaled: bool) -> Fact:
+    """Numbers are dropped where none should be, and the others are scaled for it, or not."""
+    if not is_scaled:
+        says = f"{rate:.0%} of the numbers are dropped, and the others are not rescaled"
+        return Fact("dropout-unscaled", says, (), "Is something set to 0 at random here?", "dropped", data=())
+    says = f"dropout is active: {rate:.0%} of the numbers are dropped"
+    also = f"the others are {factor:.3g} × the expected"
+    asks = "Does dropout know whether it is training? It is a module that follows train() and eval()."
+    return Fact("dropout", says, (also,), asks, "dropped", data=())
 
 
 Function = Callable[[Numbers], Numbers]
@@ -252,15 +201,15 @@ def _both(case: Case) -> tuple[Numbers, Numbers]:
 def _by(case: Case, name: str, function: Function) -> Iterator[Pattern]:
     if _makes(case, function, case.expected, case.yours):
         if name == "1 minus":
-            yield Pattern(OneMinus())
+            yield Pattern(ONE_MINUS)
             return
         inverse = _INVERSES.get(name)
         is_undone = inverse is not None and _fits_inverse(case, _FUNCTIONS[inverse])
-        yield Pattern(FunctionApplied(name, inverse=inverse if is_undone else None))
+        yield Pattern(applied_function(name, inverse=inverse if is_undone else None))
     elif name not in _OWN_INVERSE and _makes(case, function, case.yours, case.expected):
         inverse_function = _FUNCTIONS.get(_INVERSES.get(name, ""))
         if inverse_function is None or not _makes(case, inverse_function, case.expected, case.yours):
-            yield Pattern(FunctionMissing(name))
+            yield Pattern(missing_function(name))
 
 
 def _fits_inverse(case: Case, inverse: Function) -> bool:
@@ -290,9 +239,9 @@ def _along(case: Case, axis: int) -> Iterator[Pattern]:
         ("log-softmax", partial(_log_softmax, axis=axis)),
     ):
         if _makes(case, function, case.expected, case.yours):
-            yield Pattern(FunctionApplied(name, word))
+            yield Pattern(applied_function(name, word))
         elif _makes(case, function, case.yours, case.expected):
-            yield Pattern(FunctionMissing(name, word))
+            yield Pattern(missing_function(name, word))
 
 
 # Detects one constant that explains everything: a sign, a factor, an offset, or both.
@@ -328,10 +277,10 @@ def _factor(case: Case) -> Iterator[Pattern]:
     if abs(factor) < 1e-12 or not case.same(case.yours / factor, case.expected):
         return
     if abs(factor + 1) < CLOSE_TO_ONE:
-        yield Pattern(SignFlipped())
+        yield Pattern(FLIPPED_SIGN)
     elif abs(factor - 1) >= CLOSE_TO_ONE:
         names = named(factor, factors(case.axes.used_sizes, case.constants))
-        yield Pattern(Scaled(factor, is_few=False), coefficient=Coefficient(factor, names))
+        yield Pattern(scaled_numbers(factor, is_few=False), coefficient=Coefficient(factor, names))
 
 
 def _offset(case: Case) -> Iterator[Pattern]:
@@ -342,7 +291,7 @@ def _offset(case: Case) -> Iterator[Pattern]:
     if abs(middle) < 10 * case.tau * scale or np.abs(difference - middle).max() > _STEADY * abs(middle):
         return
     coefficient = Coefficient(middle, named(middle, terms(case.axes.used_sizes)))
-    yield Pattern(Offset(middle, is_few=False), coefficient=coefficient)
+    yield Pattern(offset_numbers(middle, is_few=False), coefficient=coefficient)
 
 
 def _affine(case: Case) -> Iterator[Pattern]:
@@ -361,7 +310,7 @@ def _affine(case: Case) -> Iterator[Pattern]:
     # The shift is rounding: a factor alone explains it.
     if abs(shift) < 1e-3 * abs(slope) * float(np.abs(case.expected).max()):
         return
-    yield Pattern(Affine(slope, shift))
+    yield Pattern(affine_numbers(slope, shift))
 
 
 def _of_few(case: Case) -> Iterator[Pattern]:
@@ -369,15 +318,15 @@ def _of_few(case: Case) -> Iterator[Pattern]:
     factor = _fitted(case)
     if abs(factor) > 1e-12 and case.same(case.yours / factor, case.expected):
         if abs(factor + 1) < CLOSE_TO_ONE:
-            yield Pattern(SignFlipped())
+            yield Pattern(FLIPPED_SIGN)
         elif abs(factor - 1) > CLOSE_TO_ONE:
             names = named(factor, factors(case.axes.used_sizes, case.constants))
-            yield Pattern(Scaled(factor, is_few=True), coefficient=Coefficient(factor, names, needs_name=True))
+            yield Pattern(scaled_numbers(factor, is_few=True), coefficient=Coefficient(factor, names, needs_name=True))
     difference = case.yours - case.expected
     middle = float(difference.mean())
     if abs(middle) > 1e-3 and np.abs(difference - middle).max() <= _STEADY * abs(middle):
         names = tuple(name for name in named(middle, terms(case.axes.used_sizes)) if name.family != "number")
-        yield Pattern(Offset(middle, is_few=True), coefficient=Coefficient(middle, names, needs_name=True))
+        yield Pattern(offset_numbers(middle, is_few=True), coefficient=Coefficient(middle, names, needs_name=True))
 
 
 # Detects another part of the same observation: yours equals it, lacks it, or has it added.
@@ -395,7 +344,7 @@ def detect_known(case: Case) -> Iterator[Pattern]:
         ):
             continue
         if case.same(case.yours, part) and not case.same(part, case.expected):
-            yield Pattern(OtherPart("equals", name))
+            yield Pattern(other_part("equals", name))
         elif not case.is_integral:
             yield from _missing_term(case, name)
 
@@ -403,9 +352,9 @@ def detect_known(case: Case) -> Iterator[Pattern]:
 def _missing_term(case: Case, name: str) -> Iterator[Pattern]:
     part, missing = case.known[name], case.expected - case.yours
     if case.same(missing, part):
-        yield Pattern(OtherPart("lacks-term", name))
+        yield Pattern(other_part("lacks-term", name))
     elif case.same(-missing, part):
-        yield Pattern(OtherPart("extra-term", name))
+        yield Pattern(other_part("extra-term", name))
 
 
 # Detects numbers that were dropped at random, and how the others were scaled.
@@ -438,9 +387,9 @@ def detect_dropout(case: Case) -> Iterator[Pattern]:
     row = ("zeros", f"{(case.expected == 0).mean():.0%}", f"{(case.yours == 0).mean():.0%}")
     sample = Sample(dropped, row)
     if abs(factor - 1) < 1e-3:
-        yield Pattern(DropoutActive(rate, factor, is_scaled=False), sample)
+        yield Pattern(active_dropout(rate, factor, is_scaled=False), sample)
     elif factor > 1 and abs(1 - 1 / factor - rate) < margin:
-        yield Pattern(DropoutActive(rate, factor, is_scaled=True), sample)
+        yield Pattern(active_dropout(rate, factor, is_scaled=True), sample)
 
 
 def _is_regular(dropped: Places, there: Places) -> bool:

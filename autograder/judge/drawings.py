@@ -13,9 +13,9 @@ from typing import Literal
 from autograder import comparison  # its face loads NumPy when a name is used
 from autograder.checks import Drawing, Key, Step
 from autograder.course import Exercise
-from autograder.diagnosis import Diagnosis, EarlierUnwritten, MemoryExceeded, Source, finding_of, of_death, of_fault
+from autograder.diagnosis import Diagnosis, EarlierUnwritten, Source, exceeded_memory, finding_of, of_death, of_fault
 from autograder.protocol import Array, Opaque, Value
-from autograder.results import Fact, Finding, Picture, Wording
+from autograder.results import Fact, Finding, Picture
 from autograder.runner import Fault, Observed, Outcome, Plan, WorkerFailure, is_out_of_memory
 
 MOST_ROWS, MOST_COLUMNS = 64, 200
@@ -134,28 +134,15 @@ Grid = tuple[tuple[str, ...], ...]
 NOT_RUN = "this step was not run"
 
 
-class StepUnwritten(Fact):
-    """A step needs code that is not written yet."""
-
-    id = "todo"
-
-    def wording(self) -> Wording:
-        return Wording("This TODO is not written yet", whole=True)
+UNWRITTEN_STEP = Fact("todo", "This TODO is not written yet", whole=True)
+"""A step needs code that is not written yet."""
 
 
-class StepDiffers(Fact):
+def differing_step(title: str, found: str = "", paper: str = "") -> Fact:
     """A step has other numbers than the paper, or another shape: what was found, and what is on paper."""
-
-    title: str
-    found: str = ""
-    paper: str = ""
-
-    id = "value"
-
-    def wording(self) -> Wording:
-        if self.found:
-            return Wording(f"{self.title}: your code returns {self.found}, on paper it is {self.paper}", whole=True)
-        return Wording(f"{self.title}: your values differ from those on paper", whole=True)
+    if found:
+        return Fact("value", f"{title}: your code returns {found}, on paper it is {paper}", whole=True)
+    return Fact("value", f"{title}: your values differ from those on paper", whole=True)
 
 
 def grid_shape(grid: Grid) -> str:
@@ -272,10 +259,10 @@ def _failed(
     place = outcome.frames[-1] if outcome.frames else None
     if outcome.kind == "todo" and place is not None:
         own = place.file == exercise.file
-        fact = StepUnwritten() if own else EarlierUnwritten(exercise.file, place.file)
+        fact = UNWRITTEN_STEP if own else EarlierUnwritten(exercise.file, place.file).fact
         return Diagnosis("structure", fact, place=place), "unwritten"
     if is_out_of_memory(outcome):
-        return Diagnosis("exception", MemoryExceeded(outcome.type, memory_mib), place=place), "failed"
+        return Diagnosis("exception", exceeded_memory(outcome.type, memory_mib), place=place), "failed"
     return of_fault(outcome, exercise.file, source.data), "failed"
 
 
@@ -284,17 +271,17 @@ def _compared(step: Step, paper: Grid, value: Value, source: Source) -> StepResu
         return StepResult(step.id, step.title, "unseen", paper)
     rows = _rows(value)
     if rows is None:
-        fact = StepDiffers(step.title, described_result(value), grid_shape(paper))
+        fact = differing_step(step.title, described_result(value), grid_shape(paper))
         return StepResult(step.id, step.title, "differs", paper, None, finding_of(Diagnosis("pattern", fact), source))
     if [len(row) for row in rows] != [len(row) for row in paper]:
         yours = tuple(tuple(_written(number, paper[0][0]) for number in row) for row in rows)
-        fact = StepDiffers(step.title, grid_shape(yours), grid_shape(paper))
+        fact = differing_step(step.title, grid_shape(yours), grid_shape(paper))
         return StepResult(step.id, step.title, "differs", paper, yours, finding_of(Diagnosis("pattern", fact), source))
     pairs = [list(zip(row, own, strict=True)) for row, own in zip(paper, rows, strict=True)]
     yours = tuple(tuple(word if _equal(found, word) else _written(found, word) for word, found in row) for row in pairs)
     if yours == paper:
         return StepResult(step.id, step.title, "equal", paper, yours)
-    finding = finding_of(Diagnosis("pattern", StepDiffers(step.title)), source)
+    finding = finding_of(Diagnosis("pattern", differing_step(step.title)), source)
     return StepResult(step.id, step.title, "differs", paper, yours, finding)
 
 

@@ -12,7 +12,7 @@ from autograder.answer_key import Misconception
 from autograder.checks import Check, Key, SameInputs
 from autograder.comparison import passes
 from autograder.course import Exercise
-from autograder.diagnosis import ArgumentUnused, EarlierUnwritten, Judgement, Location, Raised, Verdict
+from autograder.diagnosis import EarlierUnwritten, Judgement, Location, Verdict
 from autograder.edits import Clues, Edit
 from autograder.protocol import name_hash
 from autograder.results import Certainty, ExerciseResult, Place, first_failing
@@ -92,7 +92,7 @@ def _written(judgement: Judgement) -> list[Verdict]:
         for verdict in judgement.verdicts
         if (not verdict.bonus or verdict is first)
         and verdict.status != "not_started"
-        and not (verdict.diagnosis is not None and isinstance(verdict.diagnosis.fact, EarlierUnwritten))
+        and not (verdict.diagnosis is not None and isinstance(verdict.diagnosis.fact.data, EarlierUnwritten))
     ]
 
 
@@ -436,7 +436,7 @@ def _is_unset(verdict: Verdict) -> bool:
     """
     fact = verdict.diagnosis.fact if verdict.diagnosis is not None else None
     names = ("argument_unused", "unset_attribute", "set_without_self", "not_imported")
-    return isinstance(fact, ArgumentUnused | Raised) and fact.id in names
+    return fact is not None and fact.id in names
 
 
 @dataclass(frozen=True)

@@ -11,28 +11,23 @@ from autograder.checks import Check, Key, SameInputs, counted_checks, missing_id
 from autograder.comparison import Difference, judge_observation
 from autograder.course import Exercise, Suite
 from autograder.diagnosis import (
-    ArgumentUnused,
-    AttributeLacking,
-    CallForbidden,
-    CheckRequired,
-    CountReturned,
-    CourseFileWrong,
-    DeviceUnjudged,
+    NOTHING_READ,
+    UNJUDGED_DEVICE,
     Diagnosis,
     EarlierUnwritten,
-    FileMissing,
-    FileUnread,
-    GraderFailed,
     Judgement,
-    NoneGiven,
-    NothingRead,
-    SignatureWrong,
-    StructureWrong,
     Trials,
     Verdict,
-    WorkElsewhere,
+    failed_grader,
+    forbidden_call,
+    missing_file,
     overall,
     place_in,
+    required_checks,
+    unread_file,
+    unused_argument,
+    work_elsewhere,
+    wrong_course_file,
 )
 from autograder.protocol import UNUSED
 from autograder.results import (
@@ -206,17 +201,12 @@ def _is_beside(diagnosis: "Diagnosis | None", hints: Sequence[str]) -> bool:
     Most are about its numbers. A sentence about names and calls says what to change, and a wrong dtype or device needs
     a hint that speaks of it.
     """
-    if diagnosis is not None and diagnosis.kind in ("dtype", "device"):
+    if diagnosis is None:
+        return False
+    if diagnosis.kind in ("dtype", "device"):
         return not any(diagnosis.kind in hint for hint in hints)
-
-    complete = (
-        AttributeLacking,
-        CountReturned,
-        NoneGiven,
-        SignatureWrong,
-        StructureWrong,
-    )
-    return diagnosis is not None and (diagnosis.kind == "forbidden" or isinstance(diagnosis.fact, complete))
+    is_refused = diagnosis.fact.id == "structure" or diagnosis.quoted is not None  # what cannot be used raised there
+    return diagnosis.kind == "forbidden" or (diagnosis.kind == "structure" and is_refused)
 
 
 OnOutcomes = Callable[[str, Sequence[tuple[Check, Status]]], None]
@@ -304,28 +294,28 @@ class Verdicts:
             return verdict
         ideas = missing_ideas(verdict.check, list(self.checks.values()), passing)
         required = ideas or [self.checks[id_] for id_ in verdict.check.requires_any]
-        fact = CheckRequired(tuple((check.id, check.title) for check in required))
+        fact = required_checks(tuple((check.id, check.title) for check in required))
         return replace(verdict, status="waits", score=0, diagnosis=_of_structure(fact))
 
     def missing(self, unseen: str = "") -> Judgement:
         """Judge an exercise whose file was not found; `unseen` says what was not looked into."""
 
-        return self._all_alike("missing", _of_structure(FileMissing(self.exercise.file, unseen)))
+        return self._all_alike("missing", _of_structure(missing_file(self.exercise.file, unseen)))
 
     def unread(self, why: str) -> Judgement:
         """Judge an exercise whose file is there and could not be read; `why` says what is wrong."""
 
-        return self._all_alike("error", _of_structure(FileUnread(why)))
+        return self._all_alike("error", _of_structure(unread_file(why)))
 
     def held(self, doubt: str = "") -> Judgement:
         """Hold back an exercise: nothing could be read, or there is a `doubt` about which file counts."""
 
-        return self._all_alike("held", _of_structure(WorkElsewhere(doubt) if doubt else NothingRead()))
+        return self._all_alike("held", _of_structure(work_elsewhere(doubt) if doubt else NOTHING_READ))
 
     def grader_error(self, text: str, *, of_course: bool = False) -> Judgement:
         """Judge an exercise on which the kit itself failed, or a file `of_course`."""
 
-        fact = CourseFileWrong(text) if of_course else GraderFailed(text)
+        fact = wrong_course_file(text) if of_course else failed_grader(text)
         return self._all_alike("grader_error", Diagnosis("exception", fact))
 
     def _all_alike(self, status: Status, diagnosis: "Diagnosis") -> Judgement:
@@ -376,7 +366,9 @@ class Verdicts:
             unused = _unused(check, trials) if not is_shown else None
             if unused is not None and diagnosis.kind == "pattern":
                 place = definition_of(trials.survey, check, self.exercise.file)
-                diagnosis = replace(diagnosis, fact=ArgumentUnused(unused), subject="", place=place, misconception=None)
+                diagnosis = replace(
+                    diagnosis, fact=unused_argument(unused), subject="", place=place, misconception=None
+                )
         return self._made(check, trials, status, diagnosis)
 
     def _status(
@@ -411,11 +403,11 @@ class Verdicts:
             if place.file == self.exercise.file:
                 return "not_started", None
 
-            return "waits", _of_structure(EarlierUnwritten(self.exercise.file, place.file), place)
-        from autograder.diagnosis import Diagnosis, MemoryExceeded, of_fault  # only for a failure
+            return "waits", _of_structure(EarlierUnwritten(self.exercise.file, place.file).fact, place)
+        from autograder.diagnosis import Diagnosis, exceeded_memory, of_fault  # only for a failure
 
         if is_out_of_memory(fault):
-            exceeded = MemoryExceeded(fault.type, self.suite.course.limits.memory_mib)
+            exceeded = exceeded_memory(fault.type, self.suite.course.limits.memory_mib)
             return "memory", Diagnosis("exception", exceeded, place=place)
         libraries = (*self.suite.course.libraries, *self.exercise.libraries)
         diagnosis = of_fault(fault, self.exercise.file, trials.source, trials.survey, libraries)
@@ -437,8 +429,9 @@ class Verdicts:
                 ),
             )
         elif diagnosis is not None and diagnosis.kind == "device" and diagnosis.place is not None:
-            tensor = getattr(diagnosis.fact, "tensor", None)  # importing the class of the fact would slow every check
-            diagnosis = replace(diagnosis, place=misplaced(trials.survey, diagnosis.place, tensor))
+            tensor = diagnosis.fact.data
+            if isinstance(tensor, str):
+                diagnosis = replace(diagnosis, place=misplaced(trials.survey, diagnosis.place, tensor))
         score = self.points[check.id] if status == "pass" else 0
         seconds = sum(outcome.seconds for outcome in outcomes)
         output = self._output(check, outcomes) if status == "fail" else None
@@ -474,10 +467,10 @@ def _without_consequences(verdicts: Sequence[Verdict]) -> Sequence[Verdict]:
 
     def fact(verdict: Verdict) -> "Fact | None":
         if others and verdict.check not in others and kind_of(verdict) not in ("", "device", "forbidden"):
-            return DeviceUnjudged()
+            return UNJUDGED_DEVICE
         quoted = verdict.diagnosis.quoted if verdict.diagnosis is not None else None
         is_changed = verdict.status == "error" and "inplace operation" in (quoted or "")  # torch's own word
-        return CheckRequired(changed) if changed and is_changed else None
+        return required_checks(changed) if changed and is_changed else None
 
     facts = [(verdict, fact(verdict)) for verdict in verdicts]
     return [
@@ -497,7 +490,7 @@ def _of_structure(fact: "Fact", place: Place | None = None) -> "Diagnosis":
 
 def _of_forbidden(called: str, place: Place | None) -> "Diagnosis":
 
-    return Diagnosis("forbidden", CallForbidden(called), place=place)
+    return Diagnosis("forbidden", forbidden_call(called), place=place)
 
 
 def _outcomes(check: Check, trials: Trials) -> list[Outcome]:

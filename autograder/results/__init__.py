@@ -29,7 +29,6 @@ if TYPE_CHECKING:
         Todo,
         TodoState,
         UnknownFormat,
-        Wording,
         element,
         first_failing,
         from_json,

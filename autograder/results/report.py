@@ -3,14 +3,12 @@
 import json
 import math
 import re
-import threading
-from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import total_ordering
 from pathlib import Path
-from typing import Any, Literal, Protocol, Self, TypeVar, dataclass_transform
+from typing import Any, Literal, Protocol, TypeVar
 
 from autograder.formats import REPORT, Unreadable, decode
 
@@ -21,66 +19,43 @@ LARGEST = "largest differences"
 
 
 @dataclass(frozen=True)
-class Wording:
-    """A fact in words: `says` what is wrong, `also` gives evidence where there is room, `asks` leads to the cause.
+class Fact:
+    """What was found out about a submission, in words.
 
+    `says` what is wrong, `also` gives evidence where there is room, `asks` leads to the cause.
     `witnesses` is the title above the numbers that show the fact. A `whole` sentence names its own subject.
+    `data` is what two trials have to share if the words hold numbers of one of them, or what somebody reads of it.
     """
 
+    id: str
     says: str
     also: tuple[str, ...] = ()
     asks: str = ""
     witnesses: str = LARGEST
     whole: bool = False
+    data: object = None
+
+    def is_like(self, other: "Fact") -> bool:
+        """Whether two trials show the same fact: with `data`, its words may be those of one trial alone."""
+        return self == other if self.data is None else (self.id, self.data) == (other.id, other.data)
 
 
-_COMPLETE: set[type["Fact"]] = set()
-_COMPLETING = threading.Lock()
-
-
-@dataclass_transform(frozen_default=True, field_specifiers=(field,))
-class Fact(ABC):
-    """What was found out about a submission: each subclass is a frozen dataclass, without a decorator.
-
-    Two trials show the same fact if their values are equal; fields with `compare=False` belong to one trial alone.
-    """
-
-    def __new__(cls, *_: object, **__: object) -> Self:
-        """Make the class a frozen dataclass before its first object: a check needs few of a hundred facts."""
-        if cls not in _COMPLETE:
-            with _COMPLETING:
-                for kind in reversed(cls.__mro__):
-                    if issubclass(kind, Fact) and kind is not Fact and "__dataclass_fields__" not in vars(kind):
-                        dataclass(frozen=True)(kind)
-                _COMPLETE.add(cls)  # last: until then, another thread waits
-        return super().__new__(cls)
-
-    @property
-    @abstractmethod
-    def id(self) -> str:
-        """The id of the finding in a report."""
-
-    @abstractmethod
-    def wording(self) -> Wording:
-        """Put the fact into words."""
-
-
-def headline(subject: str, wording: Wording) -> str:
+def headline(subject: str, fact: Fact) -> str:
     """Return what is wrong, and nothing else."""
-    return sentence(_start(subject, wording))
+    return sentence(_start(subject, fact))
 
 
-def message(subject: str, wording: Wording, reason: str = "", then: str = "") -> str:
+def message(subject: str, fact: Fact, reason: str = "", then: str = "") -> str:
     """Return what is wrong with its evidence and its reason, as much of them as has room before the sentence `then`."""
-    clauses = [*wording.also, *filter(None, [reason])]
+    clauses = [*fact.also, *filter(None, [reason])]
     room = LONGEST - len(f" {then}".rstrip())
-    while clauses and len("; ".join([_start(subject, wording), *clauses])) >= room:
+    while clauses and len("; ".join([_start(subject, fact), *clauses])) >= room:
         clauses.pop()
-    return f"{sentence('; '.join([_start(subject, wording), *clauses]), room)} {then}".rstrip()
+    return f"{sentence('; '.join([_start(subject, fact), *clauses]), room)} {then}".rstrip()
 
 
-def _start(subject: str, wording: Wording) -> str:
-    return wording.says if wording.whole else f"{subject or 'Your result'}: {wording.says}"
+def _start(subject: str, fact: Fact) -> str:
+    return fact.says if fact.whole else f"{subject or 'Your result'}: {fact.says}"
 
 
 def sentence(text: str, longest: int = LONGEST) -> str:

@@ -100,7 +100,7 @@ OTHER = np.random.RandomState(4).standard_normal((4, 5))
 
 def like(yours: Value, expected: Value, judge: Like | None = None) -> str | None:
     found = judge_observation({"it": yours}, Expected({"it": expected}, {"it": expected}), judge or Like())
-    return found.fact.wording().says if found else None
+    return found.fact.says if found else None
 
 
 def test_what_resembles_the_reference_is_enough() -> None:

@@ -2,8 +2,15 @@
 
 import pytest
 
-from autograder.diagnosis import AttributeLacking, CountReturned, Raised, SignatureWrong, of_fault
-from autograder.diagnosis.exceptions import Cause, import_of
+from autograder.diagnosis import of_fault
+from autograder.diagnosis.exceptions import (
+    Cause,
+    Raised,
+    import_of,
+    lacking_attribute,
+    returned_count,
+    wrong_signature,
+)
 from autograder.protocol import Function, Refusal
 from autograder.results import Place
 from autograder.runner import Fault, Survey
@@ -40,9 +47,9 @@ SURVEY = Survey(
 def raised(message: str, line: int, type_: str = "AttributeError") -> Raised:
     function = "Layer.forward" if line == 11 else "Layer.__init__"
     fault = Fault(type_, (type_,), message, "other", (Place(FILE, line, function),))
-    fact = of_fault(fault, FILE, SOURCE, SURVEY).fact
-    assert isinstance(fact, Raised)
-    return fact
+    data = of_fault(fault, FILE, SOURCE, SURVEY).fact.data
+    assert isinstance(data, Raised)
+    return data
 
 
 @pytest.mark.parametrize(
@@ -56,9 +63,9 @@ def raised(message: str, line: int, type_: str = "AttributeError") -> Raised:
     ],
 )
 def test_an_attribute_that_no_line_sets_is_called_so(name: str, cause: Cause | None) -> None:
-    fact = raised(f"'Layer' object has no attribute '{name}'", 11)
-    assert fact.cause == cause
-    assert fact.id == (cause.id if cause else "AttributeError")
+    found = raised(f"'Layer' object has no attribute '{name}'", 11)
+    assert found.cause == cause
+    assert found.fact.id == (cause.id if cause else "AttributeError")
 
 
 def test_a_class_of_a_library_is_skipped() -> None:
@@ -70,8 +77,8 @@ def test_an_attribute_without_self_is_called_so(name: str) -> None:
     message = f"name '{name}' is not defined"
     fault = Fault("NameError", ("NameError",), message, "other", (Place(FILE, 11, "Layer.forward"),), near="table")
     found = of_fault(fault, FILE, SOURCE, SURVEY)
-    assert isinstance(found.fact, Raised)
-    assert found.fact.cause == Cause("without_self", name)
+    assert isinstance(found.fact.data, Raised)
+    assert found.fact.data.cause == Cause("without_self", name)
     assert found.quoted == f"name '{name}' is not defined"
 
 
@@ -104,9 +111,9 @@ PART = read_survey({**survey(CLASS, ()), "helpers": [], "flags": []})
 
 def cause_in_part(message: str, line: int, type_: str = "NameError", function: str = "Part.forward") -> Cause | None:
     fault = Fault(type_, (type_,), message, "other", (Place(FILE, line, function),))
-    fact = of_fault(fault, FILE, CLASS, PART, ("torch",)).fact
-    assert isinstance(fact, Raised)
-    return fact.cause
+    data = of_fault(fault, FILE, CLASS, PART, ("torch",)).fact.data
+    assert isinstance(data, Raised)
+    return data.cause
 
 
 @pytest.mark.parametrize(
@@ -141,7 +148,7 @@ def test_a_variable_of_init_is_no_attribute() -> None:
     refused = Fault("StructureError", (), refusal.sentence, "structure", (), refusals=(refusal,))
     found = of_fault(refused, FILE, CLASS, PART)
     assert found.place == Place(FILE, 3, "Part.__init__")
-    assert found.fact.wording().also == ("you wrote `scale = …` in `__init__`; `self.` is missing before it",)
+    assert found.fact.also == ("you wrote `scale = …` in `__init__`; `self.` is missing before it",)
 
 
 @pytest.mark.parametrize(
@@ -152,9 +159,7 @@ def test_a_method_without_self_is_called_so(method: str, cause: Cause | None) ->
     assert cause_in_part(message, 18, "TypeError") == cause
     assert cause_in_part(message.replace("2 were", "3 were"), 18, "TypeError") is None
     fact = of_fault(Fault("TypeError", ("TypeError",), message, "other", ()), FILE, CLASS, PART).fact
-    assert fact == SignatureWrong()
-    assert isinstance(fact, SignatureWrong)
-    assert fact.cause == cause
+    assert fact == wrong_signature(cause)
 
 
 def test_a_function_whose_result_is_not_read_is_not_blamed_for_none() -> None:
@@ -168,7 +173,7 @@ def test_an_import_with_a_dot_is_written_as_it_should_be() -> None:
     source = b"from torch import nn, nn.Linear\n"
     fault = Fault("SyntaxError", ("SyntaxError",), "invalid syntax", "other", (Place(FILE, 1),), at_import=True)
     fact = of_fault(fault, FILE, source).fact
-    assert fact.wording().says.endswith("invalid syntax: write `from torch.nn import Linear`")
+    assert fact.says.endswith("invalid syntax: write `from torch.nn import Linear`")
     assert fact.id == "dotted_import"
 
 
@@ -176,16 +181,14 @@ def test_the_file_of_a_library_is_left_out() -> None:
     message = "cannot import name 'Linear' from 'torch' (/home/user/.venv/torch/__init__.py)"
     found = of_fault(Fault("ImportError", (), message, "other", (Place(FILE, 1),), at_import=True), FILE, b"")
     assert found.quoted == "cannot import name 'Linear' from 'torch'"
-    assert found.fact.wording().also == (
-        "the module `torch` has no name `Linear`; write `from torch.nn import Linear`",
-    )
+    assert found.fact.also == ("the module `torch` has no name `Linear`; write `from torch.nn import Linear`",)
 
 
 def test_what_a_library_says_of_a_result_is_explained() -> None:
     message = "one of the variables needed for gradient computation has been modified by an inplace operation: [torch"
     fact = of_fault(Fault("RuntimeError", ("RuntimeError",), message, "other", ()), FILE, SOURCE, SURVEY).fact
     expected = "The check fails on what your code returned: a value that the backward pass needs was changed in place"
-    assert fact.wording().says == expected
+    assert fact.says == expected
 
 
 def test_the_function_that_returns_nothing_is_named() -> None:
@@ -197,8 +200,8 @@ def test_the_function_that_returns_nothing_is_named() -> None:
 @pytest.mark.parametrize(
     ("message", "type_", "expected"),
     [
-        ("'tuple' object has no attribute 'queries'", "AttributeError", AttributeLacking("tuple", "queries")),
-        ("too many values to unpack (expected 2)", "ValueError", CountReturned(2, more=True)),
+        ("'tuple' object has no attribute 'queries'", "AttributeError", lacking_attribute("tuple", "queries")),
+        ("too many values to unpack (expected 2)", "ValueError", returned_count(2, more=True)),
     ],
 )
 def test_a_result_of_another_type_is_called_so(message: str, type_: str, expected: object) -> None:

@@ -2,9 +2,10 @@
 
 from dataclasses import replace
 
-from autograder.diagnosis import Diagnosis, Location, Raised, Source, finding_of, of_fault
+from autograder.diagnosis import Diagnosis, Location, Source, finding_of, of_fault
+from autograder.diagnosis.exceptions import Raised
 from autograder.diagnosis.judgement import Divergence, StepState
-from autograder.diagnosis.values import SignFlipped
+from autograder.diagnosis.values import FLIPPED_SIGN
 from autograder.results import Finding, Place
 from autograder.runner import Fault
 
@@ -13,7 +14,7 @@ PLACE = Place(FILE, 21, "attend", 4, 9)
 CODE = "\n".join(f"line_{number}" for number in range(1, 26)).encode()
 CELLS = {FILE: ((1, 3), (5, 6), (20, 8))}
 NOTEBOOK = Source(FILE, CODE, cells=CELLS)
-SIGN = Diagnosis("pattern", SignFlipped(), "output", place=Place(FILE, 6))
+SIGN = Diagnosis("pattern", FLIPPED_SIGN, "output", place=Place(FILE, 6))
 DIVERGENCE = Divergence(PLACE, StepState.UNKNOWN, 2.0, (6, 20), True)
 
 
@@ -29,7 +30,7 @@ def test_a_place_is_a_line_of_its_cell_with_the_lines_of_that_cell_around_it() -
 
 
 def test_a_line_that_raised_is_named_with_its_cell_where_another_line_is_shown() -> None:
-    raised = Diagnosis("exception", Raised("ValueError", False, "attend"), place=Place(FILE, 22))
+    raised = Diagnosis("exception", Raised("ValueError", False, "attend").fact, place=Place(FILE, 22))
     assert located(raised).message == "Your code raised ValueError in attend(), in line 3."
     elsewhere = replace(raised, place=Place(FILE, 6))
     assert located(elsewhere).message == "Your code raised ValueError in attend(), in line 2 of cell 6."

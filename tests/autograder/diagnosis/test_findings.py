@@ -10,13 +10,13 @@ from autograder.answer_key import Misconception
 from autograder.checks import Same
 from autograder.comparison import ONLY_SOME_SIZES, Expected
 from autograder.comparison.compare import compare
-from autograder.comparison.facts import DroppedTogether, KeptScaled
+from autograder.comparison.facts import DROPPED_TOGETHER
 from autograder.comparison.float_arrays import dropped_wrongly
 from autograder.diagnosis import (
+    NOTHING_READ,
     Axes,
     Diagnosis,
     Location,
-    NothingRead,
     Source,
     Trial,
     finding_of,
@@ -107,8 +107,8 @@ def coefficient(value: float, **sizes: int) -> Coefficient:
 
 
 def test_a_number_that_is_the_same_for_other_sizes_is_made_of_none_of_them() -> None:
-    one = Pattern(NothingRead(), coefficient=coefficient(0.5, B=4, K=8))
-    both = one.confirmed_by([Pattern(NothingRead(), coefficient=coefficient(0.5, B=3, K=6))])
+    one = Pattern(NOTHING_READ, coefficient=coefficient(0.5, B=4, K=8))
+    both = one.confirmed_by([Pattern(NOTHING_READ, coefficient=coefficient(0.5, B=3, K=6))])
     assert both is not None
     assert both.coefficient is not None
     assert not [name for name in both.coefficient.names if name.sizes]
@@ -116,7 +116,7 @@ def test_a_number_that_is_the_same_for_other_sizes_is_made_of_none_of_them() -> 
 
 def test_one_trial_names_a_root_of_a_size_and_no_fraction_of_one() -> None:
     for value, names in ((24**0.5, ["√D"]), (0.75, []), (0.25, [])):
-        alone = Pattern(NothingRead(), coefficient=coefficient(value, B=4, D=24)).alone()
+        alone = Pattern(NOTHING_READ, coefficient=coefficient(value, B=4, D=24)).alone()
         assert alone is not None
         assert alone.coefficient is not None
         assert [name.text for name in alone.coefficient.names if name.sizes] == names
@@ -186,7 +186,7 @@ def test_a_message_sheds_what_has_no_room_and_is_never_cut() -> None:
 )
 def test_a_name_that_begins_with_code_keeps_its_letters(name: str, message: str) -> None:
     entry = Misconception("an-id", name, "It is so.", "Is it?", (), {})
-    known = Diagnosis("pattern", DroppedTogether(), misconception=entry, certainty=Certainty.SHOWN)
+    known = Diagnosis("pattern", DROPPED_TOGETHER, misconception=entry, certainty=Certainty.SHOWN)
     assert finding_of(known, Source("a.py", functions=frozenset({"Model", "forward"}))).message == message
 
 
@@ -213,8 +213,7 @@ WRONG = observed(np.ones((2, 3)))
 def sentence_of(yours: Value, expected: Value) -> str:
     difference = compare(yours, Expected(expected, expected), Same())
     assert difference is not None
-    wording = difference.fact.wording()
-    return "; ".join([wording.says, *wording.also])
+    return "; ".join([difference.fact.says, *difference.fact.also])
 
 
 @pytest.mark.parametrize(
@@ -264,8 +263,8 @@ def test_what_dropout_keeps_is_a_range_where_it_differs() -> None:
     full = 1 + random.random((40, 50))
     kept = random.random(full.shape) >= 0.25
     uneven = dropped_wrongly(full * kept * (1 + random.random(full.shape)), full, 0.25)
-    assert isinstance(uneven, KeptScaled)
-    assert uneven.wording().says.startswith("In train mode what is kept is 1.05 to 1.95 × its value")
+    assert uneven is not None
+    assert uneven.says.startswith("In train mode what is kept is 1.05 to 1.95 × its value")
 
 
 def test_the_lines_of_an_excerpt_are_those_that_python_counts() -> None:
@@ -472,7 +471,7 @@ def test_no_result_is_so_odd_that_it_has_no_finding() -> None:
 )
 def test_a_name_that_only_the_results_speak_for_is_said_so(kind: FindingKind, begins: str) -> None:
     entry = Misconception("an-id", "length is moved twice", "The next tokens are lost.", "How long is it?", (), {})
-    alike = Diagnosis(kind, DroppedTogether(), misconception=entry, certainty=Certainty.ALIKE)
+    alike = Diagnosis(kind, DROPPED_TOGETHER, misconception=entry, certainty=Certainty.ALIKE)
     finding = finding_of(alike, Source("ex05_attention.py"))
     assert finding.message == f"{begins} a program in which length is moved twice."
     assert (finding.id, finding.name, finding.claim) == ("an-id", entry.name, Certainty.ALIKE)

@@ -43,9 +43,9 @@ def test_a_wrong_result_is_called_what_it_is(wrong: Wrong) -> None:
 @pytest.mark.parametrize("wrong", ZOO, ids=lambda wrong: wrong.name)
 def test_what_is_wrong_comes_first_and_is_short(wrong: Wrong) -> None:
     diagnosis = of_difference(CHECK, trials_of(wrong), evidence=True)
-    wording = diagnosis.fact.wording()
-    assert len(headline(diagnosis.subject, wording)) <= HEADLINE
-    sentences = [wording.says, *wording.also, *re.split(r"(?<=[.?])\s", wording.asks)]
+    fact = diagnosis.fact
+    assert len(headline(diagnosis.subject, fact)) <= HEADLINE
+    sentences = [fact.says, *fact.also, *re.split(r"(?<=[.?])\s", fact.asks)]
     assert all(len(sentence.split()) <= MOST_WORDS for sentence in sentences), sentences
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from autograder.answer_key import AnswerKey, Misconception
 from autograder.checks import Key, Same
-from autograder.diagnosis import Diagnosis, Judgement, Location, NothingRead, Trials, Verdict, decides
+from autograder.diagnosis import NOTHING_READ, Diagnosis, Judgement, Location, Trials, Verdict, decides
 from autograder.diagnosis.judgement import Divergence, StepState
 from autograder.diagnosis.statuses import MORE
 from autograder.edits import Clues, Edit
@@ -45,7 +45,7 @@ def checks(*statuses: Status, bonus: Collection[int] = ()) -> Judgement:
             status,
             0,
             0,
-            None if status == "pass" else Diagnosis("pattern", NothingRead(), place=Place(EXERCISE.file, at + 1)),
+            None if status == "pass" else Diagnosis("pattern", NOTHING_READ, place=Place(EXERCISE.file, at + 1)),
         )
         for at, status in enumerate(statuses)
     ]

@@ -15,7 +15,7 @@ from autograder.checks import Check, Dropout, Judge, Like, Raises, Same, sizes_o
 from autograder.checks.language import check
 from autograder.comparison import Difference, Expected, is_same, judge_observation, sketch
 from autograder.comparison.compare import TOLERANCES
-from autograder.comparison.facts import DtypeDiffers
+from autograder.comparison.facts import other_dtype
 from autograder.course import Suite
 from autograder.judge import Grader
 from autograder.protocol import Array, Opaque, Value
@@ -46,8 +46,7 @@ def difference(yours: Value, expected: Value, judge: Judge | None = None) -> Dif
 def sentence(yours: Value, expected: Value, judge: Judge | None = None) -> str:
     found = difference(yours, expected, judge)
     assert found is not None, "it was taken for right"
-    wording = found.fact.wording()
-    return "; ".join([wording.says, *wording.also, *filter(None, [wording.asks])])
+    return "; ".join([found.fact.says, *found.fact.also, *filter(None, [found.fact.asks])])
 
 
 RIGHT = array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
@@ -93,7 +92,7 @@ def test_another_shape_is_wrong_even_where_it_would_broadcast(shape: tuple[int, 
     found = difference(array(np.ones(shape)), array(np.ones((2, 3))))
     assert found is not None
     assert found.kind == "shape"
-    assert found.fact.wording().says == f"shape {shape}, expected (2, 3)"
+    assert found.fact.says == f"shape {shape}, expected (2, 3)"
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float16", BFLOAT16, "int64", "int8"])
@@ -101,7 +100,7 @@ def test_another_dtype_is_wrong_and_the_message_says_that_the_values_are_right(d
     found = difference(array([[1, 2, 3], [4, 5, 6]], dtype), RIGHT)
     assert found is not None
     assert found.kind == "dtype"
-    assert found.fact == DtypeDiffers(dtype, "float32", right=True)
+    assert found.fact == other_dtype(dtype, "float32", right=True)
     assert "its values differ too" in sentence(array([[9, 2, 3], [4, 5, 6]], dtype), RIGHT)
 
 
@@ -109,7 +108,7 @@ def test_what_two_ways_may_differ_by_does_not_judge_numbers_of_another_dtype() -
     rounded = array(np.linspace(1.0, 2.0, 6), BFLOAT16)
     found = difference(array(np.linspace(1.0, 2.0, 6)), rounded, Like(tolerance=1e-4))
     assert found is not None
-    assert found.fact == DtypeDiffers("float32", BFLOAT16, right=True)
+    assert found.fact == other_dtype("float32", BFLOAT16, right=True)
 
 
 def test_another_device_is_wrong_and_another_number_of_it_is_not() -> None:
@@ -324,7 +323,7 @@ def test_any_answer_to_any_check_is_judged_without_an_accident(yours: Value, oth
         ({"x": array([1.0])}, positive),
     ):
         found = difference(yours, expected, judge)
-        assert found is None or found.fact.wording().says
+        assert found is None or found.fact.says
 
 
 @settings(derandomize=True, max_examples=100, deadline=None)

@@ -63,7 +63,7 @@ def test_other_bytes_are_wrong(yours: object) -> None:
     assert judge_observation(b"ab", expected, Same()) is None
     difference = judge_observation(yours, expected, Same())
     assert difference is not None
-    assert "b'ab'" in difference.fact.wording().says
+    assert "b'ab'" in difference.fact.says
     assert described(bytes(100)) == repr(bytes(60))
 
 
