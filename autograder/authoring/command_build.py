@@ -19,6 +19,7 @@ from autograder.course import (
     find_course,
     left_out,
     load_suite,
+    make_stub,
     read_course,
     read_text,
     refuse_kit,
@@ -29,7 +30,7 @@ from autograder.course import (
 )
 from autograder.ending import FAIL, PASS
 from autograder.report import listed, plural
-from autograder.submission import stale_notebooks
+from autograder.submission import notebook_file, notebook_of_text
 
 from .naming import with_patches
 from .oversights import made_leftovers
@@ -82,6 +83,23 @@ def find_stale(course: Course, exercises: Sequence[Exercise] | None = None, *, w
         raise UsageError(
             f"{error.filename} cannot be read ({error.strerror}); put it there, then build again"
         ) from error
+
+
+def stale_notebooks(
+    course: Course, drawing: Sequence[str], exercises: Sequence[Exercise] | None = None
+) -> dict[Path, str]:
+    """Return the content of the notebooks that are out of date, by file; of all exercises, or of some.
+
+    `drawing` are the ids of the exercises that have pictures.
+    """
+    stale = {}
+    for exercise in course.exercises if exercises is None else exercises:
+        solution = (course.solutions_dir / exercise.file).read_text("utf-8")
+        book = notebook_of_text(make_stub(solution, exercise), exercise, draws=exercise.id in drawing)
+        file = notebook_file(course, exercise)
+        if not file.is_file() or file.read_text("utf-8") != book:
+            stale[file] = book
+    return stale
 
 
 def write_files(files: Mapping[Path, str]) -> None:

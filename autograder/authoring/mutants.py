@@ -14,7 +14,7 @@ from textwrap import dedent, indent
 from typing import Any
 
 from autograder.course import BEGIN, END, Course, Exercise, UsageError, suggestion, write_atomically
-from autograder.edits import Slot, Variant, ignored_arguments, pairs, slots, variants
+from autograder.edits import Slot, Variant, is_text, pairs, slots, variants
 from autograder.protocol import first_line
 
 from .witness import detaches_nothing
@@ -57,7 +57,34 @@ class Mutant:
 def changes_of(slot: Slot, imported: Collection[str]) -> Iterator[Variant]:
     """Yield the wrong nodes of all operators: also of those that the search for an edit which mends does not use."""
     yield from variants(slot, imported)
-    yield from ignored_arguments(slot)
+    yield from _ignored_arguments(slot)
+
+
+def _ignored_arguments(slot: Slot) -> Iterator[Variant]:
+    """Yield the first statement of a function after one that ignores an optional argument if another one is given."""
+    node, function = slot.node, slot.parent
+    if not isinstance(node, ast.stmt) or not isinstance(function, ast.FunctionDef) or slot.name != "body":
+        return
+    if node is not next(statement for statement in function.body if not is_text(statement)):
+        return
+    defaults = {name: value for name, value in _defaults(function) if name not in slot.place.unused}
+    for name, default in defaults.items():
+        for other, absent in defaults.items():
+            if name != other:
+                is_none = isinstance(absent, ast.Constant) and absent.value is None
+                given = ast.Compare(ast.Name(other, ast.Load()), [ast.IsNot() if is_none else ast.NotEq()], [absent])
+                ignored = ast.Assign([ast.Name(name, ast.Store())], default)
+                yield "argument ignored", ast.If(given, [ignored, node], [node])
+
+
+def _defaults(function: ast.FunctionDef) -> Iterator[tuple[str, ast.expr]]:
+    """Yield the optional arguments of a function with their defaults."""
+    arguments, defaults = [*function.args.posonlyargs, *function.args.args], function.args.defaults
+    for argument, default in zip(reversed(arguments), reversed(defaults), strict=False):
+        yield argument.arg, default
+    for argument, value in zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True):
+        if value is not None:
+            yield argument.arg, value
 
 
 def mutants_of(solution: str, number: str, changed: Variants = changes_of) -> list[Mutant]:

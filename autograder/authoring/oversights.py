@@ -2,17 +2,19 @@
 
 import ast
 import builtins
+import dis
 import json
 import re
 import symtable
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from itertools import takewhile
+from itertools import takewhile, zip_longest
 from pathlib import Path
-from types import FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
 
 from autograder.answer_key import WrongProgram, unknown_names
 from autograder.checks import (
@@ -21,11 +23,9 @@ from autograder.checks import (
     Like,
     Raises,
     Same,
-    code_reads_date,
-    code_reads_machine,
-    reads_date,
-    reads_draws,
-    reads_machine,
+    functions_of,
+    names_in,
+    parts_of,
 )
 from autograder.comparison import Expected, passes
 from autograder.course import (
@@ -355,6 +355,45 @@ def unchanging(suite: Suite, runner: Runner, exercise: Exercise, sources: Mappin
         )
 
 
+# What the code of a check reads of the clock and of the machine, with the functions that it uses.
+
+DATES = {
+    *(f"time.{name}" for name in ("time", "time_ns", "ctime", "asctime", "localtime", "gmtime", "strftime")),
+    *(f"datetime.{name}" for name in ("now", "utcnow", "today")),
+}
+"""What gives the date or the time of day, by module: two runs in one minute may agree, and a kit is used for months."""
+
+DRAWS = {
+    *(f"time.{name}_ns" for name in ("perf_counter", "monotonic", "process_time", "thread_time")),
+    *(f"time.{name}" for name in ("perf_counter", "monotonic", "process_time", "thread_time")),
+    *("uuid.uuid1", "uuid.uuid4", "secrets.token_bytes", "secrets.token_hex", "secrets.randbelow", "secrets.choice"),
+}
+"""What differs from run to run: a result that depends on it shows in two runs of the solution."""
+
+MACHINE = {
+    **dict.fromkeys(("os.environ", "os.environb", "os.getenv"), "an environment variable"),
+    **dict.fromkeys(("os.cpu_count", "os.process_cpu_count", "os.sched_getaffinity"), "the number of processors"),
+    **dict.fromkeys(("multiprocessing.cpu_count", "torch.get_num_threads"), "the number of processors"),
+    **dict.fromkeys(("os.getcwd", "os.path.expanduser", "pathlib.cwd", "pathlib.home"), "a folder of this machine"),
+    **dict.fromkeys(("tempfile.gettempdir", "tempfile.mktemp"), "a folder of this machine"),
+    **dict.fromkeys(("os.uname", "sys.platform", "platform.*", "socket.*", "uuid.getnode"), "the kind of machine"),
+    **dict.fromkeys(("sys.version", "sys.version_info", "sys.hexversion"), "the version of Python"),
+    **dict.fromkeys(("sys.implementation", "sys.executable"), "the version of Python"),
+    **dict.fromkeys(("os.getlogin", "os.getuid", "getpass.*"), "the name of the user"),
+    **dict.fromkeys(("os.getpid", "os.getppid"), "the number of the process"),
+    **dict.fromkeys(("threading.get_ident", "threading.get_native_id"), "the number of the thread"),
+    "locale.*": "the language of this machine",
+}
+"""What differs from machine to machine, by module, in words; `*` stands for all names of a module."""
+
+_SQL_DATE = re.compile(
+    r"""[(,]\s*'now'|\bCURRENT_(?:TIMESTAMP|DATE|TIME)\b"""
+    r"""|\b(?:select|set|values|where|default)\b.*\b(?:date|time|datetime|julianday|unixepoch)\(\s*\)""",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A clock in a text of SQL, which Python does not see."""
+
+
 def reading_dates(checks: Sequence[Check]) -> Iterator[str]:
     """Yield a sentence for each check whose code reads the date or the time of day."""
     for check in checks:
@@ -390,6 +429,66 @@ def reading_clocks(suite: Suite, exercise: Exercise) -> Iterator[str]:
             yield f"the solution reads {what} ({name}): no check may observe it, as a kit is used on other machines"
         if code_reads_date(code, {}):
             yield "the solution reads the date or the time of day: no check may observe it, as a kit is used for months"
+
+
+def reads_draws(probe: Callable[..., Any]) -> bool:
+    """Say whether a probe, or a function that it uses, reads a timer or random numbers that no seed sets."""
+    return any(
+        not _sources(function.__code__, function.__globals__).isdisjoint(DRAWS) for function in functions_of(probe)
+    )
+
+
+def reads_date(probe: Callable[..., Any]) -> bool:
+    """Say whether a probe, or a function that it uses, reads the date or the time of day, in Python or in SQL."""
+    functions = functions_of(probe)
+    return any(code_reads_date(one.__code__, one.__globals__, one.__doc__) for one in functions)
+
+
+def code_reads_date(code: CodeType, names: Mapping[str, Any], documented: str | None = None) -> bool:
+    """Say whether code, where `names` are global, reads the date or the time of day; `documented` is its docstring."""
+    texts = [*_texts(code), *(text for name in names_in(code) if isinstance(text := names.get(name), str))]
+    return not _sources(code, names).isdisjoint(DATES) or any(
+        _SQL_DATE.search(text) for text in texts if text != documented
+    )
+
+
+def reads_machine(probe: Callable[..., Any]) -> dict[str, str]:
+    """Return the names of what a probe, or a function that it uses, reads of the machine, each with its words."""
+    found: dict[str, str] = {}
+    for function in functions_of(probe):
+        found |= code_reads_machine(function.__code__, function.__globals__)
+    return found
+
+
+def code_reads_machine(code: CodeType, names: Mapping[str, Any]) -> dict[str, str]:
+    """Return the names of what code, where `names` are global, reads of the machine, each with its words."""
+    sources = {re.sub(r"^(?:posix|nt)\.", "os.", source) for source in _sources(code, names)}
+    every = {source: f"{source.partition('.')[0]}.*" for source in sorted(sources)}
+    return {name: MACHINE.get(name) or MACHINE[every[name]] for name in every if {name, every[name]} & MACHINE.keys()}
+
+
+def _sources(code: CodeType, names: Mapping[str, Any]) -> set[str]:
+    """Return the modules that code uses, each with every attribute that the code reads of anything."""
+    instructions = [one for part in parts_of(code) for one in dis.get_instructions(part)]
+    loads = [one for one in instructions if one.opname in ("LOAD_ATTR", "LOAD_METHOD", "IMPORT_FROM")]
+    following = [one.argval for one in loads[1:]]
+    # `os.environ.setdefault` sets a variable, and its result is not read.
+    read = {one.argval for one, after in zip_longest(loads, following) if after != "setdefault"}
+    modules = {one.argval for one in instructions if one.opname == "IMPORT_NAME"}
+    used = set[str]()
+    for name in names_in(code):
+        value = names.get(name)
+        if isinstance(value, ModuleType):
+            modules.add(value.__name__)
+        elif isinstance(module := getattr(value, "__module__", None), str):
+            modules.add(module)
+            used.add(f"{module}.{getattr(value, '__name__', name)}")
+    return {*used, *(f"{module}.{name}" for module in modules for name in read)}
+
+
+def _texts(code: CodeType) -> Iterator[str]:
+    for constant in (constant for part in parts_of(code) for constant in part.co_consts):
+        yield from (text for text in (constant if isinstance(constant, tuple) else [constant]) if isinstance(text, str))
 
 
 def not_following(checks: Sequence[Check], reference: Mapping[Key, Expected]) -> Iterator[str]:

@@ -54,7 +54,7 @@ FAMILIES = (
         "refuses",
     ),
 )
-"""What replaces the results; see `autograder.checks.empty_programs`.
+"""What replaces the results; see `empty_programs.py`.
 
 `parameter` is the last one of the module. `random` differs in each call, `seeded` does not. `shuffled` and `reversed`
 are the right numbers in another order. `sums` are constants with gradients for everything. `nothing` is None or an
@@ -64,10 +64,9 @@ empty list. `refuses` raises a ValueError that names every size it can.
 MOST = 0.01
 """The largest share of the course's points for all checks that empty programs may pass."""
 
-_FOLDER = Path(counted_checks.__code__.co_filename).parent
+_EMPTYING = Path(__file__).with_name("empty_programs.py")
+_TENSORS = "\n# Tensors: "
 _EMPTIED = "\n\n_names = {{}}\nexec({source!r}, _names)\n_names['empty'](globals(), {family!r})\n"
-
-_OWN_IMPORT = re.compile(r"^from (?:autograder)?\..*\n", re.MULTILINE)
 
 Statuses = Mapping[str, str]
 """The status of every check, by id."""
@@ -83,11 +82,8 @@ def empty_programs(solution: str, *, with_tensors: bool) -> Iterator[tuple[str, 
 @cache
 def _source(*, with_tensors: bool) -> str:
     """Return what empties a program. A program cannot import the engine, so this is part of it."""
-    text = (_FOLDER / "empty_programs.py").read_text("utf-8")
-    if with_tensors:
-        more = (_FOLDER / "empty_tensors.py").read_text("utf-8")
-        text += _OWN_IMPORT.sub("", more).replace("empty_programs.EMPTYING", "EMPTYING")
-    return text
+    text = _EMPTYING.read_text("utf-8")
+    return text if with_tensors else text.partition(_TENSORS)[0]
 
 
 def run_empty(

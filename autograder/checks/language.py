@@ -4,14 +4,11 @@ a picture of what a finished implementation does, `@step` a step of the lesson's
 
 import builtins
 import difflib
-import dis
 import hashlib
 import math
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import zip_longest
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -454,109 +451,13 @@ def sizes_of(
 
 # What the code of a check names, with the functions of its file that it uses.
 
-DATES = {
-    *(f"time.{name}" for name in ("time", "time_ns", "ctime", "asctime", "localtime", "gmtime", "strftime")),
-    *(f"datetime.{name}" for name in ("now", "utcnow", "today")),
-}
-"""What gives the date or the time of day, by module: two runs in one minute may agree, and a kit is used for months."""
-
-DRAWS = {
-    *(f"time.{name}_ns" for name in ("perf_counter", "monotonic", "process_time", "thread_time")),
-    *(f"time.{name}" for name in ("perf_counter", "monotonic", "process_time", "thread_time")),
-    *("uuid.uuid1", "uuid.uuid4", "secrets.token_bytes", "secrets.token_hex", "secrets.randbelow", "secrets.choice"),
-}
-"""What differs from run to run: a result that depends on it shows in two runs of the solution."""
-
-MACHINE = {
-    **dict.fromkeys(("os.environ", "os.environb", "os.getenv"), "an environment variable"),
-    **dict.fromkeys(("os.cpu_count", "os.process_cpu_count", "os.sched_getaffinity"), "the number of processors"),
-    **dict.fromkeys(("multiprocessing.cpu_count", "torch.get_num_threads"), "the number of processors"),
-    **dict.fromkeys(("os.getcwd", "os.path.expanduser", "pathlib.cwd", "pathlib.home"), "a folder of this machine"),
-    **dict.fromkeys(("tempfile.gettempdir", "tempfile.mktemp"), "a folder of this machine"),
-    **dict.fromkeys(("os.uname", "sys.platform", "platform.*", "socket.*", "uuid.getnode"), "the kind of machine"),
-    **dict.fromkeys(("sys.version", "sys.version_info", "sys.hexversion"), "the version of Python"),
-    **dict.fromkeys(("sys.implementation", "sys.executable"), "the version of Python"),
-    **dict.fromkeys(("os.getlogin", "os.getuid", "getpass.*"), "the name of the user"),
-    **dict.fromkeys(("os.getpid", "os.getppid"), "the number of the process"),
-    **dict.fromkeys(("threading.get_ident", "threading.get_native_id"), "the number of the thread"),
-    "locale.*": "the language of this machine",
-}
-"""What differs from machine to machine, by module, in words; `*` stands for all names of a module."""
-
-_SQL_DATE = re.compile(
-    r"""[(,]\s*'now'|\bCURRENT_(?:TIMESTAMP|DATE|TIME)\b"""
-    r"""|\b(?:select|set|values|where|default)\b.*\b(?:date|time|datetime|julianday|unixepoch)\(\s*\)""",
-    re.IGNORECASE | re.DOTALL,
-)
-"""A clock in a text of SQL, which Python does not see."""
-
 
 def names_any(probe: Callable[..., Any], names: Collection[str]) -> bool:
     """Say whether a probe, or a function that it uses, has one of these names of attributes, functions or methods."""
-    return any(not _names(function.__code__).isdisjoint(names) for function in _functions(probe))
+    return any(not names_in(function.__code__).isdisjoint(names) for function in functions_of(probe))
 
 
-def reads_draws(probe: Callable[..., Any]) -> bool:
-    """Say whether a probe, or a function that it uses, reads a timer or random numbers that no seed sets."""
-    return any(
-        not _sources(function.__code__, function.__globals__).isdisjoint(DRAWS) for function in _functions(probe)
-    )
-
-
-def reads_date(probe: Callable[..., Any]) -> bool:
-    """Say whether a probe, or a function that it uses, reads the date or the time of day, in Python or in SQL."""
-    functions = _functions(probe)
-    return any(code_reads_date(one.__code__, one.__globals__, one.__doc__) for one in functions)
-
-
-def code_reads_date(code: CodeType, names: Mapping[str, Any], documented: str | None = None) -> bool:
-    """Say whether code, where `names` are global, reads the date or the time of day; `documented` is its docstring."""
-    texts = [*_texts(code), *(text for name in _names(code) if isinstance(text := names.get(name), str))]
-    return not _sources(code, names).isdisjoint(DATES) or any(
-        _SQL_DATE.search(text) for text in texts if text != documented
-    )
-
-
-def reads_machine(probe: Callable[..., Any]) -> dict[str, str]:
-    """Return the names of what a probe, or a function that it uses, reads of the machine, each with its words."""
-    found: dict[str, str] = {}
-    for function in _functions(probe):
-        found |= code_reads_machine(function.__code__, function.__globals__)
-    return found
-
-
-def code_reads_machine(code: CodeType, names: Mapping[str, Any]) -> dict[str, str]:
-    """Return the names of what code, where `names` are global, reads of the machine, each with its words."""
-    sources = {re.sub(r"^(?:posix|nt)\.", "os.", source) for source in _sources(code, names)}
-    every = {source: f"{source.partition('.')[0]}.*" for source in sorted(sources)}
-    return {name: MACHINE.get(name) or MACHINE[every[name]] for name in every if {name, every[name]} & MACHINE.keys()}
-
-
-def _sources(code: CodeType, names: Mapping[str, Any]) -> set[str]:
-    """Return the modules that code uses, each with every attribute that the code reads of anything."""
-    instructions = [one for part in _parts(code) for one in dis.get_instructions(part)]
-    loads = [one for one in instructions if one.opname in ("LOAD_ATTR", "LOAD_METHOD", "IMPORT_FROM")]
-    following = [one.argval for one in loads[1:]]
-    # `os.environ.setdefault` sets a variable, and its result is not read.
-    read = {one.argval for one, after in zip_longest(loads, following) if after != "setdefault"}
-    modules = {one.argval for one in instructions if one.opname == "IMPORT_NAME"}
-    used = set[str]()
-    for name in _names(code):
-        value = names.get(name)
-        if isinstance(value, ModuleType):
-            modules.add(value.__name__)
-        elif isinstance(module := getattr(value, "__module__", None), str):
-            modules.add(module)
-            used.add(f"{module}.{getattr(value, '__name__', name)}")
-    return {*used, *(f"{module}.{name}" for module in modules for name in read)}
-
-
-def _texts(code: CodeType) -> Iterator[str]:
-    for constant in (constant for part in _parts(code) for constant in part.co_consts):
-        yield from (text for text in (constant if isinstance(constant, tuple) else [constant]) if isinstance(text, str))
-
-
-def _functions(probe: Callable[..., Any]) -> Iterator[FunctionType]:
+def functions_of(probe: Callable[..., Any]) -> Iterator[FunctionType]:
     """Yield a probe and the functions that it uses, each once."""
     seen: set[FunctionType] = set()
     left: list[Any] = [probe]
@@ -567,20 +468,21 @@ def _functions(probe: Callable[..., Any]) -> Iterator[FunctionType]:
         seen.add(function)
         yield function
         held = [cell.cell_contents for cell in function.__closure__ or ()]
-        used = map(function.__globals__.get, _names(function.__code__))
+        used = map(function.__globals__.get, names_in(function.__code__))
         left += [*held, *(getattr(value, "make", None) for value in held), *used]
 
 
-def _names(code: CodeType) -> set[str]:
-    return {name for part in _parts(code) for name in part.co_names}
+def names_in(code: CodeType) -> set[str]:
+    """Return the names of globals and attributes in code, and in all code within it."""
+    return {name for part in parts_of(code) for name in part.co_names}
 
 
-def _parts(code: CodeType) -> Iterator[CodeType]:
+def parts_of(code: CodeType) -> Iterator[CodeType]:
     """Yield code and all code in it."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            yield from _parts(constant)
+            yield from parts_of(constant)
 
 
 def nearest_name(name: str, names: Iterable[str], least: float = 0.6) -> str | None:

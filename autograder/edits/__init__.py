@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from autograder.faces import face
 
 if TYPE_CHECKING:
-    from .operators import AXIS_CALLS, AXIS_WORDS, MAKERS, Variant, ignored_arguments, variants
+    from .operators import AXIS_CALLS, AXIS_WORDS, MAKERS, Variant, variants
     from .program import Edit, Slot, Text, is_text, name_of, pairs, slots
     from .search import LONGEST, Clues, Guides, fix_of, repairs, variables, word_hashes
 

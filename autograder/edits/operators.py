@@ -7,7 +7,7 @@ import ast
 from collections.abc import Collection, Iterator
 from copy import copy
 
-from .program import Slot, is_negative, is_text, name_of
+from .program import Slot, is_negative, name_of
 
 # The tables of the operators: what each operator, name, dtype and method is replaced by.
 
@@ -134,33 +134,6 @@ def variants(slot: Slot, imported: Collection[str]) -> Iterator[Variant]:
             for i in range(len(ifs)):
                 yield "condition", ast.comprehension(target, iterated, [*ifs[:i], *ifs[i + 1 :]], is_async)
     yield from _of_field(slot)
-
-
-def ignored_arguments(slot: Slot) -> Iterator[Variant]:
-    """Yield the first statement of a function after one that ignores an optional argument if another one is given."""
-    node, function = slot.node, slot.parent
-    if not isinstance(node, ast.stmt) or not isinstance(function, ast.FunctionDef) or slot.name != "body":
-        return
-    if node is not next(statement for statement in function.body if not is_text(statement)):
-        return
-    defaults = {name: value for name, value in _defaults(function) if name not in slot.place.unused}
-    for name, default in defaults.items():
-        for other, absent in defaults.items():
-            if name != other:
-                is_none = isinstance(absent, ast.Constant) and absent.value is None
-                given = ast.Compare(ast.Name(other, ast.Load()), [ast.IsNot() if is_none else ast.NotEq()], [absent])
-                ignored = ast.Assign([ast.Name(name, ast.Store())], default)
-                yield "argument ignored", ast.If(given, [ignored, node], [node])
-
-
-def _defaults(function: ast.FunctionDef) -> Iterator[tuple[str, ast.expr]]:
-    """Yield the optional arguments of a function with their defaults."""
-    arguments, defaults = [*function.args.posonlyargs, *function.args.args], function.args.defaults
-    for argument, default in zip(reversed(arguments), reversed(defaults), strict=False):
-        yield argument.arg, default
-    for argument, value in zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True):
-        if value is not None:
-            yield argument.arg, value
 
 
 def _of_field(slot: Slot) -> Iterator[Variant]:

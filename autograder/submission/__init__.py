@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     )
     from .folders import read_plain, reason
     from .git import commit_time
-    from .handout import SETUP, handout_of, nbgrader_metadata, notebook_of_text, stale_notebooks
+    from .handout import SETUP, handout_of, nbgrader_metadata, notebook_of_text
     from .listing import list_submissions
     from .notebook import Cells, Notebook, cell_of, python_of, read_notebook
     from .submission import (

@@ -15,7 +15,7 @@ from autograder.course import (
     stubs_dir,
 )
 
-from .submission import NOTEBOOKS, Handout, notebook_file, notebook_of
+from .submission import NOTEBOOKS, Handout, notebook_of
 
 # The notebook of an exercise, made from the solution: lesson, code to fill in, a cell that checks, room to try.
 #
@@ -59,23 +59,6 @@ def notebook_of_text(text: str, exercise: Exercise, *, draws: bool = False, wort
         "nbformat_minor": 5,
     }
     return json.dumps(book, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
-
-
-def stale_notebooks(
-    course: Course, drawing: Sequence[str], exercises: Sequence[Exercise] | None = None
-) -> dict[Path, str]:
-    """Return the content of the notebooks that are out of date, by file; of all exercises, or of some.
-
-    `drawing` are the ids of the exercises that have pictures.
-    """
-    stale = {}
-    for exercise in course.exercises if exercises is None else exercises:
-        solution = (course.solutions_dir / exercise.file).read_text("utf-8")
-        book = notebook_of_text(make_stub(solution, exercise), exercise, draws=exercise.id in drawing)
-        file = notebook_file(course, exercise)
-        if not file.is_file() or file.read_text("utf-8") != book:
-            stale[file] = book
-    return stale
 
 
 def _split(stub: str) -> list[tuple[str, str]]:

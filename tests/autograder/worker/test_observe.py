@@ -4,8 +4,8 @@ import pytest
 
 from autograder.answer_key.keys import observation_problem
 from autograder.answer_key.records import rounded
+from autograder.authoring.empty_programs import Emptying
 from autograder.checks import Same
-from autograder.checks.empty_programs import Emptying
 from autograder.comparison import Expected, judge_observation
 from autograder.comparison.facts import described
 from autograder.protocol import INT_BITS, OBSERVATION_KEY, OBSERVATION_TEXT, Opaque

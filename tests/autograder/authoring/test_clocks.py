@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from autograder.checks import code_reads_machine, reads_date, reads_draws, reads_machine
+from autograder.authoring.oversights import code_reads_machine, reads_date, reads_draws, reads_machine
 
 SQL = "UPDATE people SET seen = strftime('%H:%M', 'now')"
 
