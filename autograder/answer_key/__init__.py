@@ -6,16 +6,27 @@ from autograder.faces import face
 
 if TYPE_CHECKING:
     from .catalogue import (
+        BY_MODE,
         CatalogueError,
         WrongProgram,
+        lacking,
         patched,
         programs_of,
         read_catalogue,
         read_ported,
         unknown_names,
     )
-    from .key import BY_MODE, AnswerKey, Failures, Misconception, to_record
-    from .keys import ENGINE, Keys, Outcomes, file_digest, open_keys, read_manifest
-    from .patches import lacking
+    from .keys import (
+        ENGINE,
+        AnswerKey,
+        Failures,
+        Keys,
+        Misconception,
+        Outcomes,
+        file_digest,
+        open_keys,
+        read_manifest,
+        to_record,
+    )
 
 __getattr__ = face(__name__)

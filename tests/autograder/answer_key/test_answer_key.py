@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from autograder.answer_key import AnswerKey, Keys, to_record
-from autograder.answer_key.key import from_record
+from autograder.answer_key.keys import from_record
 from autograder.course import load_suite, read_course
 from autograder.judge import Grader
 from autograder.protocol import FrameLimits, read_frame, write_frame

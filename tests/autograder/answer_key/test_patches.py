@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from autograder.answer_key import CatalogueError, WrongProgram, patched, read_catalogue, unknown_names
-from autograder.answer_key.patches import _lexemes, located
+from autograder.answer_key.catalogue import _lexemes, located
 from autograder.course import read_course
 from tests.support import tiny
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from autograder.answer_key import AnswerKey, Failures, Misconception
-from autograder.answer_key.key import Condition
+from autograder.answer_key.catalogue import Condition
 from autograder.checks import Key, Same
 from autograder.comparison import Expected, sketch
 from autograder.judge.matching import RICH, Code, agreements, name
