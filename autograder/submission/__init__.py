@@ -14,29 +14,33 @@ if TYPE_CHECKING:
         SubmissionError,
         casefolded,
         checked_id,
+        commit_time,
         format_time,
         notes_of,
         parse_time,
         printable,
         printable_name,
+        read_plain,
+        reason,
         to_utc,
         without_zeros,
     )
-    from .folders import read_plain, reason
-    from .git import commit_time
-    from .handout import SETUP, handout_of, nbgrader_metadata, notebook_of_text
     from .listing import list_submissions
     from .notebook import Cells, Notebook, cell_of, python_of, read_notebook
     from .submission import (
         NOTEBOOKS,
+        SETUP,
         Handout,
         Submission,
         digest,
+        handout_of,
         is_missing,
         missing_sentence,
+        nbgrader_metadata,
         near_file,
         notebook_file,
         notebook_of,
+        notebook_of_text,
         own_source,
         read_own,
         read_submission,

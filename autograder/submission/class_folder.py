@@ -16,16 +16,23 @@ from .contents import (
     LINK,
     Caps,
     FileError,
+    Kind,
     Listing,
     SubmissionError,
     SubmittedFile,
     is_skipped,
+    kind_of,
+    list_archive,
+    moved_into,
     named_with_size,
+    open_archive,
+    open_for_reading,
     printable,
     printable_name,
+    read_plain,
+    reason,
     too_many_entries,
 )
-from .folders import Kind, kind_of, list_archive, moved_into, open_archive, open_for_reading, read_plain, reason
 from .submission import NO_HANDOUT, Handout, Submission, cut, read_listing, reader_of
 
 # The submission of one student in a class, located but not yet read.

@@ -32,12 +32,12 @@ from .contents import (
     SubmissionError,
     casefolded,
     checked_id,
+    commit_time,
+    kind_of,
     parse_time,
     printable,
     printable_name,
 )
-from .folders import kind_of
-from .git import commit_time
 from .submission import NO_HANDOUT, Handout, notebook_of
 
 # Read the layouts of downloaded submissions: who handed in what, and when.

@@ -10,7 +10,7 @@ import pytest
 from autograder.authoring.command_build import stale_notebooks
 from autograder.course import BEGIN, END, Exercise, load_suite, make_stub, read_course
 from autograder.submission import SETUP, notebook_file, notebook_of, notebook_of_text, read_notebook, stubs_of
-from autograder.submission.handout import ROOM
+from autograder.submission.submission import ROOM
 from tests.support import tiny
 
 pytestmark = pytest.mark.worker
