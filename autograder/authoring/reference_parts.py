@@ -1,6 +1,6 @@
 """Compile reference parts: from Python in `solutions/reference_parts` to tables of numbers.
 
-Students get the tables and the interpreter for them, but no readable answer. `autograder.protocol.agreements` describes
+Students get the tables and the interpreter for them, but no readable answer. `autograder.protocol.frames` describes
 the format.
 """
 

@@ -5,15 +5,6 @@ from typing import TYPE_CHECKING
 from autograder.faces import face
 
 if TYPE_CHECKING:
-    from .library_messages import (
-        found_in,
-        is_out_of_memory,
-        library_reason,
-        library_step,
-        split_at_lines,
-        warning_in,
-        without_file,
-    )
     from .outcomes import (
         Cancelled,
         CourseProblem,
@@ -28,7 +19,14 @@ if TYPE_CHECKING:
         Run,
         Survey,
         WorkerFailure,
+        found_in,
+        is_out_of_memory,
+        library_reason,
+        library_step,
         read_fault,
+        split_at_lines,
+        warning_in,
+        without_file,
     )
     from .process import SpawnedWorker, WorkerHandle, environment, package_folders
     from .runner import Runner, Timeouts, is_timeout, of_edited, of_own_programs

@@ -14,7 +14,6 @@ from autograder.checks import Key, column_of, derived_seed
 from autograder.course import Limits, Suite
 from autograder.protocol import MOST_SECONDS, TooLarge
 
-from .library_messages import is_exhausted
 from .outcomes import (
     Cancelled,
     CourseProblem,
@@ -34,6 +33,7 @@ from .outcomes import (
     WorkerFailure,
     as_number,
     as_observation,
+    is_exhausted,
     read_edits,
     read_fault,
     read_frames,

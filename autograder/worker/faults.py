@@ -20,9 +20,8 @@ from autograder.protocol import (
     line_number,
 )
 
-from .bans import ForbiddenCallError
 from .support import loaded
-from .syntax import names_within
+from .syntax import ForbiddenCallError, names_within
 
 RAISE, RESUME = dis.opmap["RAISE_VARARGS"], dis.opmap["RESUME"]
 

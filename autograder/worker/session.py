@@ -46,10 +46,10 @@ from autograder.protocol import (
     write_frame,
 )
 
-from .bans import Ban
 from .faults import describe, frames_of
 from .sources import Sources, compiled
 from .support import LibraryMissing, load_support, loaded
+from .syntax import Ban
 
 # Turn the return value of a probe into plain data. Methods that a student's class overrides have no effect here.
 

@@ -36,12 +36,11 @@ from autograder.protocol import (
     code_of,
 )
 
-from .flags import flags
-from .syntax import dotted_names, outermost_loop, survey
+from .syntax import dotted_names, flags, outermost_loop, survey
 
 # Build reference parts, which replace a student's wrong exercise, from tables of numbers.
 #
-# The tables are data of the job (see `autograder.protocol.agreements`). They become functions and classes before any
+# The tables are data of the job (see `autograder.protocol.frames`). They become functions and classes before any
 # of the student's code runs. While it runs, `build` refuses, so that a submission cannot build the answers for
 # itself.
 

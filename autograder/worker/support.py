@@ -14,8 +14,8 @@ from typing import Any, Protocol
 from autograder.checks import PlainGiven, nearest_name
 from autograder.protocol import Value
 
-from .bans import Ban, forbid
 from .line_tracing import LineTracing, describe
+from .syntax import Ban, forbid
 
 KNOWN = ("matplotlib", "networkx", "numpy", "pandas", "scipy", "sklearn", "sympy", "torch", "transformers", "triton")
 """Libraries whose misspelt names are corrected: to install what has nearly such a name may be harmful."""

@@ -48,8 +48,8 @@ from autograder.protocol import (
 )
 
 from .arrays import fill_unset_arrays, number_of
-from .bans import Ban, forbid, refusing, resolve
 from .support import PlainSupport, Trace
+from .syntax import Ban, forbid, refusing, resolve
 
 # Trace a program: record every tensor that torch makes while a probe runs, and the student's line that made it.
 #
@@ -415,7 +415,7 @@ def _meant(frame: FrameType, name: str) -> Iterator[tuple[str, object]]:
 
 # Forbid the calls of torch that an exercise names, for as long as it runs.
 #
-# `syntax` refuses the calls that a file mentions, and `flags` shows a person every odd way to one. In between is what a
+# `syntax` refuses the calls that a file mentions, and shows a person every odd way to one. In between is what a
 # program does plainly and no text shows: a layer of torch that calls a forbidden function, or one that an earlier file
 # of the student calls. So an operator is removed from torch's dispatcher, and a Python function gets code that refuses.
 

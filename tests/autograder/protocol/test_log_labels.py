@@ -3,7 +3,7 @@
 import pytest
 
 from autograder.protocol import label, sections
-from autograder.protocol.agreements import PrintSection
+from autograder.protocol.frames import PrintSection
 
 
 def test_each_part_of_a_log_has_its_source() -> None:

@@ -171,7 +171,7 @@ LARGE_PAGES = """
 import re
 from pathlib import Path
 import torch
-from autograder.sandbox.confined.large_pages import enlarge
+from autograder.sandbox.confined.zygote import enlarge
 
 def large():
     return int(re.search(r"AnonHugePages: *([0-9]+) kB", Path("/proc/self/smaps_rollup").read_text())[1])

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from autograder.worker.bans import ForbiddenCallError, forbid
+from autograder.worker.syntax import ForbiddenCallError, forbid
 
 FILE = "ex01_own.py"
 
@@ -96,6 +96,6 @@ def test_an_object_with_a_call_of_python_is_no_reason_to_watch_every_call() -> N
         assert (classes._watching, functions._watching) == (True, True)
     made = {"kernel": type("Kernel", (), {"__call__": lambda _: None})()}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("autograder.worker.bans.resolve", made.get)
+        patch.setattr("autograder.worker.syntax.resolve", made.get)
         with forbid(["kernel"], [FILE]) as ban:
             assert not ban._watching

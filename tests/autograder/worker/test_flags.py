@@ -10,8 +10,7 @@ import torch
 
 from autograder.course import read_course
 from autograder.protocol import Usual
-from autograder.worker.flags import flags
-from autograder.worker.syntax import survey
+from autograder.worker.syntax import flags, survey
 from tests.support import tiny
 
 COURSE = read_course(tiny.REPOSITORY)

@@ -20,9 +20,7 @@ from torch.nn import functional
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from autograder.course import read_course
-from autograder.worker.bans import ForbiddenCallError, resolve
-from autograder.worker.flags import flags
-from autograder.worker.syntax import survey
+from autograder.worker.syntax import ForbiddenCallError, flags, resolve, survey
 from autograder.worker.tensors import forbid_calls
 from tests.proof.ways import EXERCISES, Way
 from tests.support import tiny
