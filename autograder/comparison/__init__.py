@@ -14,7 +14,21 @@ if TYPE_CHECKING:
         other_number,
         other_shape,
     )
-    from .float_arrays import Numbers, as_array, fingerprint, numbers, special, wrong
-    from .sketches import ArraySketch, Sketch, Sums, is_raised_alike, is_same, sketch, step_of, sums_of
+    from .float_arrays import (
+        ArraySketch,
+        Numbers,
+        Sketch,
+        Sums,
+        as_array,
+        fingerprint,
+        is_raised_alike,
+        is_same,
+        numbers,
+        sketch,
+        special,
+        step_of,
+        sums_of,
+        wrong,
+    )
 
 __getattr__ = face(__name__)

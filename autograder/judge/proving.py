@@ -20,7 +20,7 @@ from autograder.runner import EnvironmentProblem, GraderProblem, WorkerFailure
 
 from .marking import Marking
 from .matching import is_in
-from .places import function_at
+from .verdict import function_at
 
 FAILED = ("fail", "error")
 MORE = 40

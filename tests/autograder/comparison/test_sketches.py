@@ -13,7 +13,7 @@ from autograder.answer_key.records import SketchTable, read_sketches
 from autograder.checks import Judge, Like, Raises, Same
 from autograder.comparison import Expected, Sketch, as_array, is_same, numbers, sketch
 from autograder.comparison.compare import TOLERANCES, compare
-from autograder.comparison.sketches import SUMS
+from autograder.comparison.float_arrays import SUMS
 from autograder.protocol import Array, Value
 from autograder.runner import Fault, Observed, WorkerFailure
 from tests.support.observations import observed

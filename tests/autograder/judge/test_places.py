@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from autograder.checks import Raises
-from autograder.judge.places import definition, misplaced, missing_exception, place_of, raise_statement
+from autograder.judge.verdict import definition, misplaced, missing_exception, place_of, raise_statement
 from autograder.protocol import Function, Refusal
 from autograder.results import Place
 from autograder.runner import Fault, Observed, Survey
