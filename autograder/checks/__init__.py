@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from .array_given import ArrayGiven
     from .given import Given, ReferencePart, seed_torch
     from .language import (
+        HINTS,
         LEAST_RESULTS,
         Check,
         DeclarationError,
@@ -36,11 +37,11 @@ if TYPE_CHECKING:
         picture,
         pictures_in,
         sizes_of,
+        standard_checks,
         step,
         steps_in,
     )
     from .plain_given import NEAR, Implementation, PlainGiven, StructureError
     from .pretended_device import NAME, DeviceMixError, Elsewhere, another_device
-    from .standard import HINTS, standard_checks
 
 __getattr__ = face(__name__)

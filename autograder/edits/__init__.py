@@ -5,8 +5,20 @@ from typing import TYPE_CHECKING
 from autograder.faces import face
 
 if TYPE_CHECKING:
-    from .operators import AXIS_CALLS, AXIS_WORDS, MAKERS, Variant, variants
-    from .program import Edit, Slot, Text, is_text, name_of, pairs, slots
+    from .program import (
+        AXIS_CALLS,
+        AXIS_WORDS,
+        MAKERS,
+        Edit,
+        Slot,
+        Text,
+        Variant,
+        is_text,
+        name_of,
+        pairs,
+        slots,
+        variants,
+    )
     from .search import LONGEST, Clues, Guides, fix_of, repairs, variables, word_hashes
 
 __getattr__ = face(__name__)

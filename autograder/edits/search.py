@@ -6,28 +6,588 @@ The likeliest edits come first: those near the lines that are suspected, and tho
 import ast
 import hashlib
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from itertools import chain
+from itertools import chain, combinations, permutations
 from typing import TypeGuard
 
 from autograder.protocol import first_line
 
-from .insertions import (
-    additions,
-    exchanged,
-    exchanged_words,
-    insertions,
-    literals,
-    moved,
-    on_one_device,
-    regrouped,
-    restated,
+from .program import (
+    AXIS_CALLS,
+    AXIS_WORDS,
+    MAKERS,
+    MASKED,
+    Edit,
+    Ranked,
+    Scope,
+    Slot,
+    Surroundings,
+    Text,
+    changed_parts,
+    is_own,
+    is_text,
+    name_of,
+    pairs,
+    slots,
+    variants,
 )
-from .operators import variants
-from .program import Edit, Scope, Slot, Text, pairs, slots
+
+SHAPED = ("transpose(-2, -1)", "transpose(1, 2)", "unsqueeze(1)", "unsqueeze(0)", "unsqueeze(-1)", "unsqueeze(-2)")
+CHANGED = (
+    *("clone()", "copy()", "detach()", "contiguous()", "bool()", "long()", "float()"),
+    *("softmax(-1)", "relu()", "log()", "sqrt()", "sum(-1)", "mean(-1)"),
+)
+CUT = (":, :-1", ":, 1:", ":-1", "1:", ":, -1", "0", "..., :-1", "..., 1:", "None", ":, None", "..., None", "-1")
+FILLS = ('float("-inf")', "0.0", "-1e4", "1.0", "True", "False")
+TYPES = {"bool", "long", "int", "double", "half", "float16", "float32", "float64", "int16", "int32", "int64"}
+TYPE_WORDS = ("bool", "long", "float32", "float64")
+LARGE = 1e3
+KEYWORDS = (
+    *("dim=-1", "dim=1", "dim=0", "dim=-2", "keepdim=True", "bias=False", "unbiased=False", "correction=0"),
+    *("training=self.training", "persistent=False"),
+)
+PASSED_ON_RANK, FORGOTTEN_RANK, UNKNOWN_RANK = -1.0, -2.0, -3.0
+"""Ranks of an argument that is handed on to a part, and of a part that is made and not used: both are often forgotten.
+An attribute that a class never sets is likely another one of its own, misspelt.
+"""
+
+OWNERS = ("model", "module", "net")
+"""How parameters begin that are whole models: their parts may be called with too few arguments too."""
+
+INHERITED = ("training",)
+"""Attributes that every module has."""
+
+MODES = ("train", "eval", "zero_grad", "step")
+"""Methods without arguments that a training or evaluation may lack."""
+
+
+def additions(slot: Slot, scope: Scope) -> Iterator[Ranked]:
+    """Yield the texts that may replace an expression."""
+    node, place = slot.node, slot.place
+    if not isinstance(node, ast.expr) or isinstance(getattr(node, "ctx", None), ast.Store | ast.Del):
+        return
+    text = ast.unparse(node)
+    yield from _in_place_of(slot, node, scope)
+    yield from changed_parts(node)
+    if _is_fill(slot):
+        yield from ((0, fill) for fill in FILLS if fill != text)
+        for name in dict.fromkeys((*place.variables, *place.parameters)):
+            yield 1, f'__import__("torch").finfo({name}.dtype).min'
+    if slot.name == "elt" and isinstance(node, ast.Name | ast.Attribute):
+        yield 0, f'__import__("copy").deepcopy({text})'
+    if isinstance(node, ast.Name | ast.Attribute):
+        yield from ((1, other) for other in scope.around(text, place) if other != text)
+    if isinstance(slot.parent, ast.Assign) and slot.name == "value":
+        yield from _beside_its_target(slot.parent, text)
+    if _is_gone_through(slot):
+        yield from ((rank, f"{call}({text})") for rank, call in ((1, "dict.fromkeys"), (2, "sorted"), (2, "reversed")))
+    if _is_end(slot):
+        yield from ((1, f"({text} {sign} 1)") for sign in "+-")
+    if _may_be_wrapped(slot):
+        yield from _wraps(node, text, place, scope)
+
+
+def _beside_its_target(node: ast.Assign, text: str) -> Iterator[Ranked]:
+    """Yield a new value together with the old one, and a copy of a value that only gets a second name."""
+    target = node.targets[0]
+    if isinstance(target, ast.Name) and isinstance(node.value, ast.Name):
+        yield from ((0, copy) for copy in (f"list({text})", f"{text}.clone()", f'__import__("copy").deepcopy({text})'))
+    if isinstance(target, ast.Name | ast.Attribute) and ast.unparse(target) not in text:
+        yield from ((1, f"({ast.unparse(target)} {sign} ({text}))") for sign in "|&+")
+
+
+def _in_place_of(slot: Slot, node: ast.expr, scope: Scope) -> Iterator[Ranked]:
+    """Yield what may stand in place of a name, a number, a call, a dtype or a list."""
+    place = slot.place
+    match node:
+        case ast.Name(id=name) if slot.name == "func" and name in scope.signatures:
+            yield from ((0, other) for other in scope.alike(name))
+        case ast.Name(id=name) if name not in (*scope.imported, "self"):
+            yield from _of_names(name, place, slot.is_owner)
+        case ast.Attribute(value=ast.Name(id="self"), attr=name) if slot.name != "func":
+            rank = 1.0 if name in (*place.attributes, *INHERITED) else UNKNOWN_RANK
+            yield from ((rank, f"self.{other}") for other in place.attributes if other != name)
+            yield from ((2, other) for other in place.parameters)
+        case ast.Attribute(attr=name) if name in TYPES and slot.name != "func":
+            yield from ((1, f"{other}.dtype") for other in place.parameters)
+            if isinstance(node.value, ast.Name):
+                yield from ((1, f"{node.value.id}.{other}") for other in TYPE_WORDS if other != name)
+        case ast.Constant(value=None):
+            yield from ((1, name) for name in dict.fromkeys((*place.parameters, *place.variables)))
+            named = slot.parent.arg if isinstance(slot.parent, ast.keyword) else None
+            yield from ((0 if name == named else 1, f"self.{name}") for name in place.attributes)
+        case ast.Constant(value=bool()):
+            yield from ((1, name) for name in dict.fromkeys((*place.parameters, *place.variables)))
+        case ast.Call():
+            yield from _of_call(node, place, scope)
+        case ast.List() | ast.ListComp() if slot.name == "value" and isinstance(slot.parent, ast.Assign | ast.Return):
+            yield 0, f'__import__("torch").nn.ModuleList({ast.unparse(node)})'
+
+
+def _of_names(name: str, place: Surroundings, is_owner: bool) -> Iterator[Ranked]:
+    for other in dict.fromkeys((*place.parameters, *place.variables)):
+        if other != name:
+            yield 0, other
+    if not is_owner:
+        yield from ((1, f"self.{other}") for other in place.attributes)
+
+
+def _is_fill(slot: Slot) -> bool:
+    """Whether an expression is what a mask fills in, or a number so large that it may be meant to."""
+    node, parent = slot.node, slot.parent
+    number = node.operand if isinstance(node, ast.UnaryOp) else node
+    if isinstance(number, ast.Constant) and isinstance(number.value, float) and number.value > LARGE:
+        return not isinstance(parent, ast.UnaryOp)
+    return isinstance(parent, ast.Call) and name_of(parent.func) in MASKED and node in parent.args[-1:]
+
+
+def _of_call(node: ast.Call, place: Surroundings, scope: Scope) -> Iterator[Ranked]:
+    """Yield the call with one argument more."""
+    here = {keyword.arg for keyword in node.keywords}
+    text, name = ast.unparse(node), name_of(node.func)
+    begun = f"{text[:-1]}, " if node.args or node.keywords else text[:-1]
+    if any(isinstance(argument, ast.GeneratorExp) for argument in node.args):
+        return
+    if isinstance(node.func, ast.Attribute) and name.endswith("_") and not name.startswith("_"):
+        yield 0, f"{ast.unparse(node.func.value)}.{name.rstrip('_')}({text.partition(f'.{name}(')[2]}"
+    tensors = [other for other in place.parameters if not other.startswith(("n_", "d_", "max_"))]
+    if name in MAKERS:
+        yield from ((0, f"{begun}device={other}.device)") for other in tensors if "device" not in here)
+        yield from ((1, f"{begun}dtype={other}.dtype)") for other in tensors if "dtype" not in here)
+    for keyword in dict.fromkeys((*KEYWORDS, *scope.keywords)):
+        word = keyword.split("=")[0]
+        if word not in here and scope.takes(node, word):
+            yield (1 if keyword in scope.keywords else 2), f"{begun}{keyword})"
+    used = {argument.id for argument in node.args if isinstance(argument, ast.Name)}
+    is_part = _is_part(node.func, place, scope)
+    rank = PASSED_ON_RANK if is_part else 1.0
+    for other in dict.fromkeys((*place.parameters, *place.variables)):
+        if other not in used and other not in here:
+            is_new = other not in place.parameters
+            if scope.takes(node, other):
+                yield rank + is_new, f"{begun}{other}={other})"
+            if not node.keywords and scope.takes(node):
+                yield rank + is_new, f"{begun}{other})"
+    rest = [other for other in place.parameters if other not in {*used, *here} and scope.takes(node, other)]
+    if is_part and len(rest) > 1:
+        yield rank, f"{begun}{', '.join(f'{other}={other}' for other in rest)})"
+        yield rank, f"{begun}{', '.join(rest)})"
+    if not node.keywords and scope.takes(node):
+        yield from ((2, f"{begun}{other}.device)") for other in tensors)
+        yield from ((2, f"{begun}self.{other})") for other in place.attributes)
+
+
+def _is_part(func: ast.expr, place: Surroundings, scope: Scope) -> bool:
+    """Whether what is called is a part of this program, or of a model that it was given."""
+    match func:
+        case ast.Name(id=name):
+            return name in scope.parts or name == "self" or (name in place.parameters and name.startswith(OWNERS))
+        case ast.Attribute(value=ast.Name(id=name)):
+            return name == "self" or name in scope.parts or (name in place.parameters and name.startswith(OWNERS))
+    return False
+
+
+def _is_end(slot: Slot) -> bool:
+    """Whether an expression is an end of a slice, of a range or of a comparison."""
+    in_range = isinstance(slot.parent, ast.Call) and name_of(slot.parent.func) == "range"
+    return slot.name in ("lower", "upper", "comparators") or in_range
+
+
+def _is_gone_through(slot: Slot) -> bool:
+    """Whether an expression is what a loop goes through, or counts."""
+    counted = isinstance(slot.parent, ast.Call) and name_of(slot.parent.func) == "enumerate" and slot.name == "args"
+    return slot.name == "iter" or counted
+
+
+def _may_be_wrapped(slot: Slot) -> bool:
+    """Whether an expression is a value of its own: what is assigned, returned, an argument or an operand."""
+    if slot.name in ("value", "iter") and isinstance(slot.parent, ast.stmt):
+        return not isinstance(slot.parent, ast.Expr)
+    return slot.name in ("args", "left", "right", "elt", "elts", "comparators") and not isinstance(
+        slot.node, ast.Constant
+    )
+
+
+def _wraps(node: ast.expr, text: str, place: Surroundings, scope: Scope) -> Iterator[Ranked]:
+    """Yield an expression inside of what may be missing around it."""
+    whole = f"({text})"
+    for attribute in scope.forgotten:
+        if attribute in place.attributes:
+            yield FORGOTTEN_RANK, f"self.{attribute}({text})"
+    for attribute in scope.called:
+        if attribute in place.attributes and f"self.{attribute}" != text:
+            yield 0, f"self.{attribute}({text})"
+    yield 0, f"(~{whole})"
+    yield from ((1, f"(lambda value: value {sign} value.size(-1) ** 0.5){whole}") for sign in "/*")
+    used = [part.id for part in ast.walk(node) if isinstance(part, ast.Name) and part.id not in scope.imported]
+    for name in dict.fromkeys(used):
+        if name != "self":
+            yield from ((0, f"({whole} {sign} {name}.size(-1) ** 0.5)") for sign in "/*")
+    for name in (*place.parameters, *place.variables):
+        yield 1, f"({whole} + {name})"
+        yield from ((2, f"({whole} {sign} {name})") for sign in "&|")
+        yield 2, f'__import__("torch").maximum({whole}, {name})'
+        yield from ((2, f"({whole} {sign} {name})") for sign in "*/-")
+        yield from ((2, f"({whole} {sign} {name} ** 0.5)") for sign in "*/")
+        if "mask" in name:
+            yield from _masked(whole, name)
+    for name in place.attributes:
+        if name not in scope.called:
+            yield from ((1, f"({whole} {sign} self.{name}{power})") for sign in "*/+" for power in (" ** 0.5", ""))
+    yield from ((1, f"{whole}.{call}") for call in SHAPED)
+    yield from ((2, f"{whole}.{call}") for call in CHANGED)
+    yield from ((2, f"{whole}[{index}]") for index in CUT)
+    yield from ((2, other) for other in _changed(whole, text))
+    for name in place.parameters:
+        yield from ((2, f"{whole}.to({name}.{what})") for what in ("device", "dtype"))
+
+
+def _changed(whole: str, text: str) -> tuple[str, ...]:
+    return (
+        *(f"max({text}, 1)", f"list({text})", f"(-{whole})"),
+        *(f"({whole} {change})" for change in ("+ 1", "- 1", "* 2", "/ 2")),
+    )
+
+
+def _masked(whole: str, name: str) -> Iterator[Ranked]:
+    for blocked in (f"~{name}", name):
+        yield 0, f'{whole}.masked_fill({blocked}, float("-inf"))'
+        yield 0, f"{whole}.masked_fill({blocked}, 0.0)"
+    yield 1, f"({whole} & {name})"
+
+
+def insertions(slot: Slot, scope: Scope) -> Iterator[tuple[float, str, bool]]:
+    """Yield the statements that may be missing before or behind one, with True for those before it."""
+    node, place = slot.node, slot.place
+    if isinstance(slot.parent, ast.Module | ast.ClassDef) or isinstance(node, ast.FunctionDef):
+        return
+    if isinstance(node, ast.Assign) and len(node.targets) == 1:
+        target = ast.unparse(node.targets[0])
+        if isinstance(node.targets[0], ast.Name):
+            yield from ((1, f"{target} = self.{name}({target})", False) for name in _modules(place, scope))
+        elif is_own(node.targets[0]):
+            value, name = ast.unparse(node.value), target.removeprefix("self.")
+            yield 1, f'del {target}; self.register_buffer("{name}", {value})', False
+            yield 1, f'{target} = __import__("torch").nn.Parameter({target})', False
+    for name in place.parameters:
+        if name.startswith(("model", "optim", "net")):
+            yield from ((2, f"{name}.{mode}()", before) for mode in MODES for before in (True, False))
+    for name in place.parameters:
+        yield from ((2, f"{name} = self.{module}({name})", True) for module in _modules(place, scope))
+    if isinstance(node, ast.Return) and node.value is not None:
+        yield 2, "continue", True
+    if place.in_loop and isinstance(slot.parent, ast.If) and isinstance(node, ast.Assign | ast.AugAssign | ast.Expr):
+        yield from ((2, word, False) for word in ("break", "continue"))
+
+
+def on_one_device(slot: Slot, text: Text) -> Iterator[tuple[float, Edit]]:
+    """Yield a statement in which everything that is made goes to the device of the same parameter."""
+    node = slot.node
+    if not isinstance(node, ast.stmt) or hasattr(node, "body"):
+        return
+    made = [part for part in ast.walk(node) if isinstance(part, ast.Call) and name_of(part.func) in MAKERS]
+    made = [call for call in made if call.args and all(keyword.arg != "device" for keyword in call.keywords)]
+    for name in slot.place.parameters if len(made) > 1 else ():
+        yield (
+            0,
+            text.changed(node.lineno, [(call, f"{ast.unparse(call)[:-1]}, device={name}.device)") for call in made]),
+        )
+
+
+def _modules(place: Surroundings, scope: Scope) -> Iterable[str]:
+    return [name for name in scope.called if name in place.attributes]
+
+
+# What may be wrong in lists, words and whole numbers: an item too few, another order, another word or number.
+
+AXES = (0, 1, 2, -1, -2, -3)
+IDS = (0, 1, 2, 3)
+"""Ids of special tokens, tried where a program has words like `<S>`."""
+
+FLOATS = (0.0, 1.0)
+"""The first values of most parameters."""
+
+MOST_IN_ROW = 6
+"""Items of the longest row whose items change places."""
+
+MOST_WORDS = 6
+"""Words of a function that are exchanged, two by two."""
+
+
+def literals(slot: Slot, scope: Scope) -> Iterator[Ranked]:
+    """Yield the texts that may replace a list, a row, a word or a number."""
+    place = slot.place
+    match slot.node:
+        case ast.List(elts=[]) if isinstance(slot.parent, ast.Assign):
+            yield from ((1, f"[{item}]") for item in _items(place, scope))
+        case ast.List(elts=[_, *_] as items):
+            text = ", ".join(ast.unparse(item) for item in items)
+            yield from ((1, f"[{item}, {text}]") for item in _items(place, scope))
+            yield from ((1, f"[{text}, {item}]") for item in _items(place, scope))
+        case ast.BinOp(left, ast.Add(), right) as whole if isinstance(left, ast.List) or isinstance(right, ast.List):
+            yield from ((1, f"([{item}] + {ast.unparse(whole)})") for item in _items(place, scope))
+            yield from ((1, f"({ast.unparse(whole)} + [{item}])") for item in _items(place, scope))
+        case ast.Constant(value=str() as word):
+            yield from ((1, repr(other)) for other in scope.marked if other != word and word in scope.marked)
+        case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
+            yield from _of_number(slot, value, scope)
+        case ast.Call(ast.Attribute(ast.Constant(str()), "join"), [words]):
+            yield 0, f"list({ast.unparse(words)})"
+    match slot.node:
+        case ast.List(elts) | ast.Tuple(elts) if isinstance(slot.node.ctx, ast.Load):
+            yield from _reordered(slot.node, elts)
+
+
+def _items(place: Surroundings, scope: Scope) -> Iterator[str]:
+    """Yield what may be missing in a list: a constant, what a table has for a word like `<S>`, an id."""
+    yield from scope.constants
+    yield from _looked_up(place, scope)
+    if scope.marked:
+        yield from map(str, IDS)
+
+
+def _looked_up(place: Surroundings, scope: Scope) -> Iterator[str]:
+    names = {*place.parameters, *place.variables, *(f"self.{name}" for name in place.attributes)}
+    yield from (f"{table}[{word!r}]" for table in scope.tables if table in names for word in scope.marked)
+
+
+def _of_number(slot: Slot, value: float, scope: Scope) -> Iterator[Ranked]:
+    is_axis = (isinstance(slot.parent, ast.keyword) and slot.parent.arg in AXIS_WORDS) or (
+        isinstance(slot.parent, ast.Call) and name_of(slot.parent.func) in AXIS_CALLS
+    )
+    numbers = AXES if is_axis else scope.numbers
+    yield from ((0 if is_axis else 2, repr(other)) for other in numbers if other != value)
+    is_float = isinstance(value, float)
+    yield from ((0, repr(other)) for other in FLOATS if is_float and other != value)
+    for name in (*slot.place.parameters, *(f"self.{other}" for other in slot.place.attributes)):
+        # A whole number is an axis or a place more often than a value.
+        yield (0 if name in slot.place.unused else 1 if is_float else 2), name
+    if scope.marked and value in IDS:
+        yield from ((1, text) for text in _looked_up(slot.place, scope))
+        yield from ((1, str(other)) for other in IDS if other not in (value, *scope.numbers))
+
+
+def _reordered(node: ast.List | ast.Tuple, items: Sequence[ast.expr]) -> Iterator[Ranked]:
+    """Yield a row with two items exchanged that are no neighbours, or with one item in another place."""
+    if not 2 < len(items) <= MOST_IN_ROW:
+        return
+    for first, last in combinations(range(len(items)), 2):
+        if last > first + 1:
+            yield 1, _row(node, _exchanged(items, first, last))
+    for first, last in permutations(range(len(items)), 2):
+        if abs(last - first) > 1:
+            rest = [*items[:first], *items[first + 1 :]]
+            yield 1, _row(node, [*rest[:last], items[first], *rest[last:]])
+
+
+def _exchanged(items: Sequence[ast.expr], first: int, last: int) -> list[ast.expr]:
+    other = [*items]
+    other[first], other[last] = other[last], other[first]
+    return other
+
+
+def _row(node: ast.List | ast.Tuple, items: list[ast.expr]) -> str:
+    return ast.unparse(ast.fix_missing_locations(type(node)(items, ast.Load())))
+
+
+def exchanged_words(node: ast.FunctionDef, text: Text) -> Iterator[tuple[float, Edit]]:
+    """Yield the body of a function with two of its words exchanged, like `<S>` and `</S>`."""
+    words: dict[str, list[ast.Constant]] = {}
+    for constant in _keys(node):
+        words.setdefault(str(constant.value), []).append(constant)
+    for first, last in combinations([*words][:MOST_WORDS], 2):
+        changes = [(constant, repr(last)) for constant in words[first]]
+        changes += [(constant, repr(first)) for constant in words[last]]
+        yield 1, text.changed(min(words[first][0].lineno, words[last][0].lineno), changes)
+
+
+def _keys(node: ast.AST) -> Iterator[ast.Constant]:
+    """Yield the words that something is looked up by; Python 3.11 gives no places inside of an f-string."""
+    match node:
+        case ast.JoinedStr():
+            return
+        case ast.Subscript(slice=ast.Constant(value=str()) as constant):
+            yield constant
+    for child in ast.iter_child_nodes(node):
+        yield from _keys(child)
+
+
+# What may be in the wrong order or place: brackets, calls, names in a statement, and statements.
+
+Block = tuple[ast.AST, list[ast.stmt]]
+
+MOST_NAMES = 8
+"""Names of a statement that are exchanged, two by two."""
+
+MOST_STATEMENTS = 16
+"""Statements of the longest block whose statements are moved: each may go to each place."""
+
+EXCHANGED_RANK, MOVED_RANK = 1.0, 1.5
+
+
+def regrouped(slot: Slot) -> Iterator[Ranked]:
+    """Yield an expression with a call around more or less of it, or with other brackets."""
+    node = slot.node
+    match node:
+        case ast.BinOp(left, op, right):
+            yield from _drawn_out(left, lambda inner: ast.BinOp(inner, op, right))
+            yield from _drawn_out(right, lambda inner: ast.BinOp(left, op, inner))
+            if isinstance(left, ast.BinOp):
+                yield 0.5, _text(ast.BinOp(left.left, left.op, ast.BinOp(left.right, op, right)))
+            if isinstance(right, ast.BinOp):
+                yield 0.5, _text(ast.BinOp(ast.BinOp(left, op, right.left), right.op, right.right))
+        case ast.Call(func=ast.Attribute(value=ast.BinOp() as whole)) | ast.Call(args=[ast.BinOp() as whole, *_]):
+            for side in ("left", "right"):
+                part = getattr(whole, side)
+                if not isinstance(part, ast.Constant):
+                    yield 0.5, _text(_with(whole, side, _around(node, whole, part)))
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Call(func=ast.Attribute(value=owner)) as first)):
+            yield 1, _text(_around(first, owner, _around(node, first, owner)))  # x.a().b() as x.b().a()
+        case ast.Call(args=[ast.Call(args=[inner, *_]) as first, *_]) if not isinstance(inner, ast.Starred):
+            yield 1, _text(_around(first, inner, _around(node, first, inner)))  # a(b(x)) as b(a(x))
+
+
+def _drawn_out(part: ast.expr, whole: Callable[[ast.expr], ast.expr]) -> Iterator[Ranked]:
+    """Yield a call on an operand as a call on the whole operation."""
+    match part:
+        case ast.Call(func=ast.Attribute(value=owner)) if not _is_module(owner):
+            yield 0.5, _text(_around(part, owner, whole(owner)))
+    match part:
+        case ast.Call(args=[inner, *_]) if not isinstance(inner, ast.Starred | ast.GeneratorExp):
+            yield 0.5, _text(_around(part, inner, whole(inner)))
+
+
+def _is_module(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id in ("self", "torch", "nn", "F", "math", "np")
+
+
+def _around(call: ast.Call, old: ast.expr, new: ast.expr) -> ast.Call:
+    """Return a call with another expression as its owner or its first argument."""
+    if isinstance(call.func, ast.Attribute) and call.func.value is old:
+        return ast.Call(ast.Attribute(new, call.func.attr, ast.Load()), call.args, call.keywords)
+    return ast.Call(call.func, [new if argument is old else argument for argument in call.args], call.keywords)
+
+
+def _with(node: ast.BinOp, side: str, part: ast.expr) -> ast.BinOp:
+    return ast.BinOp(part, node.op, node.right) if side == "left" else ast.BinOp(node.left, node.op, part)
+
+
+def _text(node: ast.expr) -> str:
+    return f"({ast.unparse(ast.fix_missing_locations(node))})"
+
+
+def restated(node: ast.stmt) -> Iterator[Ranked]:
+    """Yield a statement that keeps a result, or that makes a new value in place of changing one."""
+    match node:
+        case ast.Expr(ast.Call(func=ast.Attribute(value=ast.Name() | ast.Attribute() as owner)) as call):
+            if not _is_module(owner):
+                yield 0, f"{ast.unparse(owner)} = {ast.unparse(call)}"
+    match node:
+        case ast.Expr(ast.Call(args=[ast.Name() | ast.Attribute() as first, *_]) as call):
+            yield 0, f"{ast.unparse(first)} = {ast.unparse(call)}"
+        case ast.AugAssign(target, op, value):
+            name = ast.unparse(target)
+            yield 0, f"{name} = {name} {_sign(op)} ({ast.unparse(value)})"
+            yield 1, f"{name} = {ast.unparse(value)}"
+        case ast.Assign([ast.Tuple(elts)], value) if len(elts) > 1:
+            for left, right in combinations(range(len(elts)), 2):
+                other = [ast.unparse(part) for part in elts]
+                other[left], other[right] = other[right], other[left]
+                yield 1, f"{', '.join(other)} = {ast.unparse(value)}"
+
+
+def _sign(op: ast.operator) -> str:
+    return ast.unparse(ast.BinOp(ast.Name("a"), op, ast.Name("b")))[1:-1].strip()
+
+
+def exchanged(slot: Slot, text: Text) -> Iterator[tuple[float, Edit]]:
+    """Yield a statement with two of its names exchanged."""
+    node, place = slot.node, slot.place
+    if not isinstance(node, ast.stmt) or hasattr(node, "body"):
+        return
+    known = {*place.parameters, *place.variables}
+    reads = [(label, part) for label, part in _reads(node) if label in known or label.startswith("self.")]
+    for first, second in combinations(list(dict.fromkeys(label for label, _ in reads))[:MOST_NAMES], 2):
+        yield EXCHANGED_RANK, _with_exchanged(node.lineno, reads, (first, second), text)
+
+
+Read = tuple[str, ast.AST]
+"""A name that is read, and where."""
+
+
+def _with_exchanged(line: int, reads: Sequence[Read], pair: tuple[str, str], text: Text) -> Edit:
+    """Return the program with two names exchanged where they are read."""
+    other = {pair[0]: pair[1], pair[1]: pair[0]}
+    return text.changed(line, [(part, other[label]) for label, part in reads if label in other])
+
+
+def _reads(node: ast.AST) -> Iterator[Read]:
+    """Yield the names and own attributes that are read; Python 3.11 gives no places inside of an f-string."""
+    if isinstance(node, ast.JoinedStr):
+        return
+    label = _label(node)
+    if label and isinstance(getattr(node, "ctx", None), ast.Load):
+        yield label, node
+        return
+    for child in ast.iter_child_nodes(node):
+        yield from _reads(child)
+
+
+def _label(node: ast.AST) -> str:
+    if isinstance(node, ast.Name):
+        return node.id
+    is_own = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
+    return f"self.{node.attr}" if is_own and isinstance(node, ast.Attribute) else ""
+
+
+def moved(tree: ast.Module, text: Text) -> Iterator[tuple[float, Edit]]:
+    """Yield every statement of a function in another place of its block, in a loop, or out of it."""
+    for owner, block in _blocks(tree):
+        if len(block) > MOST_STATEMENTS or not all(text.has_own_lines(statement) for statement in block):
+            continue
+        for at, statement in enumerate(block):
+            if isinstance(statement, ast.Return | ast.FunctionDef | ast.ClassDef) or is_text(statement):
+                continue
+            only = len(block) == 1
+            for line, column in _targets(owner, block, at):
+                yield MOVED_RANK, text.moved(statement, line, column, leaves_nothing=only)
+
+
+def _targets(owner: ast.AST, block: Sequence[ast.stmt], at: int) -> Iterator[tuple[int, int]]:
+    """Yield the lines before which a statement of a block may stand instead, and the columns."""
+    column = block[at].col_offset
+    for other, statement in enumerate(block):
+        if other not in (at - 1, at, at + 1):  # neighbours are exchanged elsewhere
+            yield statement.lineno, column
+    if at < len(block) - 2 and not isinstance(block[-1], ast.Return):
+        yield _after(block[-1]), column
+    if isinstance(owner, ast.For | ast.While | ast.With | ast.If):
+        yield owner.lineno, owner.col_offset
+        yield _after(owner), owner.col_offset
+    for beside, loop in enumerate(block):
+        if beside != at and isinstance(loop, ast.For | ast.While | ast.With | ast.If):
+            yield loop.body[0].lineno, loop.body[0].col_offset
+            yield _after(loop.body[-1]), loop.body[0].col_offset
+
+
+def _after(statement: ast.stmt) -> int:
+    return (statement.end_lineno or statement.lineno) + 1
+
+
+def _blocks(tree: ast.Module) -> Iterator[Block]:
+    for function in ast.walk(tree):
+        if not isinstance(function, ast.FunctionDef):
+            continue
+        for owner in ast.walk(function):
+            for name in ("body", "orelse"):
+                block = getattr(owner, name, None)
+                if isinstance(block, list) and block and isinstance(owner, ast.stmt):
+                    yield owner, block
+
 
 # What the fix of a known mistake looks like, so that edits like it are tried first.
 #

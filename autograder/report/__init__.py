@@ -52,9 +52,19 @@ if TYPE_CHECKING:
         text,
         why_card,
     )
-    from .layout import SECONDARY, Page, apart, beside, breadth, indented, packed, report_console, show_sentence
-    from .pictures import full_blocks, shades
-    from .plain import evidence_sentences, exercise_sentences, fact, lines_of, next_sentences, show
+    from .pictures import (
+        SECONDARY,
+        Page,
+        apart,
+        beside,
+        breadth,
+        full_blocks,
+        indented,
+        packed,
+        report_console,
+        shades,
+        show_sentence,
+    )
     from .states import (
         COURSE_PROBLEM,
         DECIDED,
@@ -83,7 +93,23 @@ if TYPE_CHECKING:
         state_of,
         why_held,
     )
-    from .terminal import WhyPage, render_class, render_exercise, render_report, render_why, sentences_of_page
-    from .terminal_failure import render_evidence, render_prints
+    from .terminal import (
+        WhyPage,
+        exercise_sentences,
+        render_class,
+        render_exercise,
+        render_report,
+        render_why,
+        sentences_of_page,
+    )
+    from .terminal_failure import (
+        evidence_sentences,
+        fact,
+        lines_of,
+        next_sentences,
+        render_evidence,
+        render_prints,
+        show,
+    )
 
 __getattr__ = face(__name__)

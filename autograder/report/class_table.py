@@ -11,7 +11,7 @@ from autograder.results import NOT_JUDGED, CheckResult, ExerciseResult, Report
 
 from .escaping import one_line
 from .failures import failure_view
-from .layout import SECONDARY, Page, blocks, breadth, columns
+from .pictures import SECONDARY, Page, blocks, breadth, columns
 from .states import (
     COURSE_PROBLEM,
     DECIDED,

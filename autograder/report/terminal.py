@@ -1,4 +1,4 @@
-"""A verdict in the terminal: the failure, or what was achieved, and the next command last; and the page of `why`."""
+"""A verdict in the terminal, drawn or as sentences: the failure or what was achieved; and `why`."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,22 +11,48 @@ from rich.text import Text
 
 from autograder.course import Described
 from autograder.diagnosis import explained
-from autograder.results import CheckResult, ExerciseResult, Report
+from autograder.results import NOT_JUDGED, CheckResult, ExerciseResult, Report
 
 from .class_table import ClassSummary, class_lines, summarize
-from .escaping import NARROWEST, Glyphs, one_line, printable
-from .failures import Command, FailureView, failure_view, print_parts, todo_view
-from .layout import LABEL, SECONDARY, Page, apart, blocks, breadth, columns, indented, next_lines, packed, title_line
-from .pictures import bonus_lines, built_lines, picture_lines, unused_lines
-from .plain import class_sentences, exercise_sentences, fact, next_sentences, report_sentences, show
+from .escaping import NARROWEST, Glyphs, ended, one_line, printable
+from .failures import (
+    Command,
+    FailureView,
+    TodoView,
+    failure_view,
+    print_parts,
+    todo_view,
+)
+from .pictures import (
+    LABEL,
+    MOST_PICTURES,
+    SECONDARY,
+    Page,
+    apart,
+    blocks,
+    bonus_lines,
+    breadth,
+    built_lines,
+    columns,
+    in_words,
+    indented,
+    next_lines,
+    packed,
+    picture_lines,
+    title_line,
+    unused_lines,
+)
 from .states import (
     NOT_RUN,
     State,
     achieved,
+    bonus_left,
     check_state,
+    checks_pass,
     count_of,
     flag_sentences,
     have_run,
+    listed,
     notes,
     number,
     passing,
@@ -38,8 +64,128 @@ from .states import (
     spoken,
     state_of,
     student,
+    total_of,
 )
-from .terminal_failure import NARROWEST_WITH_MAPS, SHORTEST, failure_lines, fitted_lines, print_lines
+from .terminal_failure import (
+    NARROWEST_WITH_MAPS,
+    SHORTEST,
+    fact,
+    failure_lines,
+    failure_sentences,
+    fitted_lines,
+    next_sentences,
+    print_lines,
+    print_sentences,
+    show,
+)
+
+# A verdict as labelled sentences, and a class as a table of them.
+
+_MOST_UNUSED = 3
+_TODO_WORDS = {"passed": "Passes", "failed": "Fails", "waiting": "Written"}
+
+
+def exercise_sentences(
+    exercise: ExerciseResult,
+    next_commands: Sequence[Command],
+    hint: int = 1,
+    attempt: int | None = None,
+    unused_hints: Sequence[str] = (),
+    *,
+    brief: bool = False,
+) -> list[str]:
+    """Return one exercise: what was achieved if it passes, else its first failure."""
+    if exercise.status != "pass":
+        return _failing(exercise, next_commands, hint, brief=brief)
+    unused = [fact("A hint you did not need", one_line(hint)) for hint in unused_hints[:_MOST_UNUSED]]
+    printed = print_sentences(print_parts(exercise.prints))
+    return [*_passing(exercise, attempt), *printed, *unused, *next_sentences(next_commands)]
+
+
+def report_sentences(report: Report, next_commands: Sequence[Command], *, brief: bool = False) -> list[str]:
+    """Return a sentence for each exercise, the first failure, the total and the next commands."""
+    first = shown_first(report)
+    lines = [f"Student: {student(report)}."] if student(report) else []
+    lines += [_summary_sentence(exercise) for exercise in report.exercises]
+    lines += _failing(first, (), brief=brief) if first else []
+    lines += [f"Total: {points_of(report.score, report.max_score)}."]
+    others = [exercise for exercise in report.exercises if exercise is not first]
+    lines += [f"Exercise {number(one.id)}: {flag}" for one in others for flag in flag_sentences(one)]
+    return lines + [f"Note: {ended(note)}" for note in notes(report)] + next_sentences(next_commands)
+
+
+def class_sentences(reports: Sequence[Report], summary: ClassSummary) -> list[str]:
+    """Return a sentence for each student and exercise in the reports, and the summary of the whole class."""
+    lines = []
+    for report in reports:
+        given = summary.decided.get(student(report))
+        total = total_of(report) if given is None else points_of(given, summary.max_score)
+        lines.append(f"{student(report)}: {total}.")
+        lines += [f"{student(report)}. {_summary_sentence(exercise)}" for exercise in report.exercises]
+    if cut := summary.first_of(len(reports)):
+        lines.append(f"These are the {cut}.")
+    lines.append(f"Class: {summary.sentence}.")
+    lines += [
+        f"Misconception: {name}, {key}, {count} of {plural(summary.submissions, 'student')}."
+        for name, key, count in summary.misconceptions
+    ]
+    return lines + [f"Needs a look: {name}: {ended(why)}" for name, why in summary.need_a_look]
+
+
+def _summary_sentence(exercise: ExerciseResult) -> str:
+    """Return one exercise in one line."""
+    score = "" if exercise.status in NOT_JUDGED else points_of(exercise.score, exercise.max_score)
+    checks = "" if exercise.status == "held" else checks_pass(exercise.checks)
+    facts = ", ".join(filter(None, (checks, score)))
+    return (
+        f"Exercise {number(exercise.id)}, {exercise.title}: {state_of(exercise).word}.{f' {facts}.' if facts else ''}"
+    )
+
+
+def _title(exercise: ExerciseResult) -> str:
+    return f"{state_of(exercise).word}. Exercise {number(exercise.id)}, {exercise.title}."
+
+
+def _passing(exercise: ExerciseResult, attempt: int | None) -> list[str]:
+    built = fact("Built", one_line(exercise.built)) if exercise.built else ""
+    pictures = (in_words(picture) for picture in exercise.pictures[:MOST_PICTURES])
+    left = (f"Still open: {check}" for check in bonus_left(exercise))
+    facts = filter(None, (reference_parts(exercise), *flag_sentences(exercise), built, *left, *pictures))
+    return [f"{_title(exercise)} {achieved(exercise, attempt)}.", *facts]
+
+
+def _failing(
+    exercise: ExerciseResult, next_commands: Sequence[Command], hint: int = 1, *, brief: bool = False
+) -> list[str]:
+    state, check, todos = state_of(exercise), exercise.first_failure, todo_view(exercise)
+    if check is None:
+        return [_title(exercise), ended(state.meaning), *next_sentences(next_commands)]
+    first = "Begin with" if state.mark == "waiting" else "First failure"
+    begin = f"{first}: check {exercise.checks.index(check) + 1}, {spoken(check.id)}."
+    view = failure_view(check, prints=exercise.prints, hints_shown=hint, next_commands=next_commands, todos=todos)
+    if brief:
+        return failure_sentences(view.brief)
+    count = count_of(exercise)
+    top = [f"{_title(exercise)} {count[:1].upper()}{count[1:]}."]
+    if have_run(exercise) and (todos is None or check.status != "not_started"):
+        top.append(begin)
+    return [
+        " ".join(top),
+        *_todo_sentences(todos),
+        *filter(None, [reference_parts(exercise), *flag_sentences(exercise)]),
+        *failure_sentences(view),
+    ]
+
+
+def _todo_sentences(todos: TodoView | None) -> list[str]:
+    """Return what is known of each TODO that has code, and the names of the others."""
+    if todos is None or not todos.items:
+        return []
+    known = [item for item in todos.items if item.fact and not item.is_left]
+    left = [item.name for item in todos.items if item.is_left]
+    sentences = [f"{_TODO_WORDS[item.mark]}: {item.name if item.mark == 'waiting' else item.text}." for item in known]
+    return [*sentences, f"Left to write: {listed(left)}."]
+
 
 # The top of a verdict: the state of the exercise, and of each of its checks.
 

@@ -1,6 +1,6 @@
-"""A failure in the terminal, in as many lines as there is room for."""
+"""A failure in the terminal: as labelled sentences, or drawn in as many lines as there is room for."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import dedent
@@ -12,7 +12,7 @@ from rich.text import Text
 
 from autograder.results import CheckResult, ExerciseResult, Maps, PrintOutput
 
-from .escaping import NARROWEST, Glyphs
+from .escaping import ASCII, NARROWEST, Glyphs, ended, one_line, printable
 from .failures import (
     AGREES,
     LEGEND,
@@ -33,10 +33,124 @@ from .failures import (
     map_pair,
     print_parts,
 )
-from .layout import LABEL, SECONDARY, Page, beside, blocks, breadth, columns, indented, next_lines, title_line
-from .pictures import Grid, cut_from, finite, full_blocks, half_blocks, heat_legend, marks, where_differs
-from .plain import failure_sentences, next_sentences, print_sentences, show
-from .states import check_state, number, spoken
+from .pictures import (
+    LABEL,
+    SECONDARY,
+    Grid,
+    Page,
+    beside,
+    blocks,
+    breadth,
+    columns,
+    cut_from,
+    finite,
+    full_blocks,
+    half_blocks,
+    heat_legend,
+    indented,
+    marks,
+    next_lines,
+    show_sentence,
+    title_line,
+    where_differs,
+)
+from .states import (
+    check_state,
+    listed,
+    number,
+    spoken,
+)
+
+# A failure as labelled sentences, one fact a line: for screen readers, narrow terminals and logs.
+
+
+def show(console: Console, sentences: Iterable[str], *, are_whole: bool = False) -> None:
+    """Print the sentences, one a line, in letters that every screen reader knows.
+
+    A terminal shows a long sentence in several lines, unless they `are_whole` for a program that reads them.
+    """
+    for line in lines_of(sentences):
+        show_sentence(console, Text(line), is_whole=are_whole)
+
+
+def lines_of(sentences: Iterable[str]) -> list[str]:
+    """Return the sentences, one a line, in letters that every screen reader knows."""
+    return [ASCII.spell(printable(line).replace("\n", " ")) for line in sentences]
+
+
+def failure_sentences(view: FailureView, most_printed: int = MOST_LINES) -> list[str]:
+    """Return a check that does not pass, one fact a sentence, with at most that many lines of output."""
+    sentences = [fact("Finding", view.message)]
+    if view.detail:
+        sentences.append(fact("Message" if view.is_quoted else "Because", one_line(" ".join(view.detail))))
+    if view.misconception:
+        parts = filter(None, (view.misconception.id, view.misconception.name))
+        sentences.append(fact(view.misconception.label, ", ".join(parts)))
+    if view.claim:
+        sentences.append(fact("Check", view.claim))
+    sentences += _location(view.location) if view.location else []
+    sentences += evidence_sentences(view)
+    sentences += print_sentences(view.prints, most_printed)
+    sentences += [fact(label, hint) for label, hint in view.hints[-1:]]
+    return sentences + next_sentences(view.next_commands)
+
+
+def print_sentences(parts: Sequence[PrintPart], most: int = MOST_LINES) -> list[str]:
+    """Return what the code printed, each line behind a label; the first of a trial says which."""
+    shown, others = fitting_parts(parts, most)
+    lines = []
+    for part in shown:
+        first, *rest = part.lines
+        lines += [f"{part.label}: {first}", *(f"{part.words}: {line}" for line in rest)]
+    return [*lines, *(["It printed more in other trials."] if others else [])]
+
+
+def fact(label: str, text: str) -> str:
+    """Return one fact behind its label."""
+    return f"{label}: {ended(text)}"
+
+
+def next_sentences(next_commands: Sequence[Command]) -> list[str]:
+    """Return the commands to run next."""
+    return [f"Next: {command}{_effect(effect)}" for command, effect in next_commands]
+
+
+def _effect(effect: str) -> str:
+    """Return what a command does, or what comes after it, as the end of a sentence."""
+    return f"{', ' if effect.startswith('then ') else ': '}{ended(effect)}" if effect else ""
+
+
+def _location(location: LocationView) -> list[str]:
+    wrong = location.wrong
+    code, marked = (wrong.text.strip(), wrong.marked.strip()) if wrong else ("", "")
+    within = f"in {location.function}" if location.function else ""
+    facts = ", ".join(filter(None, (f"{location.file} {location.line}", within, location.circumstance)))
+    lines = [f"Place: {facts}: {code}" if code else f"Place: {facts}."]
+    if marked and marked != code:
+        lines.append(fact("Mark", f"{marked}: {location.label}") if location.label else f"Mark: {marked}")
+    elif location.label:
+        lines.append(fact("Mark", location.label))
+    if location.agreeing:
+        word = "Line" if len(location.agreeing) == 1 else "Lines"
+        lines.append(f"{word} {listed([str(number) for number in location.agreeing])}: as expected.")
+    return lines
+
+
+def evidence_sentences(view: FailureView, *, only_wrong: bool = False) -> list[str]:
+    """Return the numbers behind a failure, one fact a sentence; `only_wrong` leaves out those that are as expected."""
+    lines = [f"{name}: {value}." for name, value in view.values.rows] if view.values else []
+    for label, expected, yours in view.comparison.rows if view.comparison else ():
+        if only_wrong and expected == yours:
+            continue
+        facts = f"{yours}, as expected" if expected == yours else f"expected {expected}, yours {yours}"
+        lines.append(f"{view.comparison.name if view.comparison else ''} {label}: {facts}.".strip())
+    if (witnesses := view.witnesses) is not None:
+        axes = "" if witnesses.axes == "at" else f"{witnesses.axes} "
+        within = f" ({witnesses.within.rstrip('.')})" if witnesses.within else ""
+        lines += [fact("Numbers", f"{witnesses.title}{within}")] if witnesses.title else []
+        lines += [f"At {axes}{at}: expected {expected}, yours {yours}." for at, expected, yours in witnesses.rows]
+    return lines
+
 
 # A location in the terminal: file and line, the source around it, and carets under what is wrong.
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from autograder.checks import HINTS, Check, Given, checks_in
-from autograder.checks.standard import standard_checks
+from autograder.checks.language import standard_checks
 from autograder.comparison import Expected, passes
 from autograder.course.reader import HINT_LENGTH
 from autograder.runner import Observed

@@ -38,7 +38,7 @@ from autograder.report import (
     render_why,
     wrapped,
 )
-from autograder.report.layout import next_lines
+from autograder.report.pictures import next_lines
 from autograder.results import PrintOutput
 from tests.autograder.cli.test_help import DOCUMENTED
 from tests.support import report_examples as examples

@@ -15,8 +15,8 @@ from rich.style import Style
 from autograder.exports.feedback import summary
 from autograder.report import ASCII, UNICODE, Glyphs, Page, exercise_card, render_exercise, render_report
 from autograder.report.pictures import TALLEST_PICTURE, in_words, one_picture, picture_lines
-from autograder.report.plain import report_sentences
 from autograder.report.states import ordinal
+from autograder.report.terminal import report_sentences
 from autograder.results import ExerciseResult, Flag, Picture, Place, from_json
 from tests.support import report_examples as examples
 from tests.support.screens import on_terminal

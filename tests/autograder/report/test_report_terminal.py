@@ -34,7 +34,7 @@ from autograder.report import (
     spoken,
     wrapped,
 )
-from autograder.report.layout import next_lines
+from autograder.report.pictures import next_lines
 from autograder.report.terminal import REQUIRES, UNJUDGED, top_lines
 from autograder.results import Evidence, Finding, Maps, Place, PrintOutput
 from tests.support import report_examples as examples
