@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from autograder.answer_key import AnswerKey, Failures, Keys, Misconception, to_record
-from autograder.answer_key.catalogue import failing_text, patched, read_catalogue, read_failing
-from autograder.answer_key.catalogue import Failing
+from autograder.answer_key.catalogue import Failing, failing_text, patched, read_catalogue, read_failing
 from autograder.answer_key.keys import from_record
 from autograder.course import load_suite, read_course
 from autograder.judge import Grader
