@@ -7,8 +7,17 @@ from autograder.faces import face
 if TYPE_CHECKING:
     from .command_build import find_stale, write_files
     from .command_new import new_course, new_exercise
-    from .mutants import Mutant, add_equivalents, changed_lines, equivalents_file, mutants_of, patch_of
-    from .mutation import ExerciseMutants, Options, mutate_each
+    from .mutants import (
+        ExerciseMutants,
+        Mutant,
+        Options,
+        add_equivalents,
+        changed_lines,
+        equivalents_file,
+        mutants_of,
+        mutate_each,
+        patch_of,
+    )
     from .naming import TEXTS, add_defaults, append_entry, entry_of, patches_of
     from .oversights import unfinished_texts
     from .programs import WHOLE

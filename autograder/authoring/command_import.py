@@ -37,8 +37,7 @@ from autograder.report import plural
 from autograder.runner import GraderProblem
 
 from .command_new import entry_fields, id_of, write_exercise
-from .mutants import changed_lines
-from .mutation import ExerciseMutants, Options, mutate_each
+from .mutants import ExerciseMutants, Options, changed_lines, mutate_each
 
 FORMATS = ("nbgrader",)
 

@@ -30,8 +30,20 @@ from autograder.ending import FAIL, PASS
 from autograder.progress import write_json
 from autograder.report import number, plural
 
-from .mutants import Mutant, add_equivalents, changed_lines, equivalents_file, mutants_of, patch_of
-from .mutation import ExerciseMutants, Options, Survivor, mutate_each, outcomes_of, to_json
+from .mutants import (
+    ExerciseMutants,
+    Mutant,
+    Options,
+    Survivor,
+    add_equivalents,
+    changed_lines,
+    equivalents_file,
+    mutants_of,
+    mutate_each,
+    outcomes_of,
+    patch_of,
+    to_json,
+)
 from .naming import TEXTS, add_defaults, append_entry, entry_of
 
 SECONDS_OF_MINUTE = 60

@@ -31,7 +31,7 @@ from autograder.course import (
 from autograder.ending import PASS
 from autograder.report import number
 
-from .engine import SKELETON, requirement
+from .release import SKELETON, requirement
 
 # Add an exercise to the text of a course.toml, and leave everything else as the author wrote it.
 

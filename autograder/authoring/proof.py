@@ -42,7 +42,6 @@ from autograder.runner import (
     of_own_programs,
 )
 
-from .engine import license_problems
 from .leaks import copied_lines, copied_regions, leaking_texts
 from .oversights import (
     catalogue_mistakes,
@@ -87,7 +86,7 @@ from .programs import (
     run_in_workers,
     with_keys,
 )
-from .release import measured, problem_of, warning_of
+from .release import license_problems, measured, problem_of, warning_of
 
 # What a program of a course should not have got: a right one a failure, a wrong one a pass or another name.
 

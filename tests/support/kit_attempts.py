@@ -17,8 +17,7 @@ from typing import Any
 
 import autograder
 from autograder.answer_key import AnswerKey
-from autograder.authoring.engine import engine_files
-from autograder.authoring.release import _course, _handed_out
+from autograder.authoring.release import _course, _handed_out, engine_files
 from autograder.course import Course, Exercise, Suite
 from autograder.judge import Verdicts
 from autograder.judge.marking import Marking

@@ -11,7 +11,8 @@ from packaging.requirements import Requirement
 
 from autograder import DISTRIBUTION, __version__
 from autograder.authoring import command_new as init
-from autograder.authoring import engine, find_stale, new_course, validate
+from autograder.authoring import find_stale, new_course, release, validate
+from autograder.authoring.release import engine_files, requirement
 from autograder.course import Course, UsageError, load_suite, read_course, with_steps
 from tests.support import tiny
 
@@ -109,7 +110,7 @@ def test_the_engine_of_a_kit_begins_no_course(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(init, "SKELETON", tmp_path / "missing")
     with pytest.raises(UsageError, match="the engine of a kit has no course to begin with"):
         new_course(tmp_path / "new", "plain")
-    assert not [name for name in engine.engine_files(COURSE) if "skeleton" in name]
+    assert not [name for name in engine_files(COURSE) if "skeleton" in name]
 
 
 def test_an_engine_from_git_is_required_by_its_commit(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,13 +119,13 @@ def test_an_engine_from_git_is_required_by_its_commit(monkeypatch: pytest.Monkey
             assert name == "direct_url.json"
             return json.dumps({"url": "https://example.org/kit", "vcs_info": {"vcs": "git", "commit_id": "c0ffee"}})
 
-    monkeypatch.setattr(engine, "distribution", lambda _: FromGit())
-    assert engine.requirement("author") == f"{DISTRIBUTION}[author] @ git+https://example.org/kit@c0ffee"
+    monkeypatch.setattr(release, "distribution", lambda _: FromGit())
+    assert requirement("author") == f"{DISTRIBUTION}[author] @ git+https://example.org/kit@c0ffee"
 
 
 def test_a_kit_installs_what_its_course_declares_and_no_tools_of_authors() -> None:
     plain, tensors = (
-        tomllib.loads(engine.engine_files(with_libraries(*libraries))["pyproject.toml"].decode())["project"]
+        tomllib.loads(engine_files(with_libraries(*libraries))["pyproject.toml"].decode())["project"]
         for libraries in ((), ("torch",))
     )
     assert [entry for entry in tensors["dependencies"] if entry not in plain["dependencies"]] == ["torch<2.16,>=2.4"]
@@ -133,7 +134,7 @@ def test_a_kit_installs_what_its_course_declares_and_no_tools_of_authors() -> No
 
 
 def test_a_kit_pins_what_it_was_released_with() -> None:
-    pins = engine.engine_files(with_libraries("torch"))["constraints.txt"].decode().splitlines()
+    pins = engine_files(with_libraries("torch"))["constraints.txt"].decode().splitlines()
     for name in ("numpy", "torch", "rich", "pytest", "pluggy"):
         version = metadata.version(name).split("+")[0]
         assert f"{name}=={version}" in pins
@@ -142,7 +143,7 @@ def test_a_kit_pins_what_it_was_released_with() -> None:
 
 @pytest.mark.parametrize("libraries", [(), ("torch",)])
 def test_a_kit_pins_only_what_its_own_requirements_need(libraries: tuple[str, ...]) -> None:
-    files = engine.engine_files(with_libraries(*libraries))
+    files = engine_files(with_libraries(*libraries))
     pins = {line.partition("==")[0] for line in files["constraints.txt"].decode().splitlines()[1:]}
     declared = tomllib.loads(files["pyproject.toml"].decode())["project"]["dependencies"]
     needed = {Requirement(text).name for text in declared}

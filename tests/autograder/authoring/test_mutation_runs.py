@@ -9,8 +9,8 @@ import pytest
 
 from autograder.authoring import ExerciseMutants, Options, mutants_of, mutate_each
 from autograder.authoring import mutants as equivalents
-from autograder.authoring import mutation as running
-from autograder.authoring.mutation import LIKELY
+from autograder.authoring import mutants as running
+from autograder.authoring.mutants import LIKELY
 from autograder.course import Suite
 from tests.support import tiny
 

@@ -21,14 +21,17 @@ import pytest
 from autograder.answer_key import Keys, open_keys
 from autograder.answer_key.keys import KitKeys
 from autograder.authoring import MOST_KEY_BYTES, release_kit
-from autograder.authoring.engine import ENGINE, engine_files, license_of, license_problems
 from autograder.authoring.leaks import leaking_texts
 from autograder.authoring.release import (
     CHUNK,
+    ENGINE,
     ReleaseError,
     TableError,
     _readme,
+    engine_files,
     for_wheel,
+    license_of,
+    license_problems,
     license_warning,
     measured,
     problem_of,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.authoring.engine import engine_files
+from autograder.authoring.release import engine_files
 from autograder.course import (
     Course,
     CourseError,
