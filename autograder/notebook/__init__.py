@@ -3,8 +3,7 @@
 Importing this makes `from exNN_name import ...` find earlier exercises, in files or notebooks.
 """
 
-from .asking import check, hint, status, why
-from .cells import begin_to_record, find_earlier_exercises
+from .cells import begin_to_record, check, find_earlier_exercises, hint, status, why
 
 find_earlier_exercises()
 begin_to_record()

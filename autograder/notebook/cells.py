@@ -1,4 +1,4 @@
-"""The notebook as last run: the file on disk, with each cell replaced by its latest run.
+"""What a notebook imports, and the notebook as last run: the file on disk, with each cell replaced by its latest run.
 
 The front end may report the id of a cell. Without it, a cell is matched by the names it binds: a run that binds all
 names of a cell in the file is that cell, edited. A cell that is not in the file counts if it defines something.
@@ -12,55 +12,24 @@ import importlib.util
 import json
 import os
 import re
+import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import CodeType, ModuleType
-from typing import Any
+from typing import IO, Any
+
 from autograder.course import (
     Course,
     CourseError,
     Exercise,
     StubError,
     SuiteError,
-    find_course,
-    parts_of_others,
-    read_course,
-)
-from autograder.submission import (
-    Caps,
-    FileError,
-    Notebook,
-    Submission,
-    SubmissionError,
-    notebook_file,
-    notebook_of,
-    notes_of,
-    python_of,
-    read_notebook,
-    read_own,
-    read_plain,
-    stubs_of,
-)
-from autograder.worker import PACKAGE, PackageLoader, build, package_spec, short_name
-import json
-import os
-import re
-import subprocess
-import sys
-import tempfile
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
-from pathlib import Path
-from typing import IO, Any
-from autograder.course import (
-    Course,
-    CourseError,
-    Exercise,
-    StubError,
     UsageError,
     find_course,
+    parts_of_others,
     read_course,
     resolve_exercise,
 )
@@ -108,8 +77,22 @@ from autograder.report import (
     why_card,
 )
 from autograder.results import ExerciseResult, Report, Todo, from_json, opened
-from autograder.submission import Notebook, SubmissionError, notebook_file, read_own
-
+from autograder.submission import (
+    Caps,
+    FileError,
+    Notebook,
+    Submission,
+    SubmissionError,
+    notebook_file,
+    notebook_of,
+    notes_of,
+    python_of,
+    read_notebook,
+    read_own,
+    read_plain,
+    stubs_of,
+)
+from autograder.worker import PACKAGE, PackageLoader, build, package_spec, short_name
 
 # Record the cells that this kernel runs: IPython's history so far, then each run with the id of its cell.
 
@@ -539,7 +522,7 @@ def _display() -> Any:
 
 # Run a check in the process that judges, and wait for its answer.
 
-PACKAGE = Path(__file__).parents[2]
+INSTALLED = Path(__file__).parents[2]
 
 
 class Problem(Exception):
@@ -578,7 +561,7 @@ def judge(
 
 
 def _answer(course: Course, request: str, errors: IO[bytes], on_progress: Callable[[str], None]) -> Mapping[str, Any]:
-    paths = [str(PACKAGE), *filter(None, [os.environ.get("PYTHONPATH")])]
+    paths = [str(INSTALLED), *filter(None, [os.environ.get("PYTHONPATH")])]
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", "autograder.notebook.judging"],
         cwd=course.root,

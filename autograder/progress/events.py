@@ -5,25 +5,18 @@ disk or a later version does no harm.
 """
 
 import contextlib
+import hashlib
 import json
 import os
 import re
+import zlib
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
-from autograder.course import Course, Exercise, open_plain
-from autograder.formats import Unreadable, decode, read_json
-import hashlib
-import json
-import os
-import zlib
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
 from autograder.course import (
     FOLDER,
     Course,

@@ -1,52 +1,47 @@
-"""The commands to run next: after a check, a hint, an explanation or a refusal."""
+"""What helps a learner on: the commands to run next, and the hints and the explanation of the last failure."""
 
 import os
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
+
 from autograder.course import (
     Activity,
     Course,
-    Exercise,
-    StubError,
-    open_plain,
-    outline_of_stub,
-    stub_text,
-    todo_comment,
-)
-from autograder.protocol import outline_of
-from autograder.results import Todo, opened
-from autograder.submission import (
-    NOTEBOOKS,
-    Submission,
-    SubmissionError,
-    notebook_file,
-    read_own,
-    stub_command,
-    todos_of,
-)
-from .events import UNTRIED, Event, Progress, Standing, now, save_events
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any
-from autograder.course import (
-    Course,
     Described,
     Exercise,
+    StubError,
     UsageError,
     describe,
     is_number,
     nearest_ids,
+    open_plain,
+    outline_of_stub,
     read_text,
     resolve_exercise,
+    stub_text,
+    todo_comment,
     unknown,
 )
+from autograder.protocol import outline_of
 from autograder.report import STATES
-from autograder.results import KNOWN_AS, Certainty
-from autograder.submission import is_missing, missing_sentence, own_source
+from autograder.results import KNOWN_AS, Certainty, Todo, opened
+from autograder.submission import (
+    NOTEBOOKS,
+    Submission,
+    SubmissionError,
+    is_missing,
+    missing_sentence,
+    notebook_file,
+    own_source,
+    read_own,
+    stub_command,
+    todos_of,
+)
+
 from .events import UNTRIED, Event, LastReport, Progress, Standing, digest_of, now, read_last, save_events
 
 if TYPE_CHECKING:
@@ -376,6 +371,7 @@ def edit_place(course: Course, todo: Todo) -> str:
 
 
 # The hints for a learner's last failure: one after the other, from a question to the step.
+
 
 @dataclass(frozen=True)
 class HintSequence:

@@ -8,10 +8,8 @@ from autograder.course import Course, Exercise, Part
 from autograder.report import IN_PROGRESS, STATES, State, plural, points
 from autograder.submission import Handout, Submission, is_missing, read_own, stub_command, stubs_of
 
-from .events import UNTRIED, Progress, Standing
-from .hints import failure_texts
-from .next_steps import Command, edit_place, may_start, next_todo, read_todos
-from .store import digest_of, exercise_version, read_choices
+from .events import UNTRIED, Progress, Standing, digest_of, exercise_version, read_choices
+from .next_steps import Command, edit_place, failure_texts, may_start, next_todo, read_todos
 
 BROKEN, RECHECK = "BROKEN AGAIN", "RE-CHECK"
 

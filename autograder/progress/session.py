@@ -36,10 +36,9 @@ from autograder.submission import (
     stubs_of,
 )
 
-from .events import Progress
-from .hints import take_hint
+from .events import Progress, digest_of, read_progress
+from .next_steps import take_hint
 from .session_screen import AFTERWARDS, CHECKING, STARTING_OVER, Keyboard, Screen, unexplained
-from .store import digest_of, read_progress
 
 # One check of an exercise, in a thread and a process of its own, that can be cancelled at any time.
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from autograder.answer_key import keys as cache
-from autograder.authoring.mutation import Outcomes, read_outcomes
+from autograder.authoring.mutants import Outcomes, read_outcomes
 from autograder.course import Course, UsageError, outline_of_stub, read_hunts, storage
 from autograder.gradebook import grading_seed
 from autograder.learner import reset_exercise
@@ -20,7 +20,7 @@ from autograder.play import CheckpointError
 from autograder.play.stage import Checkpoint
 from autograder.practice.command_hunt import changing, read_practice
 from autograder.progress import Event, LastReport, keep_brief, read_progress, save_events
-from autograder.progress.store import delete_last, read_last, save_last
+from autograder.progress.events import delete_last, read_last, save_last
 from tests.support import tiny
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")

@@ -11,10 +11,18 @@ import pytest
 from IPython.core.formatters import DisplayFormatter
 
 from autograder.course import make_stub
-from autograder.notebook import asking
-from autograder.notebook import asking as process
-from autograder.notebook.asking import Card, check, hint, status, why
-from autograder.notebook.cells import Run, find_earlier_exercises, forget_earlier_exercises, work_on
+from autograder.notebook import cells
+from autograder.notebook.cells import (
+    Card,
+    Run,
+    check,
+    find_earlier_exercises,
+    forget_earlier_exercises,
+    hint,
+    status,
+    why,
+    work_on,
+)
 from autograder.progress import read_progress
 from autograder.submission import notebook_of_text, read_own
 from tests.support import tiny
@@ -168,7 +176,7 @@ def test_a_process_that_ends_without_a_result_is_reported_with_its_last_line(
     false = course / "python"
     false.write_text("#!/bin/sh\necho nothing good >&2\nexit 3\n")
     false.chmod(0o755)
-    monkeypatch.setattr(process.sys, "executable", str(false))  # type: ignore[attr-defined]
+    monkeypatch.setattr(cells.sys, "executable", str(false))  # type: ignore[attr-defined]
     assert float(check("ex01")) == 0.0
     assert "ended without a verdict (nothing good); run the cell again" in capsys.readouterr().out
 
@@ -267,14 +275,14 @@ def test_a_card_stands_alone_in_plain_words() -> None:
 
 
 def test_points_never_exceed_what_an_exercise_is_worth() -> None:
-    assert isinstance(asking.Points(1.5), float)
-    assert f"{asking.Points(1.5)!r}" == "1.5"
+    assert isinstance(cells.Points(1.5), float)
+    assert f"{cells.Points(1.5)!r}" == "1.5"
 
 
 def test_a_cell_that_ends_with_points_shows_no_number_except_to_nbgrader(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = DisplayFormatter().format
     monkeypatch.delenv("NBGRADER_EXECUTION", raising=False)
-    assert shown(asking.Points(1.34)) == ({}, {})
-    assert shown([asking.Points(1.34)])[0] == {"text/plain": "[1.34]"}
+    assert shown(cells.Points(1.34)) == ({}, {})
+    assert shown([cells.Points(1.34)])[0] == {"text/plain": "[1.34]"}
     monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
-    assert shown(asking.Points(1.34))[0] == {"text/plain": "1.34"}
+    assert shown(cells.Points(1.34))[0] == {"text/plain": "1.34"}

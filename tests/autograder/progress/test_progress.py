@@ -11,10 +11,9 @@ import pytest
 
 from autograder.course import Course
 from autograder.judge import Grader
-from autograder.progress import Event, Progress, Standing, encouragement, read_progress, save_events, store
+from autograder.progress import Event, Progress, Standing, encouragement, read_progress, save_events
 from autograder.progress import events as event_lines
-from autograder.progress.events import replay, standing_of
-from autograder.progress.store import exercise_version, line_digests, lines_edited, read_last
+from autograder.progress.events import exercise_version, line_digests, lines_edited, read_last, replay, standing_of
 from autograder.runner import Runner
 from tests.support import tiny
 
@@ -211,11 +210,11 @@ def without_words(progress: Progress) -> dict[str, dict[str, object]]:
 
 
 def view(course: Course) -> Path:
-    return course.root / ".course" / store.VIEW
+    return course.root / ".course" / event_lines.VIEW
 
 
 def log(course: Course) -> Path:
-    return course.root / ".course" / store.EVENTS
+    return course.root / ".course" / event_lines.EVENTS
 
 
 @pytest.mark.parametrize(
@@ -305,7 +304,7 @@ def test_deleted_events_leave_what_the_view_knows(empty: Course) -> None:
 
 
 def test_a_long_file_of_events_is_folded_and_says_the_same(empty: Course, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store, "MOST_BYTES", 8 << 10)
+    monkeypatch.setattr(event_lines, "MOST_BYTES", 8 << 10)
     monkeypatch.setattr(event_lines, "LINES_KEPT", 10)
     everything = [run(number % 3000, "pass" if number == 7 else "fail", file=f"f{number}") for number in range(200)]
     for start in range(0, 200, 5):
