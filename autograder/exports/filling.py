@@ -1,35 +1,28 @@
-"""Fill scores into a file that was exported from Canvas or Moodle, and change nothing else in it.
+"""Fill scores into a file that was exported from Canvas or Moodle, and change nothing else in it; and zips of feedback.
 
 Canvas: https://community.canvaslms.com, "How do I import grades in the Gradebook". Moodle: the grading worksheet of an
 assignment, or any gradebook export (https://docs.moodle.org/405/en/Grade_import). Both ignore empty cells.
 """
 
 import html
+import io
+import json
 import re
+import zipfile
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 from pathlib import Path
 from typing import Literal, cast
-from autograder.course import UsageError
+
+from autograder.course import UsageError, replacing
 from autograder.gradebook import ExportError, Graded, Mark, Roster, Student, csv_text, named
 from autograder.report import one_line, plural, points
-from autograder.submission import Clue, casefolded, printable, printable_name
-from .feedback import is_unwritten, notes, summary
-from .formats import ExportOptions, ExportResult, Format, write_text
-import io
-import json
-import re
-import zipfile
-from pathlib import Path
-from autograder.course import UsageError, replacing
-from autograder.gradebook import ExportError, Graded, Mark, named
-from autograder.report import plural
-from autograder.submission import Clue, Upload, canvas_uploads, printable
-from .feedback import feedback, markdown
-from .formats import ExportOptions, ExportResult, Format, write_each
+from autograder.submission import Clue, Upload, canvas_uploads, casefolded, printable, printable_name
 
+from .feedback import feedback, is_unwritten, markdown, notes, summary
+from .formats import ExportOptions, ExportResult, Format, write_each, write_text
 
 # Match the rows of an exported file with students: by number, by login or address, or else by a unique name.
 
@@ -501,16 +494,14 @@ def _fill(options: ExportOptions, graded: Graded) -> ExportResult:
     return ExportResult([*written.lines, f"{plural(filled.placed, 'score')} filled in"], filled.notes, filled.unplaced)
 
 
-FORMATS = tuple(Format(name, _fill, options=("into", "column", "scale", "overwrite")) for name in ("canvas", "moodle"))
-
-
 # All feedback pages in one zip, named so that Canvas or Moodle gives each to its student.
 #
 # Moodle  *Upload multiple feedback files in a zip* takes NAME_PARTICIPANT_assignsubmission_file_/FILE: see
 #         is_valid_filename_for_import in mod/assign/feedback/file/importziplib.php.
 # Canvas  *Upload submissions* takes NAME_USER_ATTACHMENT_FILE, where ATTACHMENT is a file that the student handed in:
-#         see infer_comment_context_from_filename in app/models/abstract_assignment.rb. It shows the comment's file under
-#         the name of that attachment, so a page is of the same type: a zip for a zip, else comments or a text cell.
+#         see infer_comment_context_from_filename in app/models/abstract_assignment.rb. It shows the comment's file
+#         under the name of that attachment, so a page is of the same type: a zip for a zip, else comments or a text
+#         cell.
 
 TIME = (1980, 1, 1, 0, 0, 0)
 """The same time for every page, so that equal pages give an equal zip."""
@@ -605,7 +596,7 @@ def _letters(name: str) -> str:
     return " ".join(re.sub(r"[\W\d_]+", " ", name).split()) or "student"
 
 
-def _feedback(options: ExportOptions, graded: Graded) -> ExportResult:
+def _feedback_files(options: ExportOptions, graded: Graded) -> ExportResult:
     if options.platform is not None:
         return _archive(options, graded, options.platform)
     if options.into is not None or Path(options.to).suffix == ".zip":
@@ -622,4 +613,7 @@ def _archive(options: ExportOptions, graded: Graded, platform: str) -> ExportRes
     return ExportResult([line], notes, len(without))
 
 
-FORMATS = (Format("feedback", _feedback, options=("into", "platform"), of_a_term=True),)
+FORMATS = (
+    *(Format(name, _fill, options=("into", "column", "scale", "overwrite")) for name in ("canvas", "moodle")),
+    Format("feedback", _feedback_files, options=("into", "platform"), of_a_term=True),
+)

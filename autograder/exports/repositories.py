@@ -1,43 +1,25 @@
-"""Checks in a student's repository: the workflows for GitHub and GitLab, and the lines that they mark."""
+"""Checks where a platform runs them: workflows for GitHub and GitLab, Classroom 50, and PrairieLearn."""
 
 import hashlib
 import json
+import os
 import re
 import zlib
 from collections.abc import Callable, Mapping
-from pathlib import Path
-from autograder.answer_key import file_digest, read_manifest
-from autograder.course import MANIFEST, Course, is_kit, read_course, write_atomically
-from autograder.gradebook import ExportError, Graded, Mark
-from autograder.report import message_of, number, one_line
-from autograder.results import CheckResult, ExerciseResult
-from autograder.submission import NOTEBOOKS, printable
-from .feedback import failing
-from .formats import ExportOptions, ExportResult, Format, each, write_text
-import json
-import os
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from autograder.course import Course
-from autograder.gradebook import Exporter, ExportError, Graded, Mark
-from autograder.report import number, one_line
-from autograder.results import ExerciseResult
-from autograder.submission import commit_time
-from .feedback import why_no_score
-from .formats import ExportOptions, ExportResult, Format, write_each, write_public
-import json
-from pathlib import Path
-from typing import Any
-from autograder.course import Course
-from autograder.gradebook import ExportError, Graded, Mark
-from autograder.report import notes as intake_notes
-from autograder.report import number, one_line
-from autograder.results import CheckResult, ExerciseResult, Report
-from .feedback import check_text, notes, why_no_score
-from .formats import ExportOptions, ExportResult, Format, each, write_public
 
+from autograder.answer_key import file_digest, read_manifest
+from autograder.course import MANIFEST, Course, is_kit, read_course, write_atomically
+from autograder.gradebook import Exporter, ExportError, Graded, Mark
+from autograder.report import message_of, number, one_line
+from autograder.report import notes as intake_notes
+from autograder.results import CheckResult, ExerciseResult, Report
+from autograder.submission import NOTEBOOKS, commit_time, printable
+
+from .feedback import check_text, failing, notes, why_no_score
+from .formats import ExportOptions, ExportResult, Format, each, write_each, write_public, write_text
 
 TORCH_INDEX = "https://download.pytorch.org/whl/cpu"
 """An index with builds of torch without CUDA: they save gigabytes."""
@@ -112,14 +94,6 @@ def _escaped(text: str, more: str = "") -> str:
 
 def _workflow(make: Callable[[Course], str]) -> Callable[[ExportOptions, Course], ExportResult]:
     return lambda options, course: write_text(options, make(course))
-
-
-FORMATS = (
-    Format("annotations", each(annotations, ".txt")),
-    Format("code-quality", each(code_quality, ".json")),
-    Format("github-actions", of_course=_workflow(github_actions), needs_solutions=False),
-    Format("gitlab-ci", of_course=_workflow(gitlab_ci), needs_solutions=False),
-)
 
 
 # The student's kit, and scripts, for platforms that grade where everybody can read: nothing else may be in them.
@@ -206,7 +180,9 @@ def classroom50(environment: Mapping[str, str]) -> Exporter:
         if mark.score is None:
             raise ExportError(f"{mark.student} has no score to report. {why_no_score(mark)}")
         data = _identity(environment)
-        tests = [_test(exercise, exercise.id in graded.policy.grading.bonus) for exercise in mark.report.exercises]
+        tests = [
+            _exercise_test(exercise, exercise.id in graded.policy.grading.bonus) for exercise in mark.report.exercises
+        ]
         maximum = graded.policy.maximum
         data |= {"score": min(max(mark.score, 0), maximum), "max-score": maximum, "tests": tests}
         return json.dumps(data, indent=1) + "\n"
@@ -246,7 +222,7 @@ def _identity(environment: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _test(exercise: ExerciseResult, bonus: bool) -> dict[str, Any]:
+def _exercise_test(exercise: ExerciseResult, bonus: bool) -> dict[str, Any]:
     """Return one exercise in hundredths of a point. A score above the maximum is refused, so a bonus raises both."""
     return {
         "test-name": f"{number(exercise.id)} {one_line(exercise.title)}{' (bonus)' if bonus else ''}",
@@ -262,12 +238,6 @@ def _classroom50(options: ExportOptions, graded: Graded) -> ExportResult:
 
 def _classroom50_autograder(options: ExportOptions, course: Course) -> ExportResult:
     return write_public(options, course, write_classroom50_autograder)
-
-
-FORMATS = (
-    Format("classroom50", _classroom50),
-    Format("classroom50-autograder", of_course=_classroom50_autograder, options=("kit",)),
-)
 
 
 # PrairieLearn: results.json of an external grader, and the image that makes it.
@@ -302,7 +272,7 @@ def prairielearn(graded: Graded, mark: Mark) -> str:
         "score": min(max(mark.score / maximum, 0.0), 1.0),
         "message": "\n".join(notes(mark)),
         "tests": [
-            _test(exercise, check, exercise.id in bonus, longest)
+            _check_test(exercise, check, exercise.id in bonus, longest)
             for exercise in report.exercises
             for check in exercise.checks
         ],
@@ -323,7 +293,7 @@ def _nothing(report: Report) -> list[str]:
     return [f"No file of the course was found. Upload your exercises, such as {files}.", *intake_notes(report)]
 
 
-def _test(exercise: ExerciseResult, check: CheckResult, bonus: bool, longest: int) -> dict[str, Any]:
+def _check_test(exercise: ExerciseResult, check: CheckResult, bonus: bool, longest: int) -> dict[str, Any]:
     """Return one check. Points are shown only if every test has both; one with a maximum of 0 is a bonus."""
     return {
         "name": f"{number(exercise.id)} {one_line(exercise.title)}: {one_line(check.title)}",
@@ -350,6 +320,12 @@ def _prairielearn_grader(options: ExportOptions, course: Course) -> ExportResult
 
 
 FORMATS = (
+    Format("annotations", each(annotations, ".txt")),
+    Format("code-quality", each(code_quality, ".json")),
+    Format("github-actions", of_course=_workflow(github_actions), needs_solutions=False),
+    Format("gitlab-ci", of_course=_workflow(gitlab_ci), needs_solutions=False),
+    Format("classroom50", _classroom50),
+    Format("classroom50-autograder", of_course=_classroom50_autograder, options=("kit",)),
     Format("prairielearn", each(prairielearn, ".json")),
     Format("prairielearn-grader", of_course=_prairielearn_grader, options=("kit",)),
 )

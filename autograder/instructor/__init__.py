@@ -6,6 +6,6 @@ from autograder.faces import face
 
 if TYPE_CHECKING:
     from .bulk import Conditions, conditions_of
-    from .class_page import make_class_page
+    from .page import make_class_page
 
 __getattr__ = face(__name__)

@@ -12,7 +12,7 @@ from autograder.ending import PASS
 from autograder.gradebook import find_roster, read_graded, read_submissions
 from autograder.report import plural
 
-from .class_page import make_class_page
+from .page import make_class_page
 
 
 def add_options(parser: CommandParser) -> None:

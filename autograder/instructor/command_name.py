@@ -10,7 +10,7 @@ from autograder.cli import GRADES, CommandParser, add_submissions, say, warn
 from autograder.course import find_course, read_course
 from autograder.ending import PASS
 
-from .class_page import add_misconception
+from .page import add_misconception
 
 
 def add_options(parser: CommandParser) -> None:

@@ -2,40 +2,17 @@
 
 import base64
 import hashlib
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import groupby
-from pathlib import Path
-from statistics import median
-from urllib.parse import quote
-from autograder.gradebook import as_csv, harmless
-from autograder.report import listed, number, one_line, plural, points, render, spoken, text, why_held
-from autograder.results import Status
-from .statistics import (
-    FEWEST,
-    OPEN,
-    STOPPED,
-    WRONG,
-    CheckStatistics,
-    Cluster,
-    Cohort,
-    HeldMisconception,
-    MarkSummary,
-    Pair,
-    Share,
-    StuckStudent,
-    passing_share,
-    student_of,
-)
 import re
 import secrets
 import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
+from statistics import median
 from urllib.parse import quote
+
 from autograder.course import Course, Exercise, UsageError, load_suite, write_atomically
 from autograder.gradebook import (
     DIGITS,
@@ -51,11 +28,37 @@ from autograder.gradebook import (
     read_pseudonyms,
     read_submissions,
 )
-from autograder.report import ended, facts_of, one_line, plural, summary_of
+from autograder.report import (
+    ended,
+    facts_of,
+    listed,
+    number,
+    one_line,
+    plural,
+    points,
+    render,
+    spoken,
+    summary_of,
+    text,
+    why_held,
+)
+from autograder.results import Status
 from autograder.runner import EnvironmentProblem
 from autograder.submission import Submission, handout_of
+
 from .statistics import (
+    FEWEST,
+    OPEN,
+    STOPPED,
+    WRONG,
+    CheckStatistics,
+    Cluster,
+    Cohort,
+    HeldMisconception,
+    MarkSummary,
     Pair,
+    Share,
+    StuckStudent,
     check_statistics,
     clusters_of,
     code_digest,
@@ -64,9 +67,10 @@ from .statistics import (
     mark_summaries,
     misconceptions_of,
     pairs_of,
+    passing_share,
     stuck_students,
+    student_of,
 )
-
 
 # A table, as it is sorted on the page and as CSV.
 
@@ -828,8 +832,8 @@ def make_class_page(
     folder.mkdir(exist_ok=True)
     (folder / SIMILAR).unlink(missing_ok=True)  # that of an earlier page may have names
     made = tables(findings)
-    for table, text in made.items():
-        write_atomically(folder / table, text)
+    for table, rows in made.items():
+        write_atomically(folder / table, rows)
     write_atomically(file, page(findings))
     return ClassPage(file, folder, len(made), problem)
 

@@ -15,9 +15,15 @@ import pytest
 import yaml
 
 from autograder.authoring.release import write_kit
-from autograder.exports import classroom50, prairielearn
-from autograder.exports.classroom50 import MEGABYTE, public_kit, write_files
-from autograder.exports.repositories import github_actions, gitlab_ci
+from autograder.exports.repositories import (
+    MEGABYTE,
+    github_actions,
+    gitlab_ci,
+    public_kit,
+    write_classroom50_autograder,
+    write_files,
+    write_grader,
+)
 from autograder.gradebook import ExportError
 from tests.autograder.exports.test_export_platforms import RUNNER, refused50, refused_pl
 from tests.support import tiny
@@ -141,7 +147,7 @@ def test_a_job_fails_where_the_checks_cannot_run(home: Path) -> None:
 
 def test_classroom50_grades_a_repository_with_the_kit_of_the_class(home: Path, tmp_path: Path) -> None:
     """Run autograder.py as runner.py does: unpacked from the bundle, in the student's checkout."""
-    count = classroom50.write_classroom50_autograder(tiny.COURSE, home / "kit", tmp_path / "made")
+    count = write_classroom50_autograder(tiny.COURSE, home / "kit", tmp_path / "made")
     assert count == sum(file.is_file() for file in (tmp_path / "made").rglob("*"))
     assert json.loads((tmp_path / "made" / "runtime.json").read_text())["python"] == "3.12"
     with tarfile.open(tmp_path / "bundle.tar.gz", "w:gz") as bundle:
@@ -165,7 +171,7 @@ def test_classroom50_grades_a_repository_with_the_kit_of_the_class(home: Path, t
 
 
 def test_classroom50_gets_no_result_if_the_checks_cannot_run(home: Path, tmp_path: Path) -> None:
-    classroom50.write_classroom50_autograder(tiny.COURSE, home / "kit", tmp_path / "bundle")
+    write_classroom50_autograder(tiny.COURSE, home / "kit", tmp_path / "bundle")
     (tmp_path / "bundle" / "kit" / "key" / tiny.FIRST / "key.xz").write_bytes(b"x")
     checkout = tiny.handed_in(tmp_path / "checkout")
     done = ran(home, ["python", tmp_path / "bundle" / "autograder.py"], checkout, RUNNER)
@@ -176,7 +182,7 @@ def test_classroom50_gets_no_result_if_the_checks_cannot_run(home: Path, tmp_pat
 @pytest.fixture(scope="module")
 def grader(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     grader = tmp_path_factory.mktemp("prairielearn") / "grader"
-    prairielearn.write_grader(tiny.COURSE, home / "kit", grader)
+    write_grader(tiny.COURSE, home / "kit", grader)
     return grader
 
 

@@ -18,8 +18,7 @@ from autograder.comparison import fingerprint
 from autograder.course import Assignment, Grading, UsageError
 from autograder.gradebook import PSEUDONYMS, Adjustment, Graded, Mark, Policy, Student
 from autograder.gradebook.policy import Final, Lateness
-from autograder.instructor.class_page import hider, pseudonyms
-from autograder.instructor.page import Findings, marks_table, page, tables
+from autograder.instructor.page import Findings, hider, marks_table, page, pseudonyms, tables
 from autograder.instructor.statistics import (
     FEWEST,
     Alike,

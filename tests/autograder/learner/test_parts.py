@@ -8,7 +8,7 @@ from rich.console import Console
 
 from autograder.course import Course, read_course, taking
 from autograder.course.course import Part
-from autograder.notebook.asking import _next
+from autograder.notebook.cells import _next
 from autograder.progress import (
     Progress,
     Screen,

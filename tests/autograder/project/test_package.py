@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from autograder import __version__
-from autograder.authoring.engine import engine_files
+from autograder.authoring.release import engine_files
 from autograder.course import read_course
 from tests.support import tiny
 from tests.support.pages import commands_of
@@ -82,7 +82,7 @@ def test_a_new_course_runs_every_command_of_its_readme(
 
 
 def test_a_kit_of_the_package_is_the_kit_of_the_checkout(environment: Path, tmp_path: Path) -> None:
-    text = "import sys; from pathlib import Path; from autograder.authoring.engine import engine_files; "
+    text = "import sys; from pathlib import Path; from autograder.authoring.release import engine_files; "
     text += "from autograder.course import read_course; "
     text += f"sys.stdout.write(repr(engine_files(read_course(Path({str(tiny.REPOSITORY)!r})))))"
     here = engine_files(read_course(tiny.REPOSITORY))

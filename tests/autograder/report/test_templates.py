@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jinja2 import UndefinedError
 
-from autograder.authoring.engine import ENGINE, engine_files
+from autograder.authoring.release import ENGINE, engine_files
 from autograder.report import one_line, printable
 from autograder.report.html import _environment
 from tests.support import tiny
