@@ -18,6 +18,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+from autograder import protocol
 from autograder.checks import LEAST_RESULTS, Check, Key, Raises, Same, Within
 from autograder.comparison import Expected, is_floating, passes
 from autograder.course import (
@@ -39,21 +40,6 @@ from autograder.course import (
 )
 from autograder.edits import fix_of
 from autograder.formats import KEY
-from autograder.protocol import (
-    INT_BITS,
-    OBSERVATION_DEPTH,
-    OBSERVATION_KEY,
-    OBSERVATION_PARTS,
-    OBSERVATION_TEXT,
-    Array,
-    FrameLimits,
-    Opaque,
-    ProtocolError,
-    Value,
-    lines_of,
-    read_frame,
-    write_frame,
-)
 from autograder.runner import (
     CourseProblem,
     EnvironmentProblem,
@@ -170,7 +156,7 @@ class AnswerKey:
         return {id_: checks for id_, checks in wanted if checks}
 
 
-def to_record(key: AnswerKey) -> Value:
+def to_record(key: AnswerKey) -> protocol.Value:
     """Return a key as a plain value."""
     from .records import SketchTable  # NumPy, which a check that passes does not need
 
@@ -262,7 +248,7 @@ def _unfinished(*checks: Iterable[str]) -> "tuple[()] | tuple[Failing, frozenset
     return Failing(always, sometimes), ran
 
 
-def _form(nominal: Value, exact: Value) -> Value:
+def _form(nominal: protocol.Value, exact: protocol.Value) -> protocol.Value:
     """Return what of a nominal observation does not follow from the exact one.
 
     That is None where they are equal, the name of a dtype where only that differs, else the value in a tuple.
@@ -275,15 +261,15 @@ def _form(nominal: Value, exact: Value) -> Value:
         return parts if any(form is not None for form in parts) else None
     if type(nominal) is type(exact) and nominal == exact:
         return None
-    if isinstance(nominal, Array) and isinstance(exact, Array) and is_floating(nominal):
+    if isinstance(nominal, protocol.Array) and isinstance(exact, protocol.Array) and is_floating(nominal):
         from autograder.comparison import as_array, numbers  # NumPy, which a check that passes does not need
 
         follows = as_array(numbers(exact), nominal.dtype, exact.device) == nominal
-        return Opaque(nominal.dtype) if follows else (nominal,)
+        return protocol.Opaque(nominal.dtype) if follows else (nominal,)
     return (nominal,)
 
 
-def _formed(form: Value, exact: Value) -> Value:
+def _formed(form: protocol.Value, exact: protocol.Value) -> protocol.Value:
     """Return the nominal observation that `_form` made a form of."""
     match form:
         case None:
@@ -292,7 +278,7 @@ def _formed(form: Value, exact: Value) -> Value:
             return {name: _formed(part, exact[name]) for name, part in form.items()}
         case list():
             return [_formed(*pair) for pair in zip(form, exact, strict=True)]
-        case Opaque():
+        case protocol.Opaque():
             from autograder.comparison import as_array, numbers  # NumPy, which a check that passes does not need
 
             return as_array(numbers(exact), form.type_name, exact.device)
@@ -304,13 +290,13 @@ def _formed(form: Value, exact: Value) -> Value:
 
 _NOTHING = 'returns None in every trial; return what the code computes, or {"result": None} if None is right'
 _DATA = "return its numbers, texts, lists or dicts"
-_TOO_MUCH = f"a collection of more than {OBSERVATION_PARTS} parts or {OBSERVATION_DEPTH} levels"
-_LONG_TEXT = f"a text or bytes of length {OBSERVATION_TEXT} or more"
-_LONG_KEY = f"a dict with a key of {OBSERVATION_KEY} or more characters"
+_TOO_MUCH = f"a collection of more than {protocol.OBSERVATION_PARTS} parts or {protocol.OBSERVATION_DEPTH} levels"
+_LONG_TEXT = f"a text or bytes of length {protocol.OBSERVATION_TEXT} or more"
+_LONG_KEY = f"a dict with a key of {protocol.OBSERVATION_KEY} or more characters"
 _SHORTER = "return its length, a part of it, or a digest (hashlib)"
 
 
-def observation_problem(observed: Iterable[Value]) -> str:
+def observation_problem(observed: Iterable[protocol.Value]) -> str:
     """Return why the observations of a check prove nothing, as the end of a sentence about it; "" if they do."""
     values = list(observed)
     if values and all(value is None for value in values):
@@ -319,21 +305,21 @@ def observation_problem(observed: Iterable[Value]) -> str:
     return "" if found is None else f"returns {found[0]}, which cannot be compared; {found[1]}"
 
 
-def _problems(value: Value) -> Iterator[tuple[str, str]]:
+def _problems(value: protocol.Value) -> Iterator[tuple[str, str]]:
     """Yield what cannot be compared in an observation, and what to return in its place."""
     match value:
-        case Opaque("set" | "frozenset" as name):
+        case protocol.Opaque("set" | "frozenset" as name):
             yield f"an object of the type {name}", "return sorted(...) of it"
-        case Opaque("list" | "tuple" | "dict"):
+        case protocol.Opaque("list" | "tuple" | "dict"):
             yield _TOO_MUCH, _DATA
-        case Opaque("an enormous int"):
-            yield f"an int of {INT_BITS} bits or more", "return str(...) of it"
-        case Opaque(name):
+        case protocol.Opaque("an enormous int"):
+            yield f"an int of {protocol.INT_BITS} bits or more", "return str(...) of it"
+        case protocol.Opaque(name):
             yield f"an object of the type {name}", _DATA
         # A worker cuts longer ones to this length, so of two that are cut nobody knows whether they are equal.
-        case str() | bytes() if len(value) >= OBSERVATION_TEXT:
+        case str() | bytes() if len(value) >= protocol.OBSERVATION_TEXT:
             yield _LONG_TEXT, _SHORTER
-        case dict() if any(len(key) >= OBSERVATION_KEY for key in value):
+        case dict() if any(len(key) >= protocol.OBSERVATION_KEY for key in value):
             yield _LONG_KEY, _SHORTER
         case dict():
             yield from (problem for part in value.values() for problem in _problems(part))
@@ -349,7 +335,7 @@ Outcomes = Mapping[str, Mapping[Key, Outcome]]
 """By the id of a misconception, its outcomes that are wrong."""
 
 
-def outcomes_to_record(outcomes: Outcomes) -> Value:
+def outcomes_to_record(outcomes: Outcomes) -> protocol.Value:
     """Return outcomes as a plain value."""
     return {id_: [[*at, _outcome(outcome)] for at, outcome in own.items()] for id_, own in outcomes.items()}
 
@@ -361,7 +347,7 @@ def outcomes_from_record(record: Any) -> Outcomes:
     }
 
 
-def _outcome(outcome: Outcome) -> Value:
+def _outcome(outcome: Outcome) -> protocol.Value:
     match outcome:
         case Observed(value):
             return {"observed": value}
@@ -382,7 +368,7 @@ def _read_outcome(record: Mapping[str, Any]) -> Outcome:
 
 # The cache of answer keys: files that are written whole, that damage is found in, and of which the newest are kept.
 
-KEY_LIMITS = FrameLimits(text=64 << 20, blob=512 << 20, nodes=1_000_000)
+KEY_LIMITS = protocol.FrameLimits(text=64 << 20, blob=512 << 20, nodes=1_000_000)
 MOST_BYTES = 64 << 20
 """The largest key of this course has 3 MiB."""
 
@@ -402,14 +388,14 @@ def read(file: Path, form: Callable[[Any], Kept]) -> Kept | None:
     if hashlib.sha256(body).digest() != digest:
         return None
     try:
-        return form(read_frame(BytesIO(body).read, KEY_LIMITS))
-    except (ProtocolError, LookupError, AttributeError, TypeError, ValueError):
+        return form(protocol.read_frame(BytesIO(body).read, KEY_LIMITS))
+    except (protocol.ProtocolError, LookupError, AttributeError, TypeError, ValueError):
         return None
 
 
-def store(file: Path, record: Value) -> None:
+def store(file: Path, record: protocol.Value) -> None:
     """Write a record to the cache, whole or not at all. A cache that cannot be written only costs time."""
-    body = write_frame(record)
+    body = protocol.write_frame(record)
     with contextlib.suppress(OSError):
         make_folder(file.parent)
         write_atomically(file.parent / ".gitignore", "*\n")
@@ -507,7 +493,7 @@ class Keys:
         """Return what the solution computes on its way, by trial: shapes and fingerprints, no text of it."""
         return traces_of(check, self.traced(exercise, check))
 
-    def traced(self, exercise: Exercise, check: Check) -> Value:
+    def traced(self, exercise: Exercise, check: Check) -> protocol.Value:
         """Return the traces of a check as a plain value."""
         from .records import to_record as trace_to_record  # NumPy, which a check that passes does not need
 
@@ -712,7 +698,7 @@ class Keys:
         judges = {check.id: check.judge for check in self.suite.checks[exercise.id]}
         return {at: rounded(nominal[at], exact[at], judges[at[0]]) for at in nominal}
 
-    def _observed(self, run: Run, exercise: Exercise) -> dict[Key, Value]:
+    def _observed(self, run: Run, exercise: Exercise) -> dict[Key, protocol.Value]:
         """Return what the solution returned; raises `CourseProblem` with a line for every check that it fails."""
         outcomes = run.outcomes[exercise.id]
         failed: dict[str, str] = {}
@@ -777,7 +763,7 @@ def traces_of(check: Check, record: Any) -> "Mapping[Key, RecordedTrace]":
 
 def _refuse(outcomes: Iterable[Outcome], file: str, source: bytes) -> bool:
     """Whether all exceptions of a wrong program come from a `raise` or an `assert` of its file."""
-    lines = lines_of(source)
+    lines = protocol.lines_of(source)
     raised = [outcome.frames[-1] for outcome in outcomes if isinstance(outcome, Fault) and outcome.frames]
     return bool(raised) and all(
         frame.file == file and lines[frame.line - 1].lstrip().startswith(("raise", "assert")) for frame in raised
@@ -799,11 +785,11 @@ _NO_RAISES = (
 _MANY = f"expected a list or an array of at least {LEAST_RESULTS}: call the code in a loop, and return all results"
 
 
-def _fewest_results(value: Value) -> int:
+def _fewest_results(value: protocol.Value) -> int:
     """Return how many results the shortest list of an observation has; 1 for what is no list."""
     if isinstance(value, dict):
         return min(map(_fewest_results, value.values()), default=0)
-    if isinstance(value, Array):
+    if isinstance(value, protocol.Array):
         return value.shape[0] if value.shape else 1
     return len(value) if isinstance(value, list) else 1
 
@@ -939,8 +925,16 @@ class KitKeys(Keys):
             packed = read_plain(self.suite.course.root / name)
             if file_digest(packed) != self.manifest.files.get(name):
                 raise ValueError("it is not the file that the kit came with")
-            return form(read_frame(BytesIO(lzma.decompress(packed)).read, KEY_LIMITS))
-        except (OSError, ProtocolError, lzma.LZMAError, LookupError, AttributeError, TypeError, ValueError) as error:
+            return form(protocol.read_frame(BytesIO(lzma.decompress(packed)).read, KEY_LIMITS))
+        except (
+            OSError,
+            protocol.ProtocolError,
+            lzma.LZMAError,
+            LookupError,
+            AttributeError,
+            TypeError,
+            ValueError,
+        ) as error:
             reason = getattr(error, "strerror", None) or error
             raise GraderProblem(f"the answer key {name} cannot be read ({reason}); {ANEW}") from error
 

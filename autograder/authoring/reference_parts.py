@@ -10,21 +10,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from autograder import protocol
 from autograder.course import Course, Exercise
-from autograder.protocol import (
-    CALL_CODE,
-    CLASS,
-    FORMAT,
-    FUNCTION,
-    JUMP,
-    MOVE,
-    NEXT,
-    PLAIN,
-    RAISE,
-    RETURN,
-    TUPLE,
-    UNLESS,
-)
 
 # The constants of a compiled reference part, and the errors of the compiler.
 
@@ -78,7 +65,7 @@ class Pool:
         numbers = []
         for item in items:
             *head, last = item
-            numbers.append([*numbered(head, operand=False), numbered(last, operand=item[0] == FUNCTION)])
+            numbers.append([*numbered(head, operand=False), numbered(last, operand=item[0] == protocol.FUNCTION)])
         return [json.loads(text) for text in texts], numbers
 
 
@@ -117,7 +104,7 @@ class Body:
     def compile(self) -> list[Row]:
         """Return the rows."""
         self._block(self.node.body)
-        self._add(RETURN, self.pool.constant(None))
+        self._add(protocol.RETURN, self.pool.constant(None))
         return self.rows
 
     @staticmethod
@@ -167,9 +154,9 @@ class Body:
             case ast.For(target=target, iter=iterated, body=body, orelse=[]):
                 self._loop(target, iterated, body)
             case ast.Return(value=value):
-                self._add(RETURN, self._expression(value) if value else self.pool.constant(None))
+                self._add(protocol.RETURN, self._expression(value) if value else self.pool.constant(None))
             case ast.Raise(exc=ast.Call(func=ast.Name(id="ValueError"), args=[message], keywords=[]), cause=None):
-                self._add(RAISE, self._expression(message))
+                self._add(protocol.RAISE, self._expression(message))
             case ast.Raise():
                 raise Unsupported(node, "to raise this", 'write raise ValueError(f"...")')
             case _:
@@ -177,9 +164,9 @@ class Body:
                 raise Unsupported(node, f"the statement {type(node).__name__}", do)
 
     def _choice(self, test: ast.expr, then: Callable[[], object], otherwise: Callable[[], object]) -> None:
-        unless = self._add(UNLESS, self._expression(test), None)
+        unless = self._add(protocol.UNLESS, self._expression(test), None)
         then()
-        jump = self._add(JUMP, None)
+        jump = self._add(protocol.JUMP, None)
         unless[2] = len(self.rows)
         otherwise()
         jump[1] = len(self.rows)
@@ -187,10 +174,10 @@ class Body:
     def _loop(self, target: ast.expr, iterated: ast.expr, body: Sequence[ast.stmt]) -> None:
         iterator = self._call(self._library("builtins.iter"), [self._expression(iterated)])
         start, item = len(self.rows), self._register()
-        following = self._add(NEXT, item, iterator, None)
+        following = self._add(protocol.NEXT, item, iterator, None)
         self._store(target, item)
         self._block(body)
-        self._add(JUMP, start)
+        self._add(protocol.JUMP, start)
         following[3] = len(self.rows)
 
     def _assign(self, target: ast.expr, value: ast.expr) -> None:
@@ -204,7 +191,7 @@ class Body:
     def _copied(self, value: ast.expr) -> Operand:
         """Return a copy of a value, for a tuple assignment that may overwrite the original."""
         register = self._register()
-        self._add(MOVE, register, self._expression(value))
+        self._add(protocol.MOVE, register, self._expression(value))
         return register
 
     def _store(self, target: ast.expr, value: Operand) -> None:
@@ -212,7 +199,7 @@ class Body:
             case ast.Name(id=name):
                 if name not in self.locals:
                     self.locals[name] = self._register()
-                self._add(MOVE, self.locals[name], value)
+                self._add(protocol.MOVE, self.locals[name], value)
             case ast.Tuple(elts=parts):
                 for number, part in enumerate(parts):
                     self._store(part, self._operator("getitem", value, self.pool.constant(number)))
@@ -226,7 +213,7 @@ class Body:
 
     def _call(self, callee: Operand, operands: Sequence[Operand], named: Sequence[Operand] = ()) -> int:
         target = self._register()
-        self._add(CALL_CODE, target, callee, len(operands), *operands, *named)
+        self._add(protocol.CALL_CODE, target, callee, len(operands), *operands, *named)
         return target
 
     def _operator(self, name: str, *operands: Operand) -> int:
@@ -239,7 +226,7 @@ class Body:
     def _tuple(self, parts: Sequence[ast.expr]) -> int:
         values = [self._expression(part) for part in parts]
         target = self._register()
-        self._add(TUPLE, target, *values)
+        self._add(protocol.TUPLE, target, *values)
         return target
 
     def _expression(self, node: ast.expr) -> Operand:
@@ -309,8 +296,8 @@ class Body:
         target = self._register()
         self._choice(
             test,
-            lambda: self._add(MOVE, target, self._expression(body)),
-            lambda: self._add(MOVE, target, self._expression(orelse)),
+            lambda: self._add(protocol.MOVE, target, self._expression(body)),
+            lambda: self._add(protocol.MOVE, target, self._expression(orelse)),
         )
         return target
 
@@ -318,12 +305,12 @@ class Body:
         """Compile `and` and `or` with short-circuit evaluation."""
         target, ends = self._register(), []
         for value in values:
-            self._add(MOVE, target, self._expression(value))
+            self._add(protocol.MOVE, target, self._expression(value))
             if isinstance(op, ast.And):
-                ends.append((self._add(UNLESS, target, None), 2))
+                ends.append((self._add(protocol.UNLESS, target, None), 2))
             else:
-                unless = self._add(UNLESS, target, None)
-                ends.append((self._add(JUMP, None), 1))
+                unless = self._add(protocol.UNLESS, target, None)
+                ends.append((self._add(protocol.JUMP, None), 1))
                 unless[2] = len(self.rows)
         for row, at in ends:
             row[at] = len(self.rows)
@@ -484,7 +471,7 @@ class _Compiler:
         body = Body(self.pool, known, self._allowed, node)
         rows = body.compile()
         name = self.pool.constant(node.name)
-        return self._item([FUNCTION, name, body.registers, body.parameters, body.defaults, rows])
+        return self._item([protocol.FUNCTION, name, body.registers, body.parameters, body.defaults, rows])
 
     def _class(self, node: ast.ClassDef, known: Namespace) -> int:
         bases = [Body.dotted(base, known) for base in node.bases]
@@ -496,7 +483,7 @@ class _Compiler:
                 methods.append(self._function(member, known))
             elif not (isinstance(member, ast.Expr) and isinstance(member.value, ast.Constant)):
                 raise Unsupported(member, "this statement in a class", "move it into __init__")
-        return self._item([CLASS if bases else PLAIN, self.pool.constant(node.name), methods])
+        return self._item([protocol.CLASS if bases else protocol.PLAIN, self.pool.constant(node.name), methods])
 
     def _item(self, item: list[object]) -> int:
         self.items.append(item)
@@ -505,6 +492,7 @@ class _Compiler:
     def table(self, exports: Namespace) -> str:
         """Return the table as JSON, a line for each item."""
         pool, items = self.pool.sorted(self.items)
-        head = f'{{"format":{FORMAT},"exports":{json.dumps(exports, sort_keys=True)},\n"pool":{json.dumps(pool)},\n'
+        made = json.dumps(exports, sort_keys=True)
+        head = f'{{"format":{protocol.FORMAT},"exports":{made},\n"pool":{json.dumps(pool)},\n'
         lines = ",\n".join(json.dumps(item, separators=(",", ":")) for item in items)
         return f'{head}"items":[\n{lines}\n]}}\n'

@@ -7,42 +7,8 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING, Any, Literal
 
+from autograder import protocol
 from autograder.checks import Key
-from autograder.protocol import (
-    FAULT_BASES,
-    FAULT_FRAMES,
-    FAULT_MESSAGE,
-    FAULT_REFUSALS,
-    FAULT_VALUES,
-    INT_BITS,
-    MAX_NODES,
-    MOST_LINE,
-    MOST_NAME,
-    OBSERVATION_DEPTH,
-    OBSERVATION_ELEMENTS,
-    OBSERVATION_KEY,
-    OBSERVATION_PARTS,
-    OBSERVATION_TEXT,
-    STATEMENT_HASH,
-    SURVEY_ASSIGNMENTS,
-    SURVEY_FLAGS,
-    SURVEY_FORBIDDEN,
-    SURVEY_FUNCTIONS,
-    SURVEY_HELPERS,
-    SURVEY_OWNERS,
-    SURVEY_PLACES,
-    SURVEY_REASON,
-    SURVEY_RETURNS,
-    SURVEY_STATEMENTS,
-    SURVEY_WORDS,
-    Array,
-    Function,
-    Opaque,
-    Refusal,
-    TooLarge,
-    Value,
-    sections,
-)
 from autograder.results import Place, function_name
 
 if TYPE_CHECKING:
@@ -54,7 +20,7 @@ if TYPE_CHECKING:
 # Validate the fields of a worker's answer: each function raises TypeError or ValueError for a value out of bounds.
 
 
-def as_text(value: Any, most: int = MOST_NAME) -> str:
+def as_text(value: Any, most: int = protocol.MOST_NAME) -> str:
     """Return a text of at most `most` characters."""
     if not isinstance(value, str) or len(value) > most:
         raise ValueError("a text of the wrong type or length")
@@ -78,7 +44,7 @@ def as_integer(value: Any, most: int, least: int = 0) -> int:
 
 def as_line(value: Any) -> int:
     """Return a line or column number."""
-    return as_integer(value, MOST_LINE)
+    return as_integer(value, protocol.MOST_LINE)
 
 
 def as_number(value: Any, most: float) -> float:
@@ -102,39 +68,39 @@ def as_dict(value: Any, most: int) -> Mapping[str, Any]:
     return value
 
 
-def as_observation(value: Value) -> Value:
+def as_observation(value: protocol.Value) -> protocol.Value:
     """Return the observation of a check, if it has the depth, lengths and types that a worker can send.
 
     Raises `TooLarge` if it has too many parts.
     """
     count = _count_parts(value, 0)
-    if count > MAX_NODES:
-        raise TooLarge(f"a value of {count:,} parts, more than {MAX_NODES:,}")
+    if count > protocol.MAX_NODES:
+        raise protocol.TooLarge(f"a value of {count:,} parts, more than {protocol.MAX_NODES:,}")
     return value
 
 
-def _count_parts(value: Value, depth: int) -> int:
+def _count_parts(value: protocol.Value, depth: int) -> int:
     """Return the number of parts in a value, and validate each."""
     count = 1
     match value:
-        case None | bool() | float() | Opaque():
+        case None | bool() | float() | protocol.Opaque():
             pass
         case int():
-            as_integer(value, (1 << INT_BITS) - 1, 1 - (1 << INT_BITS))
+            as_integer(value, (1 << protocol.INT_BITS) - 1, 1 - (1 << protocol.INT_BITS))
         case str():
-            as_text(value, OBSERVATION_TEXT)
+            as_text(value, protocol.OBSERVATION_TEXT)
         case bytes():
-            if len(value) > OBSERVATION_TEXT:
+            if len(value) > protocol.OBSERVATION_TEXT:
                 raise ValueError("bytes beyond the limit")
-        case Array():
-            if math.prod(value.shape) > OBSERVATION_ELEMENTS:
+        case protocol.Array():
+            if math.prod(value.shape) > protocol.OBSERVATION_ELEMENTS:
                 raise ValueError("an array of too many elements")
-        case list() if depth < OBSERVATION_DEPTH:
-            for part in as_list(value, OBSERVATION_PARTS):
+        case list() if depth < protocol.OBSERVATION_DEPTH:
+            for part in as_list(value, protocol.OBSERVATION_PARTS):
                 count += _count_parts(part, depth + 1)
-        case dict() if depth < OBSERVATION_DEPTH:
-            for key, part in as_dict(value, OBSERVATION_PARTS).items():
-                as_text(key, OBSERVATION_KEY)
+        case dict() if depth < protocol.OBSERVATION_DEPTH:
+            for key, part in as_dict(value, protocol.OBSERVATION_PARTS).items():
+                as_text(key, protocol.OBSERVATION_KEY)
                 count += _count_parts(part, depth + 1)
         case _:
             raise ValueError("an observation of the wrong type or depth")
@@ -145,7 +111,7 @@ def _count_parts(value: Value, depth: int) -> int:
 class Observed:
     """The probe returned."""
 
-    value: Value
+    value: protocol.Value
     seconds: float = 0.0
 
 
@@ -169,13 +135,13 @@ class Fault:
     at_import: bool = False
     seconds: float = 0.0
     probe_line: int | None = None
-    refusals: tuple[Refusal, ...] = ()
+    refusals: tuple[protocol.Refusal, ...] = ()
     near: str | None = None
 
     @property
-    def refusal(self) -> Refusal:
+    def refusal(self) -> protocol.Refusal:
         """The first refusal; of another exception its message alone."""
-        return self.refusals[0] if self.refusals else Refusal(self.message)
+        return self.refusals[0] if self.refusals else protocol.Refusal(self.message)
 
     @property
     def full_message(self) -> str:
@@ -217,7 +183,7 @@ class Survey:
     forbidden: tuple[tuple[str, int], ...]
     statements: tuple[tuple[str, int], ...] = ()
     assignments: tuple[tuple[str, str, int], ...] = ()
-    functions: tuple[Function, ...] = ()
+    functions: tuple[protocol.Function, ...] = ()
     helpers: tuple[str, ...] = ()
     running: tuple[tuple[int, int], ...] = ()
     words: Mapping[str, frozenset[str]] = field(default_factory=dict)
@@ -232,11 +198,14 @@ def read_fault(data: Any, *, at_import: bool = False, seconds: float = 0.0) -> F
     """Return a fault from a worker's data; raises LookupError, TypeError or ValueError if it is out of bounds."""
     if data["kind"] not in ("structure", "device", "forbidden", "todo", "other"):
         raise ValueError("a fault of an unknown kind")
-    values, refusals = as_list(data["values"], FAULT_VALUES), as_list(data["refusals"], FAULT_REFUSALS)
+    values, refusals = (
+        as_list(data["values"], protocol.FAULT_VALUES),
+        as_list(data["refusals"], protocol.FAULT_REFUSALS),
+    )
     return Fault(
         type=as_text(data["type"]),
-        bases=tuple(as_text(name) for name in as_list(data["bases"], FAULT_BASES)),
-        message=as_text(data["message"], FAULT_MESSAGE),
+        bases=tuple(as_text(name) for name in as_list(data["bases"], protocol.FAULT_BASES)),
+        message=as_text(data["message"], protocol.FAULT_MESSAGE),
         kind=data["kind"],
         tensor=as_text(data["tensor"]) if data["tensor"] is not None else None,
         frames=read_frames(data["frames"]),
@@ -249,10 +218,10 @@ def read_fault(data: Any, *, at_import: bool = False, seconds: float = 0.0) -> F
     )
 
 
-def _refusal(sentence: Any, lacks: Any, *names: Any) -> Refusal:
+def _refusal(sentence: Any, lacks: Any, *names: Any) -> protocol.Refusal:
     if lacks not in ("", "definition", "attribute", "method", "parameter", "shape", "base"):
         raise ValueError("a refusal of an unknown kind")
-    return Refusal(as_text(sentence, FAULT_MESSAGE), lacks, *map(as_text, names))
+    return protocol.Refusal(as_text(sentence, protocol.FAULT_MESSAGE), lacks, *map(as_text, names))
 
 
 def read_frames(data: Any) -> tuple[Place, ...]:
@@ -264,7 +233,7 @@ def read_frames(data: Any) -> tuple[Place, ...]:
             function_name(as_text(frame["function"] or "")) or None,
             *_columns(frame),
         )
-        for frame in as_list(data, FAULT_FRAMES)
+        for frame in as_list(data, protocol.FAULT_FRAMES)
     )
 
 
@@ -275,29 +244,29 @@ def _columns(data: Mapping[str, Any]) -> tuple[int, int] | tuple[None, None]:
 
 def read_survey(event: Mapping[str, Any]) -> Survey:
     """Return a survey from a worker's event; raises LookupError, TypeError or ValueError if it is out of bounds."""
-    statements = as_list(event["statements"], SURVEY_STATEMENTS)
-    assignments = as_list(event["assignments"], SURVEY_ASSIGNMENTS)
+    statements = as_list(event["statements"], protocol.SURVEY_STATEMENTS)
+    assignments = as_list(event["assignments"], protocol.SURVEY_ASSIGNMENTS)
     return Survey(
         {
-            as_text(name): tuple(as_line(line) for line in as_list(lines, SURVEY_RETURNS))
-            for name, lines in as_dict(event["places"], SURVEY_PLACES).items()
+            as_text(name): tuple(as_line(line) for line in as_list(lines, protocol.SURVEY_RETURNS))
+            for name, lines in as_dict(event["places"], protocol.SURVEY_PLACES).items()
         },
-        tuple((as_text(name), as_line(line)) for name, line in as_list(event["forbidden"], SURVEY_FORBIDDEN)),
-        tuple((as_text(hash_, STATEMENT_HASH), as_line(line)) for hash_, line, *_ in statements),
+        tuple((as_text(name), as_line(line)) for name, line in as_list(event["forbidden"], protocol.SURVEY_FORBIDDEN)),
+        tuple((as_text(hash_, protocol.STATEMENT_HASH), as_line(line)) for hash_, line, *_ in statements),
         tuple((as_text(owner), as_text(name), as_line(line)) for owner, name, line in assignments),
         tuple(
-            Function(as_text(name), *map(as_line, lines))
-            for name, *lines in as_list(event["functions"], SURVEY_FUNCTIONS)
+            protocol.Function(as_text(name), *map(as_line, lines))
+            for name, *lines in as_list(event["functions"], protocol.SURVEY_FUNCTIONS)
         ),
-        tuple(as_dotted(name) for name in as_list(event["helpers"], SURVEY_HELPERS)),
+        tuple(as_dotted(name) for name in as_list(event["helpers"], protocol.SURVEY_HELPERS)),
         tuple((as_line(first), as_line(last)) for _, first, last, runs in statements if runs is True),
         {
-            as_text(owner): frozenset(as_text(word) for word in as_list(found, SURVEY_WORDS))
-            for owner, found in as_dict(event["words"], SURVEY_OWNERS).items()
+            as_text(owner): frozenset(as_text(word) for word in as_list(found, protocol.SURVEY_WORDS))
+            for owner, found in as_dict(event["words"], protocol.SURVEY_OWNERS).items()
         },
         tuple(
-            (as_text(file), as_line(line), as_text(found), as_text(why, SURVEY_REASON))
-            for file, line, found, why in as_list(event["flags"], SURVEY_FLAGS)
+            (as_text(file), as_line(line), as_text(found), as_text(why, protocol.SURVEY_REASON))
+            for file, line, found, why in as_list(event["flags"], protocol.SURVEY_FLAGS)
         ),
     )
 
@@ -362,7 +331,7 @@ class Run:
         """Add the log of a job. What a trial printed replaces what it printed in an earlier job that died."""
         self.log = (self.log + log.decode("utf-8", "replace"))[:MOST_LOG]
         found: dict[str, dict[Key | None, list[str]]] = {}
-        for section in sections(log):
+        for section in protocol.sections(log):
             key = (section.check, section.trial) if section.check else None
             if section.exercise in plan and (key is None or key in plan[section.exercise]):
                 found.setdefault(section.exercise, {}).setdefault(key, []).append(section.text)

@@ -17,19 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any, Literal, Protocol
 
-from autograder import ending
-from autograder.protocol import (
-    PYTHON_OPTIONS,
-    TRACE_PARTS,
-    FrameLimits,
-    Frames,
-    ProtocolError,
-    TooLarge,
-    Value,
-    arguments_of,
-    worker_environment,
-    write_frame,
-)
+from autograder import ending, protocol
 
 # Worker processes as the judge sees them: pipes, signals, and an exit status. Each new one loads its libraries.
 
@@ -70,7 +58,7 @@ class SpawnedWorker:
     lost = False
 
     def __init__(self, libraries: Iterable[str] = ()) -> None:
-        self._arguments = arguments_of(libraries, package_folders())
+        self._arguments = protocol.arguments_of(libraries, package_folders())
         self._folder = ending.made(lambda: Path(tempfile.mkdtemp(prefix="course-")))
         try:
             ending.started(self._started)
@@ -83,7 +71,7 @@ class SpawnedWorker:
 
     def _started(self) -> "SpawnedWorker":
         self._process = subprocess.Popen(
-            [sys.executable, *PYTHON_OPTIONS, str(PROGRAM), *self._arguments],
+            [sys.executable, *protocol.PYTHON_OPTIONS, str(PROGRAM), *self._arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -144,7 +132,7 @@ def _compiling() -> dict[str, str]:
 def environment(folder: str) -> dict[str, str]:
     """Return the environment of a worker on this machine, with the variables that Windows or torch's libraries need."""
     needed = {name: os.environ[name] for name in ("SYSTEMROOT", "PATHEXT", "LD_LIBRARY_PATH") if name in os.environ}
-    return {**worker_environment(folder), **needed}
+    return {**protocol.worker_environment(folder), **needed}
 
 
 START_SECONDS = 180.0
@@ -161,7 +149,7 @@ READ_BYTES = 1 << 17
 PIPES_CAN_BE_WATCHED = os.name == "posix"
 """Whether the system can wait for data on several pipes at once; Windows can only for sockets."""
 
-ANSWER_LIMITS = FrameLimits(text=1 << 20, blob=16 << 20, nodes=TRACE_PARTS)
+ANSWER_LIMITS = protocol.FrameLimits(text=1 << 20, blob=16 << 20, nodes=protocol.TRACE_PARTS)
 MOST_RECEIVED = 64 << 20
 """The most bytes of a worker's answers to one job."""
 
@@ -190,8 +178,8 @@ class WorkerProcess:
     def __init__(self, child: WorkerHandle, *, output_kib: int) -> None:
         self._child = child
         self._output_limit = output_kib << 10
-        self._events: deque[Value | End] = deque()
-        self._frames = Frames(ANSWER_LIMITS)
+        self._events: deque[protocol.Value | End] = deque()
+        self._frames = protocol.Frames(ANSWER_LIMITS)
         self._received = 0
         self._log = bytearray()
         self._kept_log = KEPT_LOG
@@ -221,7 +209,7 @@ class WorkerProcess:
     def _log_overflowed(self) -> bool:
         return self._printed > self._output_limit
 
-    def send(self, job: Value, *, keeps_log: bool = False) -> None:
+    def send(self, job: protocol.Value, *, keeps_log: bool = False) -> None:
         """Send a job. A thread writes what the pipe does not take, so a worker that does not read delays nobody.
 
         With `keeps_log` all that the worker prints is kept, up to the limit on its output.
@@ -229,7 +217,7 @@ class WorkerProcess:
         self._kept_log = self._output_limit if keeps_log else KEPT_LOG
         self._received = 0
         self.sent += 1
-        rest = memoryview(write_frame(job))
+        rest = memoryview(protocol.write_frame(job))
         with contextlib.suppress(OSError, ValueError):
             if PIPES_CAN_BE_WATCHED:
                 pipe = self._child.jobs.fileno()
@@ -275,7 +263,7 @@ class WorkerProcess:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _next(self, seconds: float) -> Value | End:
+    def _next(self, seconds: float) -> protocol.Value | End:
         """Return the next answer; raises `TimeoutError` if no complete one arrives in time."""
         until = time.monotonic() + seconds
         while not self._events:
@@ -329,13 +317,13 @@ class WorkerProcess:
             data = read()
             self._received += len(data)
             if self._received > MOST_RECEIVED:
-                raise ProtocolError(f"more than {MOST_RECEIVED >> 20} MiB of answers")
+                raise protocol.ProtocolError(f"more than {MOST_RECEIVED >> 20} MiB of answers")
             self._events.extend(self._frames.add(data))
             if data:
                 return True
             self._frames.end()
-        except ProtocolError as error:
-            end = End("large" if isinstance(error, TooLarge) else "malformed", detail=str(error))
+        except protocol.ProtocolError as error:
+            end = End("large" if isinstance(error, protocol.TooLarge) else "malformed", detail=str(error))
         except (OSError, ValueError):
             pass
         self._events.append(end)

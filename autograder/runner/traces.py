@@ -7,24 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.protocol import (
-    MOST_PRINTS,
-    PLAIN_NUMBERS,
-    TRACE_AXES,
-    TRACE_DTYPE,
-    TRACE_ELEMENTS,
-    TRACE_FILES,
-    TRACE_INPUTS,
-    TRACE_NAME,
-    TRACE_PLACES,
-    TRACE_RESULTS,
-    TRACE_STACK,
-    TRACE_STEPS,
-    WIDTH,
-    Array,
-    Fingerprints,
-    fingerprint,
-)
+from autograder import protocol
 from autograder.results import Place
 
 from .outcomes import as_integer, as_line, as_list, as_text
@@ -57,10 +40,10 @@ class RecordedTrace:
     """The steps of a probe in the order they were made, and their fingerprints; `results` made what it returned."""
 
     steps: tuple[TraceStep, ...]
-    prints: Fingerprints
+    prints: protocol.Fingerprints
     results: tuple[int, ...]
 
-    def print_of(self, step: TraceStep) -> Fingerprints:
+    def print_of(self, step: TraceStep) -> protocol.Fingerprints:
         """Return the fingerprint of the whole tensor of a step."""
         return np.asarray(self.prints[step.prints[0]])
 
@@ -70,55 +53,55 @@ def read_trace(data: Mapping[str, Any], *, sliced: bool = True) -> RecordedTrace
 
     With `sliced`, steps may also have fingerprints of their slices, as those of a solution do.
     """
-    most = MOST_PRINTS if sliced else 1
-    files = [as_text(file) for file in as_list(data["files"], TRACE_FILES)]
-    places = [_place(place, files) for place in as_list(data["places"], TRACE_PLACES)]
-    rows = as_list(data["steps"], TRACE_STEPS)
+    most = protocol.MOST_PRINTS if sliced else 1
+    files = [as_text(file) for file in as_list(data["files"], protocol.TRACE_FILES)]
+    places = [_place(place, files) for place in as_list(data["places"], protocol.TRACE_PLACES)]
+    rows = as_list(data["steps"], protocol.TRACE_STEPS)
     if "values" in data:
         prints = _prints_of_values(data["values"], rows)
     else:
-        prints = _prints(data["prints"], TRACE_STEPS * most)
+        prints = _prints(data["prints"], protocol.TRACE_STEPS * most)
     steps = tuple(_step(row, index, places, len(prints), most) for index, row in enumerate(rows))
-    results = tuple(as_integer(step, len(steps) - 1) for step in as_list(data["results"], TRACE_RESULTS))
+    results = tuple(as_integer(step, len(steps) - 1) for step in as_list(data["results"], protocol.TRACE_RESULTS))
     return RecordedTrace(steps, prints, results)
 
 
-def _prints(array: Any, most: int) -> Fingerprints:
-    if not isinstance(array, Array) or array.dtype != "float64" or array.shape[1:] != (WIDTH,):
+def _prints(array: Any, most: int) -> protocol.Fingerprints:
+    if not isinstance(array, protocol.Array) or array.dtype != "float64" or array.shape[1:] != (protocol.WIDTH,):
         raise ValueError("fingerprints of the wrong form")
     if array.shape[0] > most:
         raise ValueError("too many fingerprints")
     numbers = np.nan_to_num(np.frombuffer(array.data, dtype="<f8").reshape(array.shape))
-    clipped: Fingerprints = np.clip(numbers, -LARGEST, LARGEST)
+    clipped: protocol.Fingerprints = np.clip(numbers, -LARGEST, LARGEST)
     return clipped
 
 
-def _prints_of_values(array: Any, rows: Sequence[Any]) -> Fingerprints:
+def _prints_of_values(array: Any, rows: Sequence[Any]) -> protocol.Fingerprints:
     """Return the fingerprints of plain values, which a worker without NumPy sends as they are."""
-    if not isinstance(array, Array) or array.dtype != "float64" or len(array.shape) != 1:
+    if not isinstance(array, protocol.Array) or array.dtype != "float64" or len(array.shape) != 1:
         raise ValueError("values of the wrong form")
     numbers, prints, end = np.frombuffer(array.data, dtype="<f8"), [], 0
     for row in rows:
-        size = math.prod(as_integer(size, PLAIN_NUMBERS) for size in as_list(row[3], TRACE_AXES))
-        if size > PLAIN_NUMBERS or end + size > len(numbers):
+        size = math.prod(as_integer(size, protocol.PLAIN_NUMBERS) for size in as_list(row[3], protocol.TRACE_AXES))
+        if size > protocol.PLAIN_NUMBERS or end + size > len(numbers):
             raise ValueError("values that do not fit the steps")
-        prints.append(fingerprint(numbers[end : end + size]))
+        prints.append(protocol.fingerprint(numbers[end : end + size]))
         end += size
-    return np.array(prints).reshape(-1, WIDTH)
+    return np.array(prints).reshape(-1, protocol.WIDTH)
 
 
 def _step(data: Any, index: int, places: list[Place], prints: int, most_prints: int) -> TraceStep:
     """Return step number `index`: its inputs are earlier steps, and its places and prints have to exist."""
     name, stack, inputs, shape, dtype, grad, (first, count), number = data
-    sizes = tuple(as_integer(size, TRACE_ELEMENTS) for size in as_list(shape, TRACE_AXES))
-    if math.prod(sizes) > TRACE_ELEMENTS or type(grad) is not bool:
+    sizes = tuple(as_integer(size, protocol.TRACE_ELEMENTS) for size in as_list(shape, protocol.TRACE_AXES))
+    if math.prod(sizes) > protocol.TRACE_ELEMENTS or type(grad) is not bool:
         raise ValueError("a step of the wrong form")
     return TraceStep(
-        as_text(name, TRACE_NAME),
-        tuple(places[as_integer(place, len(places) - 1)] for place in as_list(stack, TRACE_STACK)),
-        tuple(as_integer(step, index - 1) for step in as_list(inputs, TRACE_INPUTS)),
+        as_text(name, protocol.TRACE_NAME),
+        tuple(places[as_integer(place, len(places) - 1)] for place in as_list(stack, protocol.TRACE_STACK)),
+        tuple(as_integer(step, index - 1) for step in as_list(inputs, protocol.TRACE_INPUTS)),
         sizes,
-        as_text(dtype, TRACE_DTYPE),
+        as_text(dtype, protocol.TRACE_DTYPE),
         grad,
         (as_integer(first, prints - 1), as_integer(count, min(most_prints, prints - first), 1)),
         _number(*number) if number is not None else None,
@@ -128,7 +111,7 @@ def _step(data: Any, index: int, places: list[Place], prints: int, most_prints: 
 def _number(name: Any, value: Any) -> tuple[str, float]:
     if type(value) not in (int, float):
         raise ValueError("a variable that is not a number")
-    return as_text(name, TRACE_NAME), float(value)
+    return as_text(name, protocol.TRACE_NAME), float(value)
 
 
 def _place(data: Any, files: list[str]) -> Place:

@@ -20,23 +20,7 @@ from io import FileIO
 from pathlib import Path
 from typing import IO, Any, Protocol
 
-from autograder import ending
-from autograder.protocol import (
-    ANSWERS,
-    CONTROL,
-    JOBS,
-    LOG,
-    MESSAGE_BYTES,
-    MOST_BYTES,
-    PACKET_FIELDS,
-    PYTHON_OPTIONS,
-    SCRATCH,
-    SCRATCH_MIB,
-    SHIPPED,
-    arguments_of,
-    write_all,
-    write_packet,
-)
+from autograder import ending, protocol
 from autograder.runner import environment, package_folders
 
 # Start a zygote: in bubblewrap, as an unprivileged user, with only those files of this machine that it needs.
@@ -74,12 +58,12 @@ class Launch:
     @property
     def scratch(self) -> str:
         """The folder in which a zygote may write."""
-        return SCRATCH if self.outer else "/tmp"
+        return protocol.SCRATCH if self.outer else "/tmp"
 
     def command(self, channel: int) -> list[str]:
         """Return the command that starts the zygote on a channel, a descriptor that it inherits."""
-        python = [os.path.realpath(sys.executable), *PYTHON_OPTIONS]
-        zygote = [*python, str(ZYGOTE), str(channel), *arguments_of(self.libraries, package_folders())]
+        python = [os.path.realpath(sys.executable), *protocol.PYTHON_OPTIONS]
+        zygote = [*python, str(ZYGOTE), str(channel), *protocol.arguments_of(self.libraries, package_folders())]
         if not self.outer:
             return zygote
         if os.geteuid() != 0:
@@ -119,7 +103,7 @@ def bubblewrap_problem() -> str:
 
 def _paths() -> dict[str, str]:
     """Return the folders and files the zygote needs outside of /usr, each mapped to itself."""
-    needed = [sys.base_prefix, *package_folders(), *(str(KIT / name) for name in SHIPPED)]
+    needed = [sys.base_prefix, *package_folders(), *(str(KIT / name) for name in protocol.SHIPPED)]
     needed += [sysconfig.get_path(name) for name in ("stdlib", "platstdlib")]
     outside = [path for path in dict.fromkeys(map(os.path.realpath, needed)) if not _below(path, ["/usr"])]
     return {path: path for path in outside if not _below(path, [other for other in outside if other != path])}
@@ -150,8 +134,8 @@ def _bubblewrap(sources: dict[str, str]) -> list[str]:
         *system,
         *binds,
         *("--dir", HIDDEN, "--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev"),
-        *("--size", str(SCRATCH_MIB << 20), "--tmpfs", SCRATCH),
-        *("--remount-ro", "/", "--chdir", SCRATCH, "--"),
+        *("--size", str(protocol.SCRATCH_MIB << 20), "--tmpfs", protocol.SCRATCH),
+        *("--remount-ro", "/", "--chdir", protocol.SCRATCH, "--"),
     ]
 
 
@@ -220,7 +204,7 @@ class SocketChannel:
         socket.send_fds(self._socket, [b'{"do": "warm"}'], [job])
 
     def receive(self) -> tuple[Event, Signal | None] | None:
-        message, descriptors, _, _ = socket.recv_fds(self._socket, MESSAGE_BYTES, 1)
+        message, descriptors, _, _ = socket.recv_fds(self._socket, protocol.MESSAGE_BYTES, 1)
         if not message:
             self._socket.close()
             return None
@@ -291,22 +275,22 @@ class StreamChannel:
 
     def fork(self, request: Event, ends: Sequence[int]) -> None:
         self._requested.append([os.dup(end) for end in ends])
-        self._send(0, CONTROL, json.dumps(request).encode())
+        self._send(0, protocol.CONTROL, json.dumps(request).encode())
 
     def warm(self, job: int) -> None:
-        self._send(1, CONTROL, os.pread(job, MOST_BYTES, 0))
+        self._send(1, protocol.CONTROL, os.pread(job, protocol.MOST_BYTES, 0))
 
     def receive(self) -> tuple[Event, Signal | None] | None:
         while True:
-            header = self._read(PACKET_FIELDS.size)
+            header = self._read(protocol.PACKET_FIELDS.size)
             if header is None:
                 self._close_ends()
                 return None
-            child, channel, length = PACKET_FIELDS.unpack(header)
-            if length > MOST_BYTES:
+            child, channel, length = protocol.PACKET_FIELDS.unpack(header)
+            if length > protocol.MOST_BYTES:
                 raise OSError(f"a packet of {length} bytes")
             body = self._read(length) or b""
-            if channel != CONTROL:
+            if channel != protocol.CONTROL:
                 self._forward(child, channel, body)
                 continue
             event = json.loads(body)
@@ -327,13 +311,13 @@ class StreamChannel:
 
     def _begin(self, child: int) -> Signal:
         jobs, answers, log = self._requested.pop(0)
-        self._ends[child] = {ANSWERS: answers, LOG: log}
+        self._ends[child] = {protocol.ANSWERS: answers, protocol.LOG: log}
 
         def carry() -> None:
             with contextlib.suppress(OSError, ValueError):
                 while part := os.read(jobs, 1 << 16):
-                    self._send(child, JOBS, part)
-                self._send(child, JOBS, b"")
+                    self._send(child, protocol.JOBS, part)
+                self._send(child, protocol.JOBS, b"")
             os.close(jobs)
 
         threading.Thread(target=carry, daemon=True).start()
@@ -341,7 +325,9 @@ class StreamChannel:
         def send(number: int) -> None:
             if number:
                 with contextlib.suppress(OSError, ValueError):
-                    self._send(0, CONTROL, json.dumps({"do": "signal", "child": child, "number": number}).encode())
+                    self._send(
+                        0, protocol.CONTROL, json.dumps({"do": "signal", "child": child, "number": number}).encode()
+                    )
 
         return send
 
@@ -351,7 +337,7 @@ class StreamChannel:
         if end is None:
             return
         try:
-            write_all(partial(os.write, end), body)
+            protocol.write_all(partial(os.write, end), body)
         except OSError:
             body = b""  # closes the pipe below, as the last packet would
         if not body:
@@ -373,7 +359,7 @@ class StreamChannel:
         stream = self._streams.stdin
         assert stream is not None
         with self._sending:
-            write_packet(stream.write, child, channel, body)
+            protocol.write_packet(stream.write, child, channel, body)
 
     def _read(self, size: int) -> bytes | None:
         """Return `size` bytes, None at the end of the stream."""
