@@ -14,32 +14,8 @@ from functools import cached_property
 from pathlib import Path
 from urllib.parse import urlencode
 
+from autograder import gradebook
 from autograder.course import Course, UsageError, find_assignment, read_course, resolve_exercise, suggestion
-from autograder.gradebook import (
-    CLAIM,
-    FILE,
-    FOLDER,
-    PSEUDONYMS,
-    ROSTER_FILE,
-    WHOLE,
-    Adjustment,
-    Adjustments,
-    Graded,
-    Mark,
-    Roster,
-    claim_digest,
-    decided_again,
-    effect_of,
-    graded_entries,
-    is_term,
-    read_adjustments,
-    read_graded,
-    read_pseudonyms,
-    read_roster,
-    read_run,
-    read_term,
-    state_of,
-)
 from autograder.report import Facts, facts_of, number, one_line, plural, summary_of
 from autograder.submission import Caps, Entry, FileError, Submission, SubmissionError, casefolded, printable, read_plain
 
@@ -56,8 +32,8 @@ MOST_QUESTION = 2000
 _QUOTED = re.compile(r"^(\s?>)+\s?")
 """How a mail marks the lines that it answers."""
 
-_FIELD = re.compile(rf"[\s*+-]*({'|'.join(CLAIM)})\s*:\s*(.*)", re.IGNORECASE)
-_QUESTION = CLAIM[-1]
+_FIELD = re.compile(rf"[\s*+-]*({'|'.join(gradebook.CLAIM)})\s*:\s*(.*)", re.IGNORECASE)
+_QUESTION = gradebook.CLAIM[-1]
 
 
 @dataclass(frozen=True)
@@ -96,7 +72,7 @@ class Claim:
         """What it is about, in words."""
         return self.check or "the hand-in"
 
-    def is_answered(self, mark: Mark) -> bool:
+    def is_answered(self, mark: gradebook.Mark) -> bool:
         """Say whether a decision that counts answers it."""
         about = ANSWER.format(subject=self.subject).strip()
         own = mark.final.adjustments if mark.final else ()
@@ -167,7 +143,7 @@ def claims_in(text: str) -> list[dict[str, str]]:
         words = _QUOTED.sub("", line).rstrip()
         match = _FIELD.match(words)
         name = match[1].lower() if match else ""
-        if not found or name == CLAIM[0]:
+        if not found or name == gradebook.CLAIM[0]:
             found += [{}] if match else []
         if match and name not in found[-1]:
             found[-1][name] = match[2].strip()
@@ -201,7 +177,7 @@ class Row:
     """
 
     run: str
-    mark: Mark
+    mark: gradebook.Mark
     section: str = ""
     looks: tuple[str, ...] = ()
     failing: tuple[str, ...] = ()
@@ -280,8 +256,8 @@ class Worklist:
         self.root, self.out = root, out
         self._roster_file, self._submissions, self._layout, self._claims = roster_file, submissions, layout, claims
         self.course: Course
-        self.roster = Roster()
-        self.runs: dict[str, Graded] = {}
+        self.roster = gradebook.Roster()
+        self.runs: dict[str, gradebook.Graded] = {}
         self.rows: tuple[Row, ...] = ()
         self.choices: dict[str, tuple[tuple[str, str], ...]] = {}
         """What each filter of the page offers: its value, and its words with the number of marks."""
@@ -304,7 +280,7 @@ class Worklist:
             self._read()
         elif decided != self._decided_state:
             self._decided_state = ()
-            self.roster = read_roster(self.course, self._roster_file)
+            self.roster = gradebook.read_roster(self.course, self._roster_file)
             self.runs = self._decided()
         elif claims == self._claims_state:
             return
@@ -318,25 +294,25 @@ class Worklist:
         """Return the row of a student."""
         return self._by_student.get((run, student))
 
-    def effect(self, made: Adjustment) -> list[str]:
+    def effect(self, made: gradebook.Adjustment) -> list[str]:
         """Return which marks a decision would change, as `course adjust --try` prints it; marks are indented."""
         lines = []
         for name, after in self._decided([made]).items():
-            for line in effect_of(self.runs[name], after):
+            for line in gradebook.effect_of(self.runs[name], after):
                 is_mark = line[:1] == " "
                 lines.append(line if is_mark else f"{name}: {line}" if name else f"{line[:1].upper()}{line[1:]}")
         return lines or ["No mark changes"]
 
-    def _decided(self, more: Sequence[Adjustment] = ()) -> dict[str, Graded]:
+    def _decided(self, more: Sequence[gradebook.Adjustment] = ()) -> dict[str, gradebook.Graded]:
         """Return the classes by the decisions of now and some more."""
         return {
-            name: decided_again(run, self.course, self.roster, self._folders[name], more)
+            name: gradebook.decided_again(run, self.course, self.roster, self._folders[name], more)
             for name, run in self.runs.items()
         }
 
-    def adjustments(self) -> Adjustments:
+    def adjustments(self) -> gradebook.Adjustments:
         """Return all decisions in the file of now."""
-        return read_adjustments(self.course, self.roster)
+        return gradebook.read_adjustments(self.course, self.roster)
 
     def submission(self, row: Row) -> tuple[Submission | None, str]:
         """Return what a student handed in, as it was graded, or why it is not shown."""
@@ -358,11 +334,11 @@ class Worklist:
         """Return what changes with the files of the grading, of the decisions and of the claims."""
         outs = [self.out, *sorted(file.parent for file in self.out.glob("*/run.json"))]
         graded = [self.root / "course.toml", *(out / name for out in outs for name in ("run.json", "scores.csv"))]
-        decided = [self.root / FILE, self.root / ROSTER_FILE, self.root / FOLDER]
+        decided = [self.root / gradebook.FILE, self.root / gradebook.ROSTER_FILE, self.root / gradebook.FOLDER]
         decided += [self._roster_file] if self._roster_file is not None else []
         claims = [self._claims] if self._claims is not None else []
         claims += sorted(self._claims.iterdir()) if self._claims is not None and self._claims.is_dir() else []
-        claims += [out / PSEUDONYMS for out in outs] if self._claims is not None else []
+        claims += [out / gradebook.PSEUDONYMS for out in outs] if self._claims is not None else []
         return tuple(map(_state, graded)), tuple(map(_state, decided)), tuple(map(_state, claims))
 
     def _read(self) -> None:
@@ -370,14 +346,14 @@ class Worklist:
         if self.out.is_file():
             raise UsageError(f"{printable(self.out)} is one file, expected the folder that course grade wrote")
         self.course = read_course(self.root)
-        self.roster = read_roster(self.course, self._roster_file)
-        if is_term(self.out):
-            self.runs = {one.id: graded for one, graded in read_term(self.course, self.roster, self.out)}
+        self.roster = gradebook.read_roster(self.course, self._roster_file)
+        if gradebook.is_term(self.out):
+            self.runs = {one.id: graded for one, graded in gradebook.read_term(self.course, self.roster, self.out)}
             folders = [file.parent for file in self.out.glob("*/run.json")]
-            named = [(str((read_run(folder) or {}).get("assignment")), folder) for folder in folders]
+            named = [(str((gradebook.read_run(folder) or {}).get("assignment")), folder) for folder in folders]
             self._folders = {find_assignment(self.course, name).id: folder for name, folder in named}
         else:
-            graded = read_graded(self.course, self.roster, self.out)
+            graded = gradebook.read_graded(self.course, self.roster, self.out)
             name = graded.course.assignment.id if graded.course.assignment else ""
             self.runs, self._folders = {name: graded}, {name: self.out}
         self._facts = {
@@ -391,12 +367,12 @@ class Worklist:
         folder = self._submissions
         if folder is None:
             return {}
-        if is_term(self.out):
+        if gradebook.is_term(self.out):
             folder = folder / run
         if not folder.exists():
             raise UsageError(f"{printable(folder)} is not there, expected the submissions of {run or 'the class'}")
         try:
-            return {entry.student: entry for entry in graded_entries(self.runs[run], folder, self._layout)}
+            return {entry.student: entry for entry in gradebook.graded_entries(self.runs[run], folder, self._layout)}
         except SubmissionError as error:
             raise UsageError(str(error)) from None
 
@@ -427,7 +403,7 @@ class Worklist:
             self.notes += (f"{plural(len(self.unmatched), 'question')} could not be matched: see Questions.",)
 
     def _matched(
-        self, marks: Mapping[tuple[str, str], Mark]
+        self, marks: Mapping[tuple[str, str], gradebook.Mark]
     ) -> tuple[dict[tuple[str, str], tuple[Claim, ...]], tuple[tuple[str, str], ...]]:
         """Return the claims by run and student, and what could not be matched with the reason."""
         matched: defaultdict[tuple[str, str], dict[str, Claim]] = defaultdict(dict)
@@ -447,7 +423,7 @@ class Worklist:
         return {key: tuple(claims.values()) for key, claims in matched.items()}, tuple(unmatched)
 
     def _claim(
-        self, message: Message, part: Mapping[str, str], marks: Mapping[tuple[str, str], Mark]
+        self, message: Message, part: Mapping[str, str], marks: Mapping[tuple[str, str], gradebook.Mark]
     ) -> tuple[tuple[str, str], Claim]:
         """Return the run and the student of a claim, and the claim. Raises `UsageError` with the reason."""
         is_whole = not part.get("check") and part.get("exercise", "") in ("", *self.runs)
@@ -462,7 +438,7 @@ class Worklist:
             raise UsageError(f"there is no student {printable(named)}; {hint}")
         if is_whole:
             run, mark = self._hand_in(student, part, marks)
-            exercise = run or WHOLE
+            exercise = run or gradebook.WHOLE
             notes = tuple(_notes(message, part, mark))
             return (run, student), Claim(student, exercise, "", part[_QUESTION], message.source, notes)
         exercise = resolve_exercise(self.course, part["exercise"]).id
@@ -485,12 +461,12 @@ class Worklist:
         )
 
     def _hand_in(
-        self, student: str, part: Mapping[str, str], marks: Mapping[tuple[str, str], Mark]
-    ) -> tuple[str, Mark]:
+        self, student: str, part: Mapping[str, str], marks: Mapping[tuple[str, str], gradebook.Mark]
+    ) -> tuple[str, gradebook.Mark]:
         """Return the run and the mark of a student that a claim without a check is about. Raises `UsageError`."""
         own = {run: mark for (run, name), mark in marks.items() if name == student}
         wanted = part.get("exercise") or next(
-            (run for run, mark in own.items() if part.get("report") == claim_digest(mark)), ""
+            (run for run, mark in own.items() if part.get("report") == gradebook.claim_digest(mark)), ""
         )
         if not wanted and len(own) > 1:
             raise UsageError(f"it names no assignment; expected a line `exercise: ...` with one of {', '.join(own)}")
@@ -504,11 +480,11 @@ class Worklist:
 
         Each run has pseudonyms of its own.
         """
-        files = [folder / PSEUDONYMS for folder in self._folders.values()]
+        files = [folder / gradebook.PSEUDONYMS for folder in self._folders.values()]
         found = {
             student
             for file in files
-            for student, pseudonym in read_pseudonyms(file).items()
+            for student, pseudonym in gradebook.read_pseudonyms(file).items()
             if casefolded(pseudonym) == casefolded(name)
         }
         if len(found) > 1:
@@ -517,10 +493,10 @@ class Worklist:
         return next(iter(found), None)
 
 
-def _notes(message: Message, part: Mapping[str, str], mark: Mark) -> Iterator[str]:
+def _notes(message: Message, part: Mapping[str, str], mark: gradebook.Mark) -> Iterator[str]:
     if casefolded(part["student"]) != casefolded(mark.student):
         yield f"It has the pseudonym {one_line(part['student'])}."
-    if part.get("report") and part["report"] != claim_digest(mark):
+    if part.get("report") and part["report"] != gradebook.claim_digest(mark):
         yield "It is about an earlier report."
     if not part[_QUESTION]:
         yield "It asks nothing: the question is empty."
@@ -541,7 +517,9 @@ def _choices(rows: Sequence[Row], misconceptions: Sequence[tuple[str, str]]) -> 
     }
 
 
-def _row(run: str, mark: Mark, looks: tuple[str, ...], own: Mapping[str, str], claims: tuple[Claim, ...]) -> Row:
+def _row(
+    run: str, mark: gradebook.Mark, looks: tuple[str, ...], own: Mapping[str, str], claims: tuple[Claim, ...]
+) -> Row:
     exercises = mark.judged.exercises if mark.judged is not None else ()
     section = str(getattr(mark.row, "section", ""))
     failing = tuple(exercise.id for exercise in exercises if exercise.status != "pass")
@@ -550,4 +528,4 @@ def _row(run: str, mark: Mark, looks: tuple[str, ...], own: Mapping[str, str], c
 
 
 def _state(file: Path) -> str:
-    return f"{file.name} {state_of(file)}"
+    return f"{file.name} {gradebook.state_of(file)}"

@@ -14,40 +14,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from autograder import ending
+from autograder import ending, gradebook
 from autograder.answer_key import Keys
 from autograder.cli import make_console, say, show_count, warn
 from autograder.course import Course, Exercise, Suite, UsageError, left_out, load_suite, read_course
 from autograder.ending import ENVIRONMENT, GRADER, PASS
-from autograder.gradebook import (
-    Busy,
-    Final,
-    Marks,
-    Out,
-    Policy,
-    Roster,
-    Shard,
-    changed_marks,
-    choose_students,
-    chosen_facts,
-    course_of,
-    final_of,
-    find_roster,
-    for_groups,
-    grading_course,
-    grading_seed,
-    marks_of,
-    missing,
-    named,
-    policy_of,
-    read_accepted,
-    read_adjustments,
-    read_stored,
-    scores_csv,
-    times_to_look_at,
-    with_checks,
-    without_effect,
-)
 from autograder.judge import SELF_CHECK, Budget, Grader
 from autograder.progress import normalize_device
 from autograder.report import Facts, plural
@@ -114,7 +85,7 @@ class RunOptions:
     jobs: int | None = None
     sandbox: Sequence[str] | None = None
     scheduler: str | None = None
-    shard: Shard | None = None
+    shard: gradebook.Shard | None = None
     chosen: Mapping[str, object] = field(default_factory=dict)
     force: bool = False
     retry_errors: bool = False
@@ -132,11 +103,11 @@ class Outcome:
     left: int
     reports: Sequence[Report] = ()
     facts: Sequence[Facts] = ()
-    finals: Sequence[Final] = ()
+    finals: Sequence[gradebook.Final] = ()
     table: Path | None = None
 
     @property
-    def final_scores(self) -> Mapping[str, Final]:
+    def final_scores(self) -> Mapping[str, gradebook.Final]:
         """Return the final score of each student."""
         pairs = zip(self.reports, self.finals, strict=True)
         return {str(report.submission["student"]): final for report, final in pairs}
@@ -152,14 +123,14 @@ class Outcome:
 class ClassRun:
     """Grades the chosen students into a folder, and writes the table once everybody has a report."""
 
-    out: Out
+    out: gradebook.Out
     conditions: Conditions
     options: RunOptions
     progress: Progress
     counts: Counter[str] = field(default_factory=Counter)
     _total: int = 0
 
-    def run(self, entries: Sequence[Entry], chosen: frozenset[str], policy: Policy) -> Outcome:
+    def run(self, entries: Sequence[Entry], chosen: frozenset[str], policy: gradebook.Policy) -> Outcome:
         """Grade the submissions of the chosen students. Raises `Interrupted` and `EnvironmentProblem`."""
         shard = self.options.shard
         run = {**self.conditions.to_json(), **self.options.chosen, **({"shard": str(shard)} if shard else {})}
@@ -181,13 +152,13 @@ class ClassRun:
             return Outcome(self.counts, left)
         rows = list(bulk.rows(entries))
         void = policy.adjustments.void_checks
-        reports = [with_checks(row.summary, self.out.report(row.student), void) for row in rows]
+        reports = [gradebook.with_checks(row.summary, self.out.report(row.student), void) for row in rows]
         handed_in = {entry.student: entry.handed_in for entry in entries}
-        table = self.out.write_scores(scores_csv(reports, list(self.conditions.exercises), policy, handed_in))
+        table = self.out.write_scores(gradebook.scores_csv(reports, list(self.conditions.exercises), policy, handed_in))
         self.out.note_run({**run, "students": students_json(handed_in)})
         students = [str(report.submission["student"]) for report in reports]
         finals = [
-            final_of(policy, student, handed_in.get(student), report)
+            gradebook.final_of(policy, student, handed_in.get(student), report)
             for student, report in zip(students, reports, strict=True)
         ]
         return Outcome(self.counts, 0, reports, [row.facts for row in rows], finals, table)
@@ -380,44 +351,44 @@ MOST_ROWS = 60
 
 def grade(options: argparse.Namespace) -> int:
     """Run the command. A second run goes on where the first stopped."""
-    root = grading_course(options.folder, options.course)
+    root = gradebook.grading_course(options.folder, options.course)
     if root != Path.cwd().resolve():
         warn(f"grading by the course in {root}")
     whole = read_course(root)
-    course = course_of(whole, options.take or (), options.assignment)
+    course = gradebook.course_of(whole, options.take or (), options.assignment)
     warn(left_out(course))
     if options.prove and options.scheduler:
         raise UsageError("--prove searches on this machine; leave --scheduler out, and run it when the class is graded")
     device = normalize_device(options.device)
-    roster = find_roster(course, options.roster)
+    roster = gradebook.find_roster(course, options.roster)
     entries, own, problems = _entries(options, course, roster)
     if (shard := options.shard) is not None:
-        roster = Roster(tuple(student for student in roster.students if shard.has(student.student)))
+        roster = gradebook.Roster(tuple(student for student in roster.students if shard.has(student.student)))
         entries = tuple(entry for entry in entries if shard.has(entry.student))
-    policy = policy_of(course, roster, read_adjustments(course, roster))
-    students = choose_students(entries, options.students)
-    seed = grading_seed(course, options.seed, options.out)
+    policy = gradebook.policy_of(course, roster, gradebook.read_adjustments(course, roster))
+    students = gradebook.choose_students(entries, options.students)
+    seed = gradebook.grading_seed(course, options.seed, options.out)
     conditions = conditions_of(course, seed=seed, device=device, isolation=options.isolation)
-    chosen = chosen_facts(course.take, options.assignment) if course is not whole else {}
+    chosen = gradebook.chosen_facts(course.take, options.assignment) if course is not whole else {}
     _keep_earlier_run(options, conditions, chosen, [entry for entry in entries if entry.student in own], roster)
     chosen = {**chosen, **accepted_only(entries, own)}
     settings = RunOptions(
         options.jobs, options.sandbox, options.scheduler, shard, chosen, options.force, options.retry_errors
     )
     try:
-        with Out(options.out) as out:
-            before = marks_of(options.out / "scores.csv")
+        with gradebook.Out(options.out) as out:
+            before = gradebook.marks_of(options.out / "scores.csv")
             run = ClassRun(out, conditions, settings, GradingProgress())
             outcome = run.run(entries, students, policy)
             _show(options, out, outcome, policy, before)
             if options.prove and not outcome.left:
                 say(run.prove(entries, options.prove))
-        doubtful = times_to_look_at(course, policy, outcome.final_scores, chosen)
-        for sentence in (*without_effect(policy), *doubtful):
+        doubtful = gradebook.times_to_look_at(course, policy, outcome.final_scores, chosen)
+        for sentence in (*gradebook.without_effect(policy), *doubtful):
             warn(sentence)
     except Interrupted as error:
         return _fail(GRADER, str(error))
-    except Busy as error:
+    except gradebook.Busy as error:
         return _fail(ENVIRONMENT, str(error))
     except OSError as error:
         return _fail(ENVIRONMENT, f"{error.filename or options.out} cannot be written to: {error.strerror}")
@@ -425,7 +396,7 @@ def grade(options: argparse.Namespace) -> int:
 
 
 def _entries(
-    options: argparse.Namespace, course: Course, roster: Roster
+    options: argparse.Namespace, course: Course, roster: gradebook.Roster
 ) -> tuple[tuple[Entry, ...], frozenset[str], tuple[str, ...]]:
     """Return the submissions with what was accepted, the students with a submission, and the reported problems."""
     handout = handout_of(course)
@@ -434,8 +405,10 @@ def _entries(
         warn(sentence)
     if not found.entries:
         raise UsageError(f"{options.folder} holds no submissions: expected a folder or a zip for each student")
-    grouped = for_groups(found.entries, roster, read_adjustments(course, roster).within(course).times)
-    entries, unknown = read_accepted(course, options.assignment or "").apply(grouped.entries, roster, handout)
+    grouped = gradebook.for_groups(
+        found.entries, roster, gradebook.read_adjustments(course, roster).within(course).times
+    )
+    entries, unknown = gradebook.read_accepted(course, options.assignment or "").apply(grouped.entries, roster, handout)
     for sentence in (*grouped.notes, *grouped.problems, *unknown):
         warn(sentence)
     own = frozenset(entry.student for entry in grouped.entries)
@@ -447,7 +420,7 @@ def _keep_earlier_run(
     conditions: Conditions,
     chosen: Mapping[str, object],
     entries: Sequence[Entry],
-    roster: Roster,
+    roster: gradebook.Roster,
 ) -> None:
     """Refuse a run that would replace or lose the results of an earlier one in --out. Raises `UsageError`."""
     refuse_other_run(options.out, conditions, {**chosen, **({"shard": str(options.shard)} if options.shard else {})})
@@ -461,7 +434,9 @@ def _fail(status: int, sentence: str) -> int:
     return status
 
 
-def _show(options: argparse.Namespace, out: Out, outcome: Outcome, policy: Policy, before: Marks) -> None:
+def _show(
+    options: argparse.Namespace, out: gradebook.Out, outcome: Outcome, policy: gradebook.Policy, before: gradebook.Marks
+) -> None:
     """Print the class, the counts, where the reports are, and which marks differ from those `before`."""
     if outcome.left:
         say(_counts(outcome.counts))
@@ -479,13 +454,13 @@ def _show(options: argparse.Namespace, out: Out, outcome: Outcome, policy: Polic
         found = f"{count} no file of the assignment that could be read"
         if not all(report.is_unread for report in outcome.reports if report.submission["student"] in held):
             found = f"{count} work in a file that was not read, or no file that could be read"
-        say(f"{found}, and {'is' if one else 'are'} held back without a score: {named(held)}")
+        say(f"{found}, and {'is' if one else 'are'} held back without a score: {gradebook.named(held)}")
     say(f"Reports are in {out.reports}, the table in {outcome.table}")
-    for line in changed_marks(before, marks_of(outcome.table) if outcome.table else {}):
+    for line in gradebook.changed_marks(before, gradebook.marks_of(outcome.table) if outcome.table else {}):
         say(line)
 
 
-def _beyond_the_table(outcome: Outcome, policy: Policy) -> Iterator[str]:
+def _beyond_the_table(outcome: Outcome, policy: gradebook.Policy) -> Iterator[str]:
     """Yield what the table of earned points does not show: other final scores, and who handed in nothing."""
     pairs = zip(outcome.reports, outcome.finals, strict=True)
     if other := sum(final.score != report.score for report, final in pairs if report.has_score):
@@ -493,8 +468,8 @@ def _beyond_the_table(outcome: Outcome, policy: Policy) -> Iterator[str]:
         why = f"lateness, decisions or the rules of the course change {'it' if one else 'them'}"
         differ = "differs from the total" if one else "differ from the totals"
         yield f"{plural(other, 'final score')} in scores.csv {differ} as graded: {why}"
-    if absent := missing(policy, (str(report.submission["student"]) for report in outcome.reports)):
-        yield f"{plural(len(absent), 'student')} on the roster handed in nothing: {named(absent)}"
+    if absent := gradebook.missing(policy, (str(report.submission["student"]) for report in outcome.reports)):
+        yield f"{plural(len(absent), 'student')} on the roster handed in nothing: {gradebook.named(absent)}"
 
 
 def _counts(counts: Counter[str]) -> str:
@@ -503,12 +478,12 @@ def _counts(counts: Counter[str]) -> str:
     return f"{graded:,} graded, {kept:,} kept from before{again}, {failed:,} the grader failed on"
 
 
-def _show_class(options: argparse.Namespace, out: Out, outcome: Outcome, maximum: int) -> None:
+def _show_class(options: argparse.Namespace, out: gradebook.Out, outcome: Outcome, maximum: int) -> None:
     """Print the first students of the class, whose reports are read again, and the summary of everybody."""
     from autograder.report import glyphs_for, render_class, summary_of  # rich, which other output does not need
 
     files = [out.report(str(summary.submission["student"])) for summary in outcome.reports[:MOST_ROWS]]
-    reports = [stored.report for file in files if (stored := read_stored(file)) is not None]
+    reports = [stored.report for file in files if (stored := gradebook.read_stored(file)) is not None]
     pairs = zip(outcome.facts, outcome.finals, strict=True)
     decisions = {facts.student: final.score for facts, final in pairs if not final.is_open}
     summary = summary_of(outcome.facts, maximum, decisions)

@@ -11,6 +11,7 @@ import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from autograder import gradebook
 from autograder.cli import GRADES, ROSTER, CommandParser, say, warn
 from autograder.course import (
     Course,
@@ -22,34 +23,6 @@ from autograder.course import (
     suggestion,
 )
 from autograder.ending import PASS
-from autograder.gradebook import (
-    EVERYBODY,
-    KINDS,
-    WHOLE,
-    Adjustment,
-    Adjustments,
-    Graded,
-    Roster,
-    adjustment,
-    append,
-    author,
-    effect_of,
-    find_roster,
-    is_term,
-    kept_beside,
-    merged,
-    misconceptions_in,
-    named,
-    now,
-    read_adjustments,
-    read_graded,
-    read_term,
-    read_times,
-    refuse_idle,
-    students_with,
-    warnings_about,
-    withdrawable,
-)
 from autograder.report import listed, number, one_line, plural
 
 FORM = "write course adjust STUDENT EXERCISE KIND [VALUE] --text TEXT"
@@ -57,7 +30,7 @@ FORM = "write course adjust STUDENT EXERCISE KIND [VALUE] --text TEXT"
 
 def add_options(parser: CommandParser) -> None:
     """Add the options of the command."""
-    parser.description = (parser.description or "").replace("{kinds}", ", ".join(KINDS))
+    parser.description = (parser.description or "").replace("{kinds}", ", ".join(gradebook.KINDS))
     add = parser.add_argument
     add("student", nargs="?", metavar="STUDENT", help="the id of a student, the name of a group, or * for everybody")
     add("exercise", nargs="?", metavar="EX", help=f"{parser.exercise}, or * for all together")
@@ -85,8 +58,8 @@ def run(options: argparse.Namespace) -> int:
     """Run the command. Raises `UsageError` with every mistake, and then nothing is written."""
     course = read_course(find_course(options.course))
     refuse_kit(course, "adjust")
-    roster = find_roster(course, options.roster)
-    known = read_adjustments(course, roster)
+    roster = gradebook.find_roster(course, options.roster)
+    known = gradebook.read_adjustments(course, roster)
     if options.list:
         return _list(known, options.student)
     if options.is_trial and options.out is None:
@@ -96,17 +69,17 @@ def run(options: argparse.Namespace) -> int:
     rows = _new_rows(course, roster, known, options)
     effect = list(_effect(course, roster, options.out, rows)) if options.out is not None else []
     if rows and not options.is_trial:
-        append(course, rows)
+        gradebook.append(course, rows)
     for line in _decided(rows):
         say(line)
     for line in effect:
         say(line)
-    warn(kept_beside(known, rows))
+    warn(gradebook.kept_beside(known, rows))
     if options.is_trial:
         say("Nothing is written")
         return PASS
     for row in {(row.exercise, row.kind, row.value): row for row in rows}.values():
-        for warning in warnings_about(course, row):
+        for warning in gradebook.warnings_about(course, row):
             warn(warning)
     count = plural(len(rows), "row")
     say(f"{count} added to adjustments.csv; the next `course grade` and `course export` count them")
@@ -114,16 +87,18 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _new_rows(
-    course: Course, roster: Roster, known: Adjustments, options: argparse.Namespace
-) -> tuple[Adjustment, ...]:
+    course: Course, roster: gradebook.Roster, known: gradebook.Adjustments, options: argparse.Namespace
+) -> tuple[gradebook.Adjustment, ...]:
     if options.merge is not None:
-        return merged(known, read_adjustments(course, roster, options.merge), options.keep)
+        return gradebook.merged(known, gradebook.read_adjustments(course, roster, options.merge), options.keep)
     if options.from_nbgrader is not None:
         from autograder.exports import manual_marks  # an application beside this one
 
         name = options.assignment or course.root.name
-        cells = [{**found, "when": now(course)} for found in manual_marks(course, options.from_nbgrader, name)]
-        rows = [adjustment(course, roster, one) for one in cells]
+        cells = [
+            {**found, "when": gradebook.now(course)} for found in manual_marks(course, options.from_nbgrader, name)
+        ]
+        rows = [gradebook.adjustment(course, roster, one) for one in cells]
         return tuple(row for row in rows if not _is_known(row, known))
     if options.times is not None:
         return _times(course, roster, known, options)
@@ -133,37 +108,40 @@ def _new_rows(
     words = {name: getattr(options, name) or "" for name in ("student", "exercise", "kind", "text")}
     words["value"] = " ".join(options.value)
     students = _chosen(course, roster, options)
-    given = {**words, "by": author(options.by), "when": now(course)}
+    given = {**words, "by": gradebook.author(options.by), "when": gradebook.now(course)}
     if students is not None:
-        many = [adjustment(course, roster, {**given, "student": student}) for student in students]
+        many = [gradebook.adjustment(course, roster, {**given, "student": student}) for student in students]
         _check_void(course, many[:1])
         return tuple(row for row in many if not _is_known(row, known) and _is_there(row, known))
-    row = adjustment(course, roster, given)
+    row = gradebook.adjustment(course, roster, given)
     _check_void(course, [row])
-    refuse_idle(row, known)
+    gradebook.refuse_idle(row, known)
     return (row,)
 
 
-def _times(course: Course, roster: Roster, known: Adjustments, options: argparse.Namespace) -> tuple[Adjustment, ...]:
+def _times(
+    course: Course, roster: gradebook.Roster, known: gradebook.Adjustments, options: argparse.Namespace
+) -> tuple[gradebook.Adjustment, ...]:
     """Return the rows for the times in a file or folder, and say whose are unknown. Raises `UsageError`."""
     if not roster:
         raise UsageError("--times needs a roster, whose lms_id or ids are those of the source; see docs/grading.md")
-    times = read_times(options.times, roster)
+    times = gradebook.read_times(options.times, roster)
     name = options.times.resolve().name
-    about = {"exercise": options.assignment or WHOLE, "kind": "handed_in", "text": f"the time in {name}"}
-    given = {**about, "by": author(options.by), "when": now(course)}
+    about = {"exercise": options.assignment or gradebook.WHOLE, "kind": "handed_in", "text": f"the time in {name}"}
+    given = {**about, "by": gradebook.author(options.by), "when": gradebook.now(course)}
     rows = [
-        adjustment(course, roster, {**given, "student": student, "value": time})
+        gradebook.adjustment(course, roster, {**given, "student": student, "value": time})
         for student, time in times.found.items()
     ]
     if times.strangers:
-        warn(f"{plural(len(times.strangers), 'time')} in {name} of nobody on the roster: {named(times.strangers)}")
+        strangers = gradebook.named(times.strangers)
+        warn(f"{plural(len(times.strangers), 'time')} in {name} of nobody on the roster: {strangers}")
     if times.without:
-        warn(f"{plural(len(times.without), 'student')} without a time in {name}: {named(times.without)}")
+        warn(f"{plural(len(times.without), 'student')} without a time in {name}: {gradebook.named(times.without)}")
     return tuple(row for row in rows if not _is_known(row, known))
 
 
-def _is_known(row: Adjustment, known: Adjustments) -> bool:
+def _is_known(row: gradebook.Adjustment, known: gradebook.Adjustments) -> bool:
     """Say whether the same decision counts already, whenever it was made."""
     own = [one for one in known.of(row.student) if one.kind not in BY_VALUE or one.value == row.value]
     return (row.exercise, row.kind, row.amount, row.text, row.by) in [
@@ -180,15 +158,17 @@ MOST_ROWS = 5
 """More decisions are counted: the file has them all."""
 
 
-def _chosen(course: Course, roster: Roster, options: argparse.Namespace) -> tuple[str, ...] | None:
+def _chosen(course: Course, roster: gradebook.Roster, options: argparse.Namespace) -> tuple[str, ...] | None:
     """Return the students that --section and --where choose, or those of a group. Raises `UsageError`.
 
     None for a row with the name that was written.
     """
     if options.section is None and options.where is None:
         return roster.in_group_of(options.student) or None
-    if options.student != EVERYBODY:
-        raise UsageError(f"--section and --where choose among everybody; write '{EVERYBODY}' in the place of STUDENT")
+    if options.student != gradebook.EVERYBODY:
+        raise UsageError(
+            f"--section and --where choose among everybody; write '{gradebook.EVERYBODY}' in the place of STUDENT"
+        )
     students = roster.in_section(options.section) if options.section is not None else None
     if options.where is None:
         return students
@@ -198,9 +178,9 @@ def _chosen(course: Course, roster: Roster, options: argparse.Namespace) -> tupl
     if options.out is None:
         raise UsageError("--where looks into the reports, and needs --out OUT, the folder that course grade wrote")
     runs = _runs(course, roster, options.out)
-    found = dict.fromkeys(student for _, graded in runs for student in students_with(graded, value))
+    found = dict.fromkeys(student for _, graded in runs for student in gradebook.students_with(graded, value))
     if not found:
-        names = {one for _, graded in runs for one in misconceptions_in(graded)}
+        names = {one for _, graded in runs for one in gradebook.misconceptions_in(graded)}
         hint = suggestion(value, names, "the class page lists what there is")
         raise UsageError(f"no report in {options.out} has the misconception {one_line(value)}; {hint}")
     both = tuple(student for student in found if students is None or student in students)
@@ -209,12 +189,12 @@ def _chosen(course: Course, roster: Roster, options: argparse.Namespace) -> tupl
     return both
 
 
-def _is_there(row: Adjustment, known: Adjustments) -> bool:
+def _is_there(row: gradebook.Adjustment, known: gradebook.Adjustments) -> bool:
     """Say whether a row takes back something, if it is to take back."""
-    return row.kind != "withdraw" or bool(withdrawable(row, known))
+    return row.kind != "withdraw" or bool(gradebook.withdrawable(row, known))
 
 
-def _check_void(course: Course, rows: Sequence[Adjustment]) -> None:
+def _check_void(course: Course, rows: Sequence[gradebook.Adjustment]) -> None:
     """Refuse a void check that the exercise does not have, or a bonus check. Raises `UsageError`."""
     for row in rows:
         if row.kind != "void":
@@ -230,43 +210,45 @@ def _check_void(course: Course, rows: Sequence[Adjustment]) -> None:
             )
 
 
-def _runs(course: Course, roster: Roster, out: Path, more: Sequence[Adjustment] = ()) -> list[tuple[str, Graded]]:
+def _runs(
+    course: Course, roster: gradebook.Roster, out: Path, more: Sequence[gradebook.Adjustment] = ()
+) -> list[tuple[str, gradebook.Graded]]:
     """Return the class in a folder, or the classes of a term with their assignments."""
-    if is_term(out):
-        return [(assignment.id, graded) for assignment, graded in read_term(course, roster, out, more)]
-    return [("", read_graded(course, roster, out, more=more))]
+    if gradebook.is_term(out):
+        return [(assignment.id, graded) for assignment, graded in gradebook.read_term(course, roster, out, more)]
+    return [("", gradebook.read_graded(course, roster, out, more=more))]
 
 
-def _effect(course: Course, roster: Roster, out: Path, rows: Sequence[Adjustment]) -> Iterator[str]:
+def _effect(course: Course, roster: gradebook.Roster, out: Path, rows: Sequence[gradebook.Adjustment]) -> Iterator[str]:
     """Yield which marks in a folder the rows change, for each assignment that they are about."""
     changes = False
     for (name, before), (_, after) in zip(_runs(course, roster, out), _runs(course, roster, out, rows), strict=True):
-        for line in effect_of(before, after):
+        for line in gradebook.effect_of(before, after):
             changes = True
             yield f"{name}: {line}" if name and line[:1] != " " else line
     if not changes:
         yield f"No mark in {out} changes"
 
 
-def _decided(rows: Sequence[Adjustment]) -> Iterator[str]:
+def _decided(rows: Sequence[gradebook.Adjustment]) -> Iterator[str]:
     """Yield what each row decides; of many that decide the same, how many there are."""
     for row in rows[:MOST_ROWS]:
         yield _sentence(row)
     if len(rows) > MOST_ROWS:
         others = [row.student for row in rows[MOST_ROWS:]]
-        yield f"and {plural(len(others), 'other student')}: {named(others)}"
+        yield f"and {plural(len(others), 'other student')}: {gradebook.named(others)}"
 
 
-def _sentence(row: Adjustment) -> str:
+def _sentence(row: gradebook.Adjustment) -> str:
     """Return what a row decides, with the student unless it is for everybody."""
     return row.sentence if row.is_for_everybody else f"{row.who}: {row.sentence}"
 
 
-def _list(known: Adjustments, student: str | None) -> int:
-    everybody = known.of(EVERYBODY) if student in (None, EVERYBODY) else ()
+def _list(known: gradebook.Adjustments, student: str | None) -> int:
+    everybody = known.of(gradebook.EVERYBODY) if student in (None, gradebook.EVERYBODY) else ()
     for row in everybody:
         others = known.without(row)
-        say(f"{_sentence(row)}{f'; not for {named(others)}' if others else ''}")
+        say(f"{_sentence(row)}{f'; not for {gradebook.named(others)}' if others else ''}")
     for name in sorted(known.students):
         if student in (None, name):
             for row in known.of(name):

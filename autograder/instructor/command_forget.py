@@ -15,6 +15,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
+from autograder import gradebook
 from autograder.cli import GRADES, ROSTER, CommandParser, say, warn
 from autograder.course import (
     Course,
@@ -28,21 +29,6 @@ from autograder.course import (
     write_atomically,
 )
 from autograder.ending import ENVIRONMENT, PASS
-from autograder.gradebook import (
-    ACCEPTED,
-    FOLDER,
-    GROUP_IDS,
-    PSEUDONYMS,
-    ROSTER_FILE,
-    Busy,
-    Out,
-    find_roster,
-    is_term,
-    plain,
-    read_run,
-    roster_file,
-)
-from autograder.gradebook import FILE as ADJUSTMENTS
 from autograder.report import plural
 from autograder.submission import SubmissionError, casefolded, checked_id, printable
 
@@ -93,8 +79,8 @@ def run(options: argparse.Namespace) -> int:
     except SubmissionError as error:
         raise UsageError(str(error)) from None
     outs = [run for out in options.outs for run in _runs(out)]
-    file = roster_file(course, options.roster) or course.root / ROSTER_FILE
-    roster = find_roster(course, options.roster)
+    file = gradebook.roster_file(course, options.roster) or course.root / gradebook.ROSTER_FILE
+    roster = gradebook.find_roster(course, options.roster)
     row = roster[options.student]
     names = tuple(dict.fromkeys(name for name in (options.student, row.email, row.login, row.name) if name))
     with ExitStack() as stack:
@@ -102,8 +88,8 @@ def run(options: argparse.Namespace) -> int:
             stack.enter_context(folder_lock(state_folder(course.root)))
         try:
             for out in outs if options.yes else ():
-                stack.enter_context(Out(out))
-        except Busy as error:
+                stack.enter_context(gradebook.Out(out))
+        except gradebook.Busy as error:
             warn(str(error))
             return ENVIRONMENT
         found = [one for out in options.outs if out not in outs for one in _exports(out, outs, names)]
@@ -131,7 +117,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _runs(out: Path) -> list[Path]:
     """Return the folders of grades in a folder. Raises `UsageError` if there is none."""
-    if is_term(out):
+    if gradebook.is_term(out):
         return sorted(file.parent for file in out.glob("*/run.json"))
     if not (out / "run.json").is_file() and not (out / "reports").is_dir():
         raise UsageError(f"{printable(out)} has no grades, expected a folder that course grade wrote; check the path")
@@ -141,7 +127,7 @@ def _runs(out: Path) -> list[Path]:
 def _in_grades(out: Path, names: Sequence[str]) -> Iterator[Removal]:
     """Yield what a folder of grades has of a student: first what needs the others to be found, for a second run."""
     student = names[0]
-    tables = [out / name for name in ("scores.csv", PSEUDONYMS)]
+    tables = [out / name for name in ("scores.csv", gradebook.PSEUDONYMS)]
     known = any(_without(file, student) for file in tables)
     pages = sorted({*out.glob(f"{CLASS}.html"), *out.glob(f"{CLASS}-*.html")})  # of the class, and of sections
     folders = [path for path in sorted({*out.glob(CLASS), *out.glob(f"{CLASS}-*")}) if path.is_dir()]
@@ -157,12 +143,12 @@ def _in_grades(out: Path, names: Sequence[str]) -> Iterator[Removal]:
     for file in reversed(tables):
         if rest := _without(file, student):
             yield Removal(file, "the row" if file.name == "scores.csv" else "the pseudonym", rest)
-    run = dict(read_run(out) or {})
-    students, accepted = run.get("students"), run.get(ACCEPTED)
+    run = dict(gradebook.read_run(out) or {})
+    students, accepted = run.get("students"), run.get(gradebook.ACCEPTED)
     if isinstance(students, dict) and student in students:
         run["students"] = {name: time for name, time in students.items() if name != student}
         if isinstance(accepted, list) and student in accepted:
-            run[ACCEPTED] = [name for name in accepted if name != student]
+            run[gradebook.ACCEPTED] = [name for name in accepted if name != student]
         yield Removal(out / "run.json", "the time of submission", json.dumps(run, indent=1) + "\n")
 
 
@@ -183,28 +169,30 @@ def _in_course(course: Course, roster: Path, student: str, ids: Collection[str])
     `ids` are those that a file of groups may have, which can be chosen as the roster.
     """
     for file, what in (
-        (course.root / ADJUSTMENTS, "the decisions"),
-        (course.root / FOLDER / LOG, "what was accepted, and why"),
+        (course.root / gradebook.FILE, "the decisions"),
+        (course.root / gradebook.FOLDER / LOG, "what was accepted, and why"),
     ):
         if rest := _without(file, student):
             yield Removal(file, what, rest)
-    if (folder := course.root / FOLDER / student).is_dir():
+    if (folder := course.root / gradebook.FOLDER / student).is_dir():
         yield Removal(folder, "the accepted files")
     if rest := _without_ids(roster, ids):
         yield Removal(roster, "the row of the groups", rest)
-    for file in dict.fromkeys((roster, course.root / ROSTER_FILE)):
+    for file in dict.fromkeys((roster, course.root / gradebook.ROSTER_FILE)):
         if rest := _without(file, student):
             yield Removal(file, "the row of the roster", rest)
 
 
 def _without(file: Path, student: str) -> str | None:
     """Return a table without the rows of a student; None if it has none."""
-    return _table_without(file, lambda head, cells: student in (_cell(head, cells), plain(_cell(head, cells))))
+    return _table_without(
+        file, lambda head, cells: student in (_cell(head, cells), gradebook.plain(_cell(head, cells)))
+    )
 
 
 def _without_names(file: Path, names: Sequence[str]) -> str | None:
     """Return a table without the rows that have a name of the student as a cell; None if there are none."""
-    return _table_without(file, lambda _, cells: any(plain(cell.strip()) in names for cell in cells))
+    return _table_without(file, lambda _, cells: any(gradebook.plain(cell.strip()) in names for cell in cells))
 
 
 def _without_ids(file: Path, ids: Collection[str]) -> str | None:
@@ -212,7 +200,9 @@ def _without_ids(file: Path, ids: Collection[str]) -> str | None:
 
     def is_theirs(head: Sequence[str], cells: Sequence[str]) -> bool:
         row = dict(zip(head, cells, strict=False))
-        return "student" not in row and any(casefolded(row.get(name, "").strip()) in ids for name in GROUP_IDS)
+        return "student" not in row and any(
+            casefolded(row.get(name, "").strip()) in ids for name in gradebook.GROUP_IDS
+        )
 
     return _table_without(file, is_theirs)
 
@@ -248,8 +238,8 @@ def _table_without(file: Path, is_theirs: Callable[[Sequence[str], Sequence[str]
 
 def _mentions(course: Course, roster: Path, outs: Sequence[Path], names: Sequence[str]) -> Iterator[Path]:
     """Yield the files that still have a name of the student."""
-    own = dict.fromkeys((roster, course.root / ROSTER_FILE, course.root / ADJUSTMENTS))
-    files = [*own, *sorted((course.root / FOLDER).rglob("*"))]
+    own = dict.fromkeys((roster, course.root / gradebook.ROSTER_FILE, course.root / gradebook.FILE))
+    files = [*own, *sorted((course.root / gradebook.FOLDER).rglob("*"))]
     for file in (*files, *(file for out in outs for file in sorted(out.rglob("*")))):
         if file.is_file() and not file.is_symlink() and _has(file.read_bytes(), names):
             yield file

@@ -11,35 +11,10 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
+from autograder import gradebook
 from autograder.cli import ROSTER, CommandParser, say, warn
 from autograder.course import UsageError, find_course, read_course
 from autograder.ending import ENVIRONMENT, GRADER, PASS
-from autograder.gradebook import (
-    ACCEPTED,
-    Busy,
-    Out,
-    Roster,
-    Row,
-    before,
-    course_of_run,
-    final_of,
-    find_roster,
-    named,
-    policy_of,
-    read_adjustments,
-    read_run,
-    read_scores,
-    read_shard,
-    read_stored,
-    row_of,
-    scores_csv,
-    state_of,
-    stored_in,
-    times_to_look_at,
-    with_checks,
-    without_effect,
-    write_file,
-)
 from autograder.report import plural
 from autograder.submission import Entry, printable
 
@@ -51,12 +26,12 @@ from .bulk import Conditions
 def accepted_only(entries: Sequence[Entry], own: frozenset[str]) -> dict[str, list[str]]:
     """Return what run.json notes about students without a submission of their `own`, for whom a file was accepted."""
     students = sorted(entry.student for entry in entries if entry.student not in own)
-    return {ACCEPTED: students} if students else {}
+    return {gradebook.ACCEPTED: students} if students else {}
 
 
 def refuse_other_run(out: Path, conditions: Conditions, chosen: Mapping[str, object]) -> None:
     """Refuse an output folder with a run of other exercises. Raises `UsageError` before anything is written."""
-    run = read_run(out)
+    run = gradebook.read_run(out)
     if run is None:
         return
     earlier, now = _choice(run), _choice(chosen)
@@ -69,7 +44,12 @@ def refuse_other_run(out: Path, conditions: Conditions, chosen: Mapping[str, obj
 
 
 def changed_ids(
-    out: Path, folder: Path, conditions: Conditions, entries: Sequence[Entry], roster: Roster, left: Sequence[str]
+    out: Path,
+    folder: Path,
+    conditions: Conditions,
+    entries: Sequence[Entry],
+    roster: gradebook.Roster,
+    left: Sequence[str],
 ) -> list[str]:
     """Return a sentence for each student of the earlier run who has another id now, as after a change of the roster.
 
@@ -88,7 +68,7 @@ def changed_ids(
         fix = "grade a folder with all submissions, or choose another --out"
         removed = "if one was taken out on purpose, or has another id now, add --leave-out"
         raise UsageError(
-            f"{found} {printable(folder)}: {named(missing)}; {fix}; {removed} {quote(printable(missing[0]))}"
+            f"{found} {printable(folder)}: {gradebook.named(missing)}; {fix}; {removed} {quote(printable(missing[0]))}"
         )
     return [
         f"{printable(old)} is graded as {printable(new)} now: the files are the same" for old, new in renamed.items()
@@ -105,16 +85,16 @@ def _choice(run: Mapping[str, Any]) -> str:
 
 def _with_submission(out: Path) -> set[str]:
     """Return the students with a submission in the last finished run; if there is none, those with a report."""
-    run = read_run(out) or {}
+    run = gradebook.read_run(out) or {}
     students = run.get("students")
     known = set(students) if isinstance(students, dict) else _in_table(out)
-    accepted = run.get(ACCEPTED)
+    accepted = run.get(gradebook.ACCEPTED)
     return known - set(accepted if isinstance(accepted, list) else ())
 
 
 def _in_table(out: Path) -> set[str]:
     try:
-        return {student for student, row in read_scores(out / "scores.csv").items() if row["max_score"]}
+        return {student for student, row in gradebook.read_scores(out / "scores.csv").items() if row["max_score"]}
     except (OSError, ValueError):
         return {file.stem for file in (out / "reports").glob("*.json") if not file.name.startswith(".")}
 
@@ -125,7 +105,7 @@ def _renamed(out: Path, conditions: Conditions, gone: Sequence[str], entries: Se
     new = {conditions.read(entry).digest: entry.student for entry in entries if entry.student not in known}
     renamed = {}
     for student in gone:
-        stored = read_stored(out / "reports" / f"{student}.json")
+        stored = gradebook.read_stored(out / "reports" / f"{student}.json")
         same = new.pop(str(stored.report.submission.get("digest")), None) if stored is not None else None
         if same is not None:
             renamed[student] = same
@@ -145,7 +125,7 @@ def read_shards(folders: Sequence[Path], out: Path) -> Mapping[str, Any]:
         raise MergeError("the same folder is given twice, expected one folder to write to and each shard once")
     runs = {folder: _run(folder) for folder in folders}
     first, run = next(iter(runs.items()))
-    for folder, other in (*runs.items(), *(((out, known),) if (known := read_run(out)) else ())):
+    for folder, other in (*runs.items(), *(((out, known),) if (known := gradebook.read_run(out)) else ())):
         differ = [key for key in sorted(_identity(run) | _identity(other)) if run.get(key) != other.get(key)]
         if differ:
             problem = f"{first} and {folder} differ in {' and '.join(differ)}"
@@ -159,8 +139,8 @@ def read_shards(folders: Sequence[Path], out: Path) -> Mapping[str, Any]:
                 problem = f"{student} is in {folders_of[student]} and in {folder}"
                 raise MergeError(f"{problem}, expected every student once; leave one of the folders out")
             students[student], folders_of[student] = handed_in, folder
-    accepted = sorted(student for shard in runs.values() for student in shard.get(ACCEPTED, ()))
-    noted = {ACCEPTED: accepted} if accepted else {}
+    accepted = sorted(student for shard in runs.values() for student in shard.get(gradebook.ACCEPTED, ()))
+    noted = {gradebook.ACCEPTED: accepted} if accepted else {}
     return {**_identity(run), **noted, "students": dict(sorted(students.items()))}
 
 
@@ -174,7 +154,7 @@ def handed_in_of(run: Mapping[str, Any]) -> dict[str, datetime | None]:
     return {name: None if time is None else datetime.fromisoformat(time) for name, time in run["students"].items()}
 
 
-def merge(out: Out, folders: Sequence[Path], run: Mapping[str, Any]) -> list[Row]:
+def merge(out: gradebook.Out, folders: Sequence[Path], run: Mapping[str, Any]) -> list[gradebook.Row]:
     """Copy every report unchanged, and return the index rows in the order of the students.
 
     Raises `MergeError` if a report is damaged or of another run, and OSError.
@@ -184,19 +164,19 @@ def merge(out: Out, folders: Sequence[Path], run: Mapping[str, Any]) -> list[Row
         for student in _run(folder)["students"]:
             file = folder / "reports" / f"{student}.json"
             text = file.read_bytes() if file.is_file() else b""
-            stored = stored_in(text)
+            stored = gradebook.stored_in(text)
             if stored is None or stored.report.suite != run["suite"]:
                 raise MergeError(f"{file} is damaged or of another run; run the same course grade on {folder} again")
-            write_file(out.report(student), text.decode())
-            out.keep_before(student, before(folder, student))
-            row = row_of(stored, stamp="", file=state_of(out.report(student)), basis="")
+            gradebook.write_file(out.report(student), text.decode())
+            out.keep_before(student, gradebook.before(folder, student))
+            row = gradebook.row_of(stored, stamp="", file=gradebook.state_of(out.report(student)), basis="")
             out.index.put(row)
             rows.append(row)
     return sorted(rows, key=lambda row: row.student)
 
 
 def _run(folder: Path) -> Mapping[str, Any]:
-    run = read_run(folder)
+    run = gradebook.read_run(folder)
     if run is None:
         raise MergeError(f"{folder} has no run.json, expected a folder written by course grade; check the path")
     if "students" not in run:
@@ -212,7 +192,7 @@ def _run(folder: Path) -> Mapping[str, Any]:
 
 def _identity(run: Mapping[str, Any]) -> dict[str, Any]:
     """Return the part of run.json that all shards of a run share."""
-    return {key: value for key, value in run.items() if key not in ("shard", ACCEPTED, "students")}
+    return {key: value for key, value in run.items() if key not in ("shard", gradebook.ACCEPTED, "students")}
 
 
 def _require_all_shards(shards: Mapping[Path, str | None]) -> None:
@@ -224,7 +204,7 @@ def _require_all_shards(shards: Mapping[Path, str | None]) -> None:
         raise MergeError(f"{unsharded} is not a shard, expected only shards or none; leave it out")
     counts = Counter(map(str, shards.values()))
     try:
-        parts = {read_shard(shard).parts for shard in counts}
+        parts = {gradebook.read_shard(shard).parts for shard in counts}
     except ValueError as error:
         raise MergeError(str(error)) from None
     if twice := [shard for shard, count in counts.items() if count > 1]:
@@ -246,20 +226,20 @@ def add_options(parser: CommandParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the command. A second run changes nothing. The scores follow the rules of the course and its roster."""
     course = read_course(find_course())
-    roster = find_roster(course, options.roster)
+    roster = gradebook.find_roster(course, options.roster)
     try:
         run = read_shards(options.shards, options.out)
-        with Out(options.out) as out:
+        with gradebook.Out(options.out) as out:
             rows = merge(out, options.shards, run)
-            course = course_of_run(course, run)
-            policy = policy_of(course, roster, read_adjustments(course, roster))
+            course = gradebook.course_of_run(course, run)
+            policy = gradebook.policy_of(course, roster, gradebook.read_adjustments(course, roster))
             void = policy.adjustments.void_checks
-            summaries = [with_checks(row.summary, out.report(row.student), void) for row in rows]
-            out.write_scores(scores_csv(summaries, run["exercises"], policy, handed_in_of(run)))
+            summaries = [gradebook.with_checks(row.summary, out.report(row.student), void) for row in rows]
+            out.write_scores(gradebook.scores_csv(summaries, run["exercises"], policy, handed_in_of(run)))
             out.note_run(run)
     except MergeError as error:
         raise UsageError(str(error)) from None
-    except Busy as error:
+    except gradebook.Busy as error:
         warn(str(error))
         return ENVIRONMENT
     failed = sum(row.failed for row in rows)
@@ -267,11 +247,11 @@ def run(options: argparse.Namespace) -> int:
     say(f"Reports are in {out.reports}, the table in {options.out / 'scores.csv'}")
     times = handed_in_of(run)
     finals = {
-        row.student: final_of(policy, row.student, times.get(row.student), report)
+        row.student: gradebook.final_of(policy, row.student, times.get(row.student), report)
         for row, report in zip(rows, summaries, strict=True)
     }
     undecided = any(row.summary.is_held and finals[row.student].is_open for row in rows)
-    doubtful = times_to_look_at(course, policy, finals, run)
-    for sentence in (*without_effect(policy), *doubtful):
+    doubtful = gradebook.times_to_look_at(course, policy, finals, run)
+    for sentence in (*gradebook.without_effect(policy), *doubtful):
         warn(sentence)
     return GRADER if failed or undecided or doubtful else PASS

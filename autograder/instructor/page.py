@@ -13,21 +13,8 @@ from pathlib import Path
 from statistics import median
 from urllib.parse import quote
 
+from autograder import gradebook
 from autograder.course import Course, Exercise, UsageError, load_suite, write_atomically
-from autograder.gradebook import (
-    DIGITS,
-    EVERYBODY,
-    LETTERS,
-    PSEUDONYMS,
-    Graded,
-    Student,
-    as_csv,
-    find_roster,
-    harmless,
-    read_graded,
-    read_pseudonyms,
-    read_submissions,
-)
 from autograder.report import (
     ended,
     facts_of,
@@ -161,7 +148,7 @@ class Table:
 
 def csv_of(heads: Sequence[str], rows: Sequence[Sequence[Value]]) -> str:
     """Return rows as CSV that no spreadsheet takes for formulas; None is an empty cell."""
-    return as_csv([_plain(value) for value in row] for row in (heads, *rows))
+    return gradebook.as_csv([_plain(value) for value in row] for row in (heads, *rows))
 
 
 def percent(share: float) -> str:
@@ -199,7 +186,7 @@ def _values(column: Column, cell: Cell) -> Sequence[Value]:
 def _plain(value: Value) -> Value:
     if value is None:
         return ""
-    return harmless(one_line(value)) if isinstance(value, str) else value
+    return gradebook.harmless(one_line(value)) if isinstance(value, str) else value
 
 
 # Small charts as inline SVG: a strip of statuses, a bar of counts, columns of shares.
@@ -692,7 +679,7 @@ def keep_names(_student: str, text: str) -> str:
     return text
 
 
-def hider(graded: Graded, names: Mapping[str, str]) -> Callable[[str, str], str]:
+def hider(graded: gradebook.Graded, names: Mapping[str, str]) -> Callable[[str, str], str]:
     """Return a function that hides a student's name in their text, and the ids and full names of all others.
 
     `names` has the pseudonyms by student.
@@ -701,7 +688,7 @@ def hider(graded: Graded, names: Mapping[str, str]) -> Callable[[str, str], str]
     others: dict[str, list[tuple[re.Pattern[str], str]]] = defaultdict(list)
     for mark in graded.marks:
         for name in _names(mark.row):
-            if (pattern := _pattern(Student(name))) is not None:
+            if (pattern := _pattern(gradebook.Student(name))) is not None:
                 others[_words(name)[0]].append((pattern, names[mark.student]))
         if mark.row.group and (words := _words(mark.row.group)):
             pattern = re.compile(rf"(?:for )?group {re.escape(mark.row.group)}(?![^\W_])", re.IGNORECASE)
@@ -719,7 +706,7 @@ def hider(graded: Graded, names: Mapping[str, str]) -> Callable[[str, str], str]
     return hide
 
 
-def _names(row: Student) -> tuple[str, ...]:
+def _names(row: gradebook.Student) -> tuple[str, ...]:
     """Return the names of a student that nobody else has, with a letter or digit."""
     return tuple(filter(_words, dict.fromkeys((row.student, row.name, row.login, row.email, row.lms_id))))
 
@@ -728,7 +715,7 @@ def _words(text: str) -> list[str]:
     return re.findall(r"[^\W_]+", unicodedata.normalize("NFC", text).casefold())
 
 
-def _pattern(row: Student, *parts_of_name: str) -> re.Pattern[str] | None:
+def _pattern(row: gradebook.Student, *parts_of_name: str) -> re.Pattern[str] | None:
     """Return a pattern of all names of a student, the longest first."""
     parts = {*_names(row), *parts_of_name}
     parts = {unicodedata.normalize("NFC", part) for part in parts}
@@ -748,18 +735,18 @@ def pseudonyms(file: Path, students: Iterable[str]) -> Mapping[str, str]:
     Raises `UsageError` if the file is damaged, and OSError if it cannot be written.
     """
     wanted = list(students)
-    known = read_pseudonyms(file)
+    known = gradebook.read_pseudonyms(file)
     taken = set(known.values())
     for student in wanted:
         if student not in known:
             known[student] = _new(taken)
             taken.add(known[student])
-    rows = ((name, harmless(student)) for student, name in sorted(known.items(), key=lambda pair: pair[1]))
-    write_atomically(file, as_csv([("pseudonym", "student"), *rows]), mode=0o600)
+    rows = ((name, gradebook.harmless(student)) for student, name in sorted(known.items(), key=lambda pair: pair[1]))
+    write_atomically(file, gradebook.as_csv([("pseudonym", "student"), *rows]), mode=0o600)
     return {student: known[student] for student in wanted}
 
 
-def own_names(graded: Graded) -> Mapping[str, str]:
+def own_names(graded: gradebook.Graded) -> Mapping[str, str]:
     """Return the name of each student in the roster, with the student id."""
     rows = {mark.student: one_line(mark.row.name) for mark in graded.marks}
     return {student: f"{name} ({one_line(student)})" if name else one_line(student) for student, name in rows.items()}
@@ -769,7 +756,7 @@ def _new(taken: set[str]) -> str:
     """Return a pseudonym that nobody has."""
     pairs = 2 if len(taken) < 5000 else 3  # there are 25,600 with two pairs: above a fifth of them, retries get many
     while True:
-        name = "".join(secrets.choice(LETTERS) + secrets.choice(DIGITS) for _ in range(pairs))
+        name = "".join(secrets.choice(gradebook.LETTERS) + secrets.choice(gradebook.DIGITS) for _ in range(pairs))
         if name not in taken:
             return name
 
@@ -791,7 +778,7 @@ class ClassPage:
 
 def make_class_page(
     course: Course,
-    graded: Graded,
+    graded: gradebook.Graded,
     out: Path,
     *,
     names: bool,
@@ -804,7 +791,7 @@ def make_class_page(
     """
     name = page_name(section)
     students = [mark.student for mark in graded.marks]
-    labels = own_names(graded) if names else pseudonyms(out / PSEUDONYMS, students)
+    labels = own_names(graded) if names else pseudonyms(out / gradebook.PSEUDONYMS, students)
     room = cohort_of(graded, labels, section)
     hide = keep_names if names else hider(graded, labels)
     groups = {mark.student: mark.row.group for mark in graded.marks if mark.row.group}
@@ -812,7 +799,7 @@ def make_class_page(
     not_compared = f"Only equal files are found: {problem[:1].lower()}{problem[1:]}." if problem else ""
     if submissions is None:
         not_compared = "Not looked for: course dashboard OUT DIR compares the submissions in DIR."
-    hint = [] if names else [f"Names are pseudonyms; {PSEUDONYMS} beside this page says who is who."]
+    hint = [] if names else [f"Names are pseudonyms; {gradebook.PSEUDONYMS} beside this page says who is who."]
     decisions = {mark.student: mark.score for mark in graded.marks if mark.is_decided}
     summary = summary_of([facts_of(report) for report in room.reports], graded.policy.maximum, decisions)
     findings = Findings(
@@ -838,9 +825,9 @@ def make_class_page(
     return ClassPage(file, folder, len(made), problem)
 
 
-def _other(graded: Graded) -> list[str]:
+def _other(graded: gradebook.Graded) -> list[str]:
     """Return what is decided for everybody, and a note that final scores differ from the points on the page."""
-    sentences = [row.sentence for row in graded.policy.adjustments.of(EVERYBODY)]
+    sentences = [row.sentence for row in graded.policy.adjustments.of(gradebook.EVERYBODY)]
     decided = [ended(f"{sentence[:1].upper()}{sentence[1:]}") for sentence in sentences]
     earned = {mark.student: mark.report.score for mark in graded.marks if mark.report and mark.report.has_score}
     other = sum(mark.final is not None and mark.score != earned.get(mark.student) for mark in graded.marks)
@@ -900,15 +887,15 @@ def add_misconception(
 
     Raises `UsageError` if there is no such group, or no patch.
     """
-    roster = find_roster(course, roster_file)
-    graded = read_graded(course, roster, out)
+    roster = gradebook.find_roster(course, roster_file)
+    graded = gradebook.read_graded(course, roster, out)
     room = cohort_of(graded, {mark.student: mark.student for mark in graded.marks})
     cluster = find_cluster(clusters_of(room), group)
     exercise = course.exercise(cluster.exercise)
     solution = course.solutions_dir / exercise.file
     if not solution.is_file():
         raise UsageError(f"{solution} is not there, and a misconception is a patch of it; run this in the course")
-    read = read_submissions(folder, layout, graded)
+    read = gradebook.read_submissions(folder, layout, graded)
     sources = [
         read.by_student[student].sources[exercise.file] for student in cluster.students if student in read.by_student
     ]
