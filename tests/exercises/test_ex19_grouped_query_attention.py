@@ -196,7 +196,7 @@ def test_mask(impl, given):
 @check("rope rotates queries and keys", points=2, of=CLASS)
 def test_rotated(impl, given):
     x, rope = tokens(given)[:1], rotation(given, *given.sizes("K T"))  # no row beyond the text
-    module = grouped(impl, given, rope=rope)
+    module = grouped(impl, given, rope=rope, heads="different")
     module(x)
     return {LOGARITHM: logarithms(module.attention_weights)}
 
