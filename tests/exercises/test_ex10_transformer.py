@@ -53,7 +53,7 @@ def transformer_shapes(given, D, blocks=(1, 1), words=None):
     return shapes | {"output_projection.weight": (words, D), "output_projection.bias": (words,)}
 
 
-def drawn(given, blocks=(1, 1), D=None):
+def random_weights(given, blocks=(1, 1), D=None):
     """Return random weights, by name. Both embeddings and the projection have one matrix, which a program may share."""
     state = {}
     for name, shape in transformer_shapes(given, D or given.size("D"), blocks).items():
@@ -63,7 +63,7 @@ def drawn(given, blocks=(1, 1), D=None):
 
 def transformer(impl, given, *, dtype="float32", **others):
     """Return a model with known weights, as far as it has them, in eval mode."""
-    return given.fill(new_transformer(impl, given, **others), drawn(given), dtype=dtype, strict=False)
+    return given.fill(new_transformer(impl, given, **others), random_weights(given), dtype=dtype, strict=False)
 
 
 def of_two_vocabularies(impl, given, *, strict=False):
@@ -78,7 +78,7 @@ def at_two_scales(given, module):
 
     A query that sees one key gives it all the weight, whatever the score: so both give the same output.
     """
-    state, asked = drawn(given), ("w_q.weight", "w_k.weight")
+    state, asked = random_weights(given), ("w_q.weight", "w_k.weight")
     for size in (200.0, 1.0):
         scaled = {name: tensor * size if name.endswith(asked) else tensor for name, tensor in state.items()}
         yield given.fill(module, scaled, strict=False)
@@ -145,7 +145,7 @@ def seen(call, tokens, others):
 
 def two_vectors(given, model, call, pad=0):
     """Return what a call returns with one vector for the id `pad`, and with another, without the logits of `pad`."""
-    state, results = drawn(given), []
+    state, results = random_weights(given), []
     for _ in range(2):
         table = state[WORDS[0]].clone()
         table[pad] = given.normal(given.size("D"), scale=2.0)
@@ -230,7 +230,7 @@ def test_given_masks(impl, given):
         return seen(lambda tgt: model(src.repeat(S, 1), tgt, src_mask=src_mask, tgt_mask=tgt_mask), tgt, other_tgt)
 
     shown = changed(*two_vectors(given, model, lambda model: model(padded, tgt, opened)))
-    given.fill(model, drawn(given), strict=False)
+    given.fill(model, random_weights(given), strict=False)
     return {
         "rows that see padding of the source which a src_mask shows": shown,
         "source under src_mask (B, 1, 1, S)": of_source(given.mask(S, 1, 1, S)),
@@ -390,7 +390,7 @@ def test_sizes(impl, given):
     one_each = {"num_encoder_blocks": 1, "num_decoder_blocks": 1}
     deep = impl.Transformer(V, W, D, H)
     wide = impl.Transformer(V, W, d_ff=F, seq_len=N, **one_each)
-    state, ids = drawn(given, D=8 * K), sentences(given)
+    state, ids = random_weights(given, D=8 * K), sentences(given)
     logits = [
         given.fill(impl.Transformer(V, V, d_model=8 * K, d_ff=F, **one_each, **heads), state, strict=False)(*ids)
         for heads in ({}, {"num_heads": 8})

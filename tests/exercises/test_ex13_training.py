@@ -120,9 +120,9 @@ def parameters(model, other):
 
 
 def losses(given, values, others):
-    """Observe one or several losses beside others, and whether they are floats."""
-    many = [value if isinstance(value, list | tuple) else [value] for value in (values, others)]
-    return [given.tensor([float(value) for value in each], "float64") for each in many]
+    """Observe one or several losses beside others."""
+    lists = [value if isinstance(value, list | tuple) else [value] for value in (values, others)]
+    return [given.tensor([float(value) for value in numbers], "float64") for numbers in lists]
 
 
 def are_floats(values):
@@ -273,14 +273,15 @@ def test_train_mode(impl, given):
 
     seen = {}
     for name, training in zip(CHANGES, (False, True), strict=True):
-        (model, other), inputs, changes = two_models(given), batch(given), []
-        for each in (model, other):
-            each.output_projection.register_forward_pre_hook(mix_up)
+        models, inputs, changes = two_models(given), batch(given), []
+        model, other = models
+        for one in models:
+            one.output_projection.register_forward_pre_hook(mix_up)
         before = model.output_projection.weight.detach().clone()
         impl.train_step(model.train(training), descent(given, model), *inputs)
         own_step(impl, given, other, inputs)
-        for each in (model, other):
-            changes.append((each.output_projection.weight - before)[:, :6])
+        for one in models:
+            changes.append((one.output_projection.weight - before)[:, :6])
         seen[name] = changes
     return seen
 

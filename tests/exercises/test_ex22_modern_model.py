@@ -61,13 +61,13 @@ def modern(impl, given, layers=1, *, dtype="float32", grouped=False, tied=False,
     shapes = model_shapes(given, layers, grouped=grouped, tied=tied)
     if strict:
         return given.load(model, shapes, dtype=dtype)
-    state = drawn(given, shapes)
+    state = random_weights(given, shapes)
     if not tied:
         state["lm_head.weight"] = state["token_embeddings.weight"]
     return given.fill(model, state, dtype=dtype, strict=False)
 
 
-def drawn(given, shapes):
+def random_weights(given, shapes):
     """Return random weights of these shapes, by name."""
     scales = {name: 1.2 * shape[-1] ** -0.5 if len(shape) > 1 else 0.7 for name, shape in shapes.items()}
     return {name: given.normal(*shape, scale=scales[name]) for name, shape in shapes.items()}
