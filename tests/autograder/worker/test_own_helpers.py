@@ -62,6 +62,16 @@ def test_the_report_does_not_promise_that_a_helper_costs_nothing() -> None:
     assert "cost nothing" in reference_parts(replace(helped, status="pass"))
 
 
+@pytest.mark.parametrize(
+    ("numbers", "words"),
+    [("4", "exercise 04 does"), ("45", "exercises 04 and 05 do"), ("1235", "exercises 01 to 03 and 05 do")],
+)
+def test_exercises_in_a_row_are_named_by_the_first_and_the_last(numbers: str, words: str) -> None:
+    stood_in = tuple(f"ex0{number}_part" for number in numbers)
+    result = ExerciseResult("ex06_two", "two", "fail", 0, 1, (), "stand-in", stood_in)
+    assert reference_parts(result).startswith(f"Your {words} not pass. ")
+
+
 def test_the_report_says_only_that_a_part_fails_if_no_check_ran_with_its_reference() -> None:
     unread = CheckResult("a", "A", "error", 0, 1, finding=Finding("structure", "unread", "Unreadable."))
     result = ExerciseResult("ex06_two", "two", "error", 0, 1, (unread,), "stand-in", ("ex05_one",))
