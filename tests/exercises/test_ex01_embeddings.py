@@ -25,17 +25,17 @@ def test_shape(impl, given):
 
 @check("a token gets the row of its id, up to a scale factor", points=2, of="InputEmbeddings")
 def test_rows(impl, given):
-    D = given.size("D")
-    ids = square(given, D)
-    ids[0, 1] = ids[1, 0] = 0
-    output = embeddings(impl, given, D, D)(ids)
-    return {"output, relative to its largest number": output / output.abs().max()}
+    T, D = given.sizes("T D")
+    module, ids = embeddings(impl, given, D, D), given.integers(0, D, T)
+    ids[1] = 0
+    output = given.torch.cat([module(token.view(1, 1)) for token in ids], dim=1)
+    return {"output for each token alone, relative to its largest number": output / output.abs().max()}
 
 
 @check("the rows are multiplied by the square root of d_model", points=3, of="InputEmbeddings")
 def test_scaled(impl, given):
-    D, V = given.sizes("D V")
-    return {"output": embeddings(impl, given, D, V)(square(given, V))}
+    B, T, D, V = given.sizes("B T D V")
+    return {"output": embeddings(impl, given, D, V)(given.integers(1, V, B, T))}
 
 
 @check("the same ids give the same vectors in every call, also in training", points=1, of="InputEmbeddings")
