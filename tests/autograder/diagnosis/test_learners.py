@@ -413,7 +413,7 @@ def test_gradients_wait_for_an_input_that_is_changed_in_place(judged: Judged) ->
 
 def test_a_name_asks_its_own_question_and_not_that_of_a_pattern_or_a_check(wrong: Wrong) -> None:
     check = wrong("3", ("(x - m) / spread", "(x - m / spread)"))
-    assert (finding_in(check).id, finding_in(check).claim) == ("layer-norm-mean-of-quotient", Certainty.ALIKE)
+    assert (finding_in(check).id, finding_in(check).claim) == ("layer-norm-mean-of-quotient", Certainty.SHOWN)
     assert "parentheses" in check.hints[0]
     assert "?" not in str(finding_in(check).detail)
 
