@@ -41,22 +41,20 @@ def new_transformer(impl, given, blocks=(1, 1), words=None, **others):
     return impl.Transformer(V, words or V, **sizes, **counts, **others)
 
 
-def transformer_shapes(given, D, blocks=(1, 1), words=None):
-    """Return the parameters of a model of D features with that many encoder and decoder blocks, by name."""
+def transformer_shapes(given, D, words=None):
+    """Return the parameters of a model of D features with one block in each stack, by name."""
     V, F = given.sizes("V F")
     words = words or V
-    encoder = {f"encoder_blocks.{i}": block_shapes(D, F, ["attention"]) for i in range(blocks[0])}
-    decoder = {
-        f"decoder_blocks.{i}": block_shapes(D, F, ["self_attention", "cross_attention"]) for i in range(blocks[1])
-    }
+    encoder = {"encoder_blocks.0": block_shapes(D, F, ["attention"])}
+    decoder = {"decoder_blocks.0": block_shapes(D, F, ["self_attention", "cross_attention"])}
     shapes = within("encoder", stack_shapes(V, D, encoder)) | within("decoder", stack_shapes(words, D, decoder))
     return shapes | {"output_projection.weight": (words, D), "output_projection.bias": (words,)}
 
 
-def random_weights(given, blocks=(1, 1), D=None):
+def random_weights(given, D=None):
     """Return random weights, by name. Both embeddings and the projection have one matrix, which a program may share."""
     state = {}
-    for name, shape in transformer_shapes(given, D or given.size("D"), blocks).items():
+    for name, shape in transformer_shapes(given, D or given.size("D")).items():
         state[name] = given.normal(*shape, scale=1.2 * shape[-1] ** -0.5 if len(shape) > 1 else 0.7)
     return state | dict.fromkeys(WORDS, state[WORDS[0]])
 
@@ -223,8 +221,8 @@ def test_given_masks(impl, given):
     opened, padded = given.torch.ones_like(given.mask(1, 1, 1, S)), src.clone()
     padded[0, 1] = 0
 
-    def of_source(src_mask, tgt_mask=None):
-        return seen(lambda src: model(src, tgt.repeat(S, 1), src_mask, tgt_mask), src, other_src)
+    def of_source(src_mask):
+        return seen(lambda src: model(src, tgt.repeat(S, 1), src_mask), src, other_src)
 
     def of_target(src_mask, tgt_mask):
         return seen(lambda tgt: model(src.repeat(S, 1), tgt, src_mask=src_mask, tgt_mask=tgt_mask), tgt, other_tgt)
