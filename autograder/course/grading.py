@@ -1,6 +1,5 @@
 """Read the [grading] of course.toml: when work is due, the penalty for late work, and the bonus exercises."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, tzinfo
@@ -8,7 +7,18 @@ from decimal import Decimal
 from itertools import pairwise
 
 from .course import Assignment, Course, Grading, UsageError, left_out, resolve_exercise
-from .toml import Section, as_integer, as_line, as_number, as_tables, as_text, as_texts, quoted, suggestion
+from .toml import (
+    Section,
+    as_integer_to,
+    as_line,
+    as_match,
+    as_number_to,
+    as_tables,
+    as_text,
+    as_texts,
+    quoted,
+    suggestion,
+)
 
 GRADING_KEYS = (
     *("due", "time_zone", "grace_minutes", "late_percent", "late_of", "late_most", "late_days"),
@@ -46,9 +56,11 @@ def grading_of(section: Section, ids: Sequence[str], taken: Sequence[str], *, du
     for key in ("grace_minutes", "late_percent", "late_of", "late_most", "late_days"):
         if key in section.table and "due" not in section.table and not due_elsewhere:
             section.note(key, f"{key} has no effect without due; add due, or remove {key}")
-    late_of = section.value("late_of", '"max" or "score"', _as_base, required=False)
-    grace = section.value("grace_minutes", f"an integer from 0 to {_LONGEST_GRACE}", _as_minutes, required=False)
-    days = section.value("late_days", "an integer from 0 to 365", _as_days, required=False)
+    late_of = section.value("late_of", '"max" or "score"', as_match("max|score"), required=False)
+    grace = section.value(
+        "grace_minutes", f"an integer from 0 to {_LONGEST_GRACE}", as_integer_to(_LONGEST_GRACE), required=False
+    )
+    days = section.value("late_days", "an integer from 0 to 365", as_integer_to(365), required=False)
     return Grading(
         due=due,
         zone=zone or UTC,
@@ -60,7 +72,7 @@ def grading_of(section: Section, ids: Sequence[str], taken: Sequence[str], *, du
         bonus=(bonus := _bonus(section, ids, taken)),
         drop_lowest=_drop_lowest(section, len(set(taken or ids) - set(bonus))),
         curve=_curve(section),
-        drop_assignments=section.value("drop_assignments", "a number, like 1", _as_days, required=False) or 0,
+        drop_assignments=section.value("drop_assignments", "a number, like 1", as_integer_to(365), required=False) or 0,
     )
 
 
@@ -85,14 +97,14 @@ def _due(section: Section, zone: tzinfo | None) -> datetime | None:
 
 
 def _percent(section: Section, key: str) -> Decimal | None:
-    percent = section.value(key, "a number above 0 and at most 100", _as_percent, required=False)
+    percent = section.value(key, "a number above 0 and at most 100", as_number_to(Decimal(100)), required=False)
     if percent is not None and percent != percent.quantize(Decimal("0.01")):
         section.note(key, f"{key} is {quoted(percent)}, expected at most two decimals")
     return percent
 
 
 def _bonus(section: Section, ids: Sequence[str], taken: Sequence[str]) -> tuple[str, ...]:
-    bonus = section.value("bonus", "a list of exercise ids", as_texts, required=False) or ()
+    bonus = section.texts("bonus", "a list of exercise ids", required=False)
     section.expect_names("bonus", bonus, ids, "not an exercise", "expected the id of an exercise")
     if taken and set(bonus) >= set(taken):
         section.note("bonus", "bonus lists every exercise, so the maximum would be 0; remove at least one")
@@ -100,7 +112,7 @@ def _bonus(section: Section, ids: Sequence[str], taken: Sequence[str]) -> tuple[
 
 
 def _drop_lowest(section: Section, count: int) -> int:
-    dropped = section.value("drop_lowest", "a number of exercises, like 1", _as_days, required=False) or 0
+    dropped = section.value("drop_lowest", "a number of exercises, like 1", as_integer_to(365), required=False) or 0
     if dropped >= max(count, 1):
         section.note("drop_lowest", f"drop_lowest is {dropped}, and {count} exercises count; expected fewer")
     return dropped
@@ -151,25 +163,6 @@ def _as_zone(value: object) -> tzinfo | None:
 def as_time(value: object) -> datetime | None:
     """Return a date and time between the years 1971 and 3000; None for anything else."""
     return value if isinstance(value, datetime) and 1971 <= value.year < 3000 else None
-
-
-def _as_base(value: object) -> str | None:
-    return value if value in ("max", "score") and isinstance(value, str) else None
-
-
-def _as_minutes(value: object) -> int | None:
-    minutes = as_integer(value)
-    return minutes if minutes is not None and 0 <= minutes <= _LONGEST_GRACE else None
-
-
-def _as_days(value: object) -> int | None:
-    days = as_integer(value)
-    return days if days is not None and 0 <= days <= 365 else None
-
-
-def _as_percent(value: object) -> Decimal | None:
-    percent = as_number(value)
-    return percent if percent is not None and percent <= 100 else None
 
 
 # The exercises that a class takes: all of a course, some of its parts, or chosen exercises.
@@ -302,10 +295,10 @@ def due_sentences(course: Course, now: datetime) -> list[str]:
 
 def _assignment(top: Section, section: Section, course: Course) -> Assignment:
     section.expect_keys(*ASSIGNMENT_KEYS)
-    id_ = section.value("id", "a name in lower case, like week1", _as_id) or ""
+    id_ = section.value("id", "a name in lower case, like week1", as_match(r"(?!ex\d)[a-z][a-z0-9_-]*")) or ""
     if id_ in {part.id for part in course.parts}:
         section.note("id", f"{id_} is the id of a part already, choose another")
-    builds_on = section.value("builds_on", '"own" or "reference"', _as_builds_on, required=False)
+    builds_on = section.value("builds_on", '"own" or "reference"', as_match("own|reference"), required=False)
     exercises = _exercises(section, course)
     base = top.section("grading").table
     bonus = [one for one in as_texts(base.get("bonus")) or () if one in exercises]
@@ -320,13 +313,13 @@ def _assignment(top: Section, section: Section, course: Course) -> Assignment:
         grading=grading,
         release=_release(section, grading.due),
         builds_on="reference" if builds_on == "reference" else "own",
-        weight=section.value("weight", "a number above 0", _as_weight, required=False),
+        weight=section.value("weight", "a number above 0", as_number_to(Decimal(10_000)), required=False),
     )
 
 
 def _exercises(section: Section, course: Course) -> tuple[str, ...]:
     """Return the exercises that an assignment lists, by id or as a part."""
-    names = section.value("exercises", "a list of exercise ids, or of parts", as_texts) or ()
+    names = section.texts("exercises", "a list of exercise ids, or of parts")
     parts = {part.id: part.exercises for part in course.parts}
     ids = [exercise.id for exercise in course.every]
     otherwise = "expected the id of an exercise or of a part"
@@ -353,16 +346,3 @@ def _release(section: Section, due: datetime | None) -> datetime | None:
     if release is not None and due is not None and release.replace(tzinfo=None) >= due:
         section.note("release", "release is not before due; correct one of them")
     return release.replace(tzinfo=None) if release is not None else None
-
-
-def _as_id(value: object) -> str | None:
-    return value if isinstance(value, str) and re.fullmatch(r"(?!ex\d)[a-z][a-z0-9_-]*", value) else None
-
-
-def _as_builds_on(value: object) -> str | None:
-    return value if as_text(value) in ("own", "reference") and isinstance(value, str) else None
-
-
-def _as_weight(value: object) -> Decimal | None:
-    weight = as_number(value)
-    return weight if weight is not None and 0 < weight <= 10_000 else None

@@ -28,7 +28,9 @@ from .toml import (
     as_flag,
     as_integer,
     as_line,
+    as_match,
     as_number,
+    as_number_to,
     as_positive,
     as_positives,
     as_table,
@@ -57,7 +59,7 @@ def read_play(top: Section, exercises: Sequence[str]) -> tuple[Activity, ...]:
     for section in top.tables("play", "[[play]] tables", _as_tables):
         section.expect_keys(*PLAY_KEYS)
         activity = Activity(
-            id=section.value("id", "a name in lower case, like write", _play_id) or "",
+            id=section.value("id", "a name in lower case, like write", as_match(r"[a-z][a-z0-9_]*")) or "",
             title=section.value("title", "a line that says what it does", as_line) or "",
             needs=_play_needs(section, exercises),
             choices=_choices(section.section("options")),
@@ -73,12 +75,8 @@ def _as_tables(value: object) -> Tables | None:
     return value if isinstance(value, list) and all(isinstance(table, dict) for table in value) else None
 
 
-def _play_id(value: object) -> str | None:
-    return value if isinstance(value, str) and re.fullmatch(r"[a-z][a-z0-9_]*", value) else None
-
-
 def _play_needs(section: Section, exercises: Sequence[str]) -> tuple[str, ...]:
-    needs = section.value("needs", "a list of exercise ids", as_texts) or ()
+    needs = section.texts("needs", "a list of exercise ids")
     section.expect_names("needs", needs, exercises, "not an exercise", "expected ids of exercises")
     return needs
 
@@ -123,7 +121,7 @@ Groups = Mapping[str, Sequence[str]]
 
 def read_forbidden(section: Section, groups: Groups, libraries: Sequence[str]) -> tuple[str, ...]:
     """Return what an exercise forbids, with the entries of the groups that it lists."""
-    listed = section.value("forbidden", "a list of names and groups", as_texts, required=False) or ()
+    listed = section.texts("forbidden", "a list of names and groups", required=False)
     for name in listed:
         if name not in groups and (problem := _problem(name, libraries, list(groups))):
             section.note("forbidden", f"forbidden lists {quoted(name)}, {problem}")
@@ -135,7 +133,7 @@ def read_groups(top: Section, libraries: Sequence[str]) -> dict[str, Sequence[st
     table = top.section("forbidden_groups")
     groups: dict[str, Sequence[str]] = {}
     for group in table.table:
-        groups[group] = table.value(group, "a list of names", as_texts) or ()
+        groups[group] = table.texts(group, "a list of names")
         for name in groups[group]:
             if problem := _problem(name, libraries, ()):
                 table.note(group, f"{group} lists {quoted(name)}, {problem}")
@@ -151,7 +149,7 @@ def read_usual(top: Section) -> Usual:
     table = top.section("flags")
     table.expect_keys(*FLAG_KEYS)
     odd = table.section("odd")
-    lists = {why: odd.value(why, "a list of entries", as_texts) or () for why in odd.table}
+    lists = {why: odd.texts(why, "a list of entries") for why in odd.table}
     for why, entries in lists.items():
         if len(why) > SURVEY_REASON:
             odd.note(why, f"the reason has {len(why)} characters, expected at most {SURVEY_REASON}")
@@ -159,7 +157,7 @@ def read_usual(top: Section) -> Usual:
             if entry.startswith("way:") and entry not in WAYS:
                 near = suggestion(entry, WAYS, f"expected one of {', '.join(WAYS)}")
                 odd.note(why, f"{quoted(entry)} is no way to reach a name, {near}")
-    names = table.value("usual", "a list of names", as_texts, required=False) or ()
+    names = table.texts("usual", "a list of names", required=False)
     return Usual(tuple(names), tuple((why, tuple(entries)) for why, entries in lists.items()))
 
 
@@ -276,6 +274,9 @@ def _as_words(value: object) -> tuple[str, ...] | None:
 PART_KEYS = ("id", "title", "points", "sizes", "words")
 """The keys of a part in course.toml."""
 
+PART_ID = r"(?!ex\d)[a-z][a-z0-9_]*"
+"""The id of a part, which is never taken for that of an exercise."""
+
 
 def part_sections(top: Section) -> list[Section]:
     """Return the table of each part; there need not be any."""
@@ -301,7 +302,7 @@ def read_parts(top: Section, sections: Sequence[Section], exercises: Sequence[Se
 def _part(top: Section, section: Section, exercises: Sequence[Section]) -> Part:
     section.expect_keys(*PART_KEYS)
     return Part(
-        id=section.value("id", "a name in lower case, like two", _as_id) or "",
+        id=section.value("id", "a name in lower case, like two", as_match(PART_ID)) or "",
         title=section.value("title", "one line that names the part", as_line) or "",
         exercises=tuple(str(exercise.table.get("id")) for exercise in exercises),
         sizes=read_sizes(section) if "sizes" in section.table else (),
@@ -327,10 +328,6 @@ def _note_parts(exercises: Sequence[Section], known: Sequence[str]) -> None:
             latest = known.index(part)
 
 
-def _as_id(value: object) -> str | None:
-    return value if isinstance(value, str) and re.fullmatch(r"(?!ex\d)[a-z][a-z0-9_]*", value) else None
-
-
 def owner_of(exercise: Section, sections: Sequence[Section], top: Section, key: str = "id") -> Section:
     """Return the table of the part that an exercise names, if that has the key, else the table of the course."""
     name = exercise.table.get("part")
@@ -343,7 +340,9 @@ def read_other_sizes(top: Section, parts: Sequence[Part]) -> tuple[Part, ...]:
     for section in part_sections(top):
         section.expect_keys("id", "sizes")
         known = [part.id for part in parts if part.sizes]
-        id_ = section.value("id", f"a part with sizes of its own: {', '.join(known) or 'there is none'}", _as_id)
+        id_ = section.value(
+            "id", f"a part with sizes of its own: {', '.join(known) or 'there is none'}", as_match(PART_ID)
+        )
         if id_ is not None and id_ not in known:
             section.note("id", f"id is {quoted(id_)}, which is not a part with sizes of its own")
         sizes[id_] = read_sizes(section)
@@ -401,7 +400,7 @@ def _total(top: Section) -> Decimal | None:
     """Return the points of the course, None if they are not valid."""
     if "points" not in top.table:
         return TOTAL
-    total = top.value("points", f"a number above 0 and at most {MOST}", _as_total)
+    total = top.value("points", f"a number above 0 and at most {MOST}", as_number_to(MOST))
     if total is not None and total != total.quantize(Decimal("0.01")):
         top.note("points", f"points is {quoted(total)}, expected at most two decimals")
         return None
@@ -414,11 +413,6 @@ def _share(section: Section) -> Decimal | None:
         section.note("points", f"points is {quoted(share)}, expected at most {LARGEST_SHARE}")
         return None
     return share
-
-
-def _as_total(value: object) -> Decimal | None:
-    total = as_number(value)
-    return total if total is not None and total <= MOST else None
 
 
 # Read the [[exercises]] of course.toml: their ids, points, needs and forbidden names; the hints beside their checks.
@@ -462,7 +456,9 @@ def read_exercises(
     """
     expected = "at least one [[exercises]] table; `course new NAME` adds one"
     sections = top.tables("exercises", expected, as_tables, required=required)
-    ids = [_id(section) for section in sections]
+    ids = [
+        section.value("id", "exNN_name in lower case, like ex05_attention", as_match(ID)) or "" for section in sections
+    ]
     for index, section in enumerate(sections):
         _note_earlier(section, ids[index], ids[:index])
     owners = part_sections(top)
@@ -543,13 +539,6 @@ def _as_aliases(value: object) -> tuple[str, ...] | None:
     return names if names is not None and all(ALSO.fullmatch(name) for name in names) else None
 
 
-def _id(section: Section) -> str:
-    def accept(value: object) -> str | None:
-        return value if isinstance(value, str) and ID.fullmatch(value) else None
-
-    return section.value("id", "exNN_name in lower case, like ex05_attention", accept) or ""
-
-
 def _note_earlier(section: Section, id_: str, earlier: Sequence[str]) -> None:
     """Record an id that an earlier exercise has, or whose number one has: commands name an exercise by its number."""
     if id_ and id_ in earlier:
@@ -560,7 +549,7 @@ def _note_earlier(section: Section, id_: str, earlier: Sequence[str]) -> None:
 
 
 def _needs(section: Section, ids: Sequence[str], index: int) -> tuple[str, ...]:
-    needs = section.value("needs", "a list of exercise ids", as_texts, required=False) or ()
+    needs = section.texts("needs", "a list of exercise ids", required=False)
     for need in needs:
         if need in ids[:index]:
             continue
@@ -661,7 +650,7 @@ MODULE = re.compile(r"[^\W\d]\w*")
 def read_libraries(top: Section) -> tuple[str, ...]:
     """Return the libraries of a course, or of an exercise; none if it needs only Python."""
     expected = 'a list of modules, like ["torch"] or ["numpy"]'
-    libraries = top.value("libraries", expected, as_texts, required=False) or ()
+    libraries = top.texts("libraries", expected, required=False)
     for name in libraries:
         if not MODULE.fullmatch(name):
             top.note("libraries", f"libraries lists {quoted(name)}, expected the name that `import` takes, like numpy")
@@ -751,7 +740,7 @@ def read_course(root: Path, *, empty: bool = False) -> Course:
         libraries=libraries,
         parts=parts,
         usual=read_usual(top),
-        license=top.value("license", LICENSE, _as_license, required=False) or "",
+        license=top.value("license", LICENSE, as_match(_LICENSE), required=False) or "",
         authors=top.value("authors", NAMES, _as_names, required=False) or (),
     )
     course = taking(course, read_take(top, course))
@@ -780,10 +769,6 @@ def with_sizes(course: Course, file: Path) -> Course:
     parts = read_other_sizes(top, course.parts)
     top.problems.raise_any()
     return replace(course, sizes=sizes, parts=parts)
-
-
-def _as_license(value: object) -> str | None:
-    return value if isinstance(value, str) and _LICENSE.fullmatch(value) else None
 
 
 def _as_names(value: object) -> tuple[str, ...] | None:

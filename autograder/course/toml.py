@@ -201,6 +201,10 @@ class Section:
             self.note(key, f"{key} is {quoted(self.table[key])}, expected {expected}")
         return accepted
 
+    def texts(self, key: str, expected: str, *, required: bool = True) -> tuple[str, ...]:
+        """Return the strings of a list, none if it is missing, or not as expected, which is recorded."""
+        return self.value(key, expected, as_texts, required=required) or ()
+
     def section(self, key: str) -> "Section":
         """Return the table at a key, an empty one if it is missing."""
         table = self.value(key, "a table", as_table, required=False) or {}
@@ -255,6 +259,11 @@ def as_text(value: object) -> str | None:
     return value if isinstance(value, str) and value.strip() else None
 
 
+def as_match(pattern: str | re.Pattern[str]) -> Callable[[object], str | None]:
+    """Accept a string that a pattern matches as a whole."""
+    return lambda value: value if isinstance(value, str) and re.fullmatch(pattern, value) else None
+
+
 def as_line(value: object) -> str | None:
     """Accept a string of one line that is not blank."""
     text = as_text(value)
@@ -271,6 +280,11 @@ def as_integer(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
+def as_integer_to(most: int) -> Callable[[object], int | None]:
+    """Accept an integer from 0 to `most`."""
+    return lambda value: number if (number := as_integer(value)) is not None and 0 <= number <= most else None
+
+
 def as_positive(value: object) -> int | None:
     """Accept an integer above 0."""
     number = as_integer(value)
@@ -281,6 +295,11 @@ def as_number(value: object) -> Decimal | None:
     """Accept a finite number above 0, exactly as written."""
     number = value if isinstance(value, Decimal) else as_integer(value)
     return Decimal(number) if number is not None and Decimal(number).is_finite() and number > 0 else None
+
+
+def as_number_to(most: Decimal) -> Callable[[object], Decimal | None]:
+    """Accept a number above 0 and at most `most`."""
+    return lambda value: number if (number := as_number(value)) is not None and number <= most else None
 
 
 def as_table(value: object) -> Mapping[str, object] | None:
