@@ -254,11 +254,7 @@ def check(
     idea: bool = False,
 ) -> Callable[[Probe], Probe]:
     """Declare the function `test_ID(impl, given)` as the probe of a check; `title` states what passes."""
-    _require_title("check", title)
-    if len(title) > LONGEST_CHECK:
-        raise DeclarationError(
-            f"check {title!r}: the title has {len(title)} characters, expected at most {LONGEST_CHECK}"
-        )
+    _require_title("check", title, LONGEST_CHECK)
     if problem := _amount_problem(points, trials):
         raise DeclarationError(f"check {title!r}: {problem}")
     if isinstance(requires_any, str):
@@ -270,24 +266,16 @@ def check(
     if problem := _judge_problem(judge):
         raise DeclarationError(f"check {title!r}: {problem}")
 
-    def declare(probe: Probe) -> Probe:
-        name = probe.__name__
-        if not name.startswith(PREFIX):
-            raise DeclarationError(f"the probe {name} must be named {PREFIX}{name}, so that pytest finds it")
-        id_, needed = name.removeprefix(PREFIX), tuple(requires_any)
-        line = probe.__code__.co_firstlineno
-        declared = Check(
-            *(id_, title, probe, points, judge or Same(), of, trials, bonus, needed, empty), idea=idea, line=line
-        )
-        probe.__check__ = declared  # type: ignore[attr-defined]
-        _announce(probe)
-        return probe
+    def declared(id_: str, probe: Probe) -> Check:
+        line, needed = probe.__code__.co_firstlineno, tuple(requires_any)
+        given = (id_, title, probe, points, judge or Same(), of, trials, bonus, needed, empty)
+        return Check(*given, idea=idea, line=line)
 
-    return declare
+    return _declare("check", PREFIX, "so that pytest finds it", declared)
 
 
-def _require_title(kind: str, title: object) -> None:
-    """Raise `DeclarationError` where a decorator stands above a function without its parentheses, or has no title."""
+def _require_title(kind: str, title: object, most: int) -> None:
+    """Raise `DeclarationError` for a decorator above a function without its parentheses, or without a fitting title."""
     if isinstance(title, FunctionType):
         line, name = title.__code__.co_firstlineno, title.__name__
         raise DeclarationError(f'@{kind} above {name} (line {line}) has no title: write @{kind}("...")')
@@ -295,6 +283,8 @@ def _require_title(kind: str, title: object) -> None:
         raise DeclarationError(f"the title of a {kind} is {title!r}, expected a text")
     if len(lines := title.splitlines()) > 1:
         raise DeclarationError(f"the title of a {kind} has {len(lines)} lines, expected one: {lines[0]!r}, ...")
+    if len(title) > most:
+        raise DeclarationError(f"{kind} {title!r}: the title has {len(title)} characters, expected at most {most}")
 
 
 def _amount_problem(points: object, trials: object) -> str:
@@ -318,49 +308,36 @@ def _judge_problem(judge: object) -> str:
 
 def picture(title: str, *, rows: str = "", columns: str = "") -> Callable[[Probe], Probe]:
     """Declare the function `picture_ID(impl, given)` as the probe of a picture; `title` states what it shows."""
-    _require_title("picture", title)
-    if len(title) > LONGEST_TITLE:
-        raise DeclarationError(
-            f"picture {title!r}: the title has {len(title)} characters, expected at most {LONGEST_TITLE}"
-        )
-
-    def declare(probe: Probe) -> Probe:
-        name = probe.__name__
-        if not name.startswith(PICTURE_PREFIX):
-            raise DeclarationError(f"the probe {name} must be named {PICTURE_PREFIX}{name}, because it makes a picture")
-        declared = Drawing(name.removeprefix(PICTURE_PREFIX), title, probe, rows, columns)
-        probe.__picture__ = declared  # type: ignore[attr-defined]
-        _announce(probe)
-        return probe
-
-    return declare
+    _require_title("picture", title, LONGEST_TITLE)
+    why = "because it makes a picture"
+    return _declare("picture", PICTURE_PREFIX, why, lambda id_, probe: Drawing(id_, title, probe, rows, columns))
 
 
 def step(title: str, paper: str, *, inside: bool = False) -> Callable[[Probe], Probe]:
     """Declare the function `step_ID(impl, given)` as the probe of a step; `paper` has the numbers of the lesson."""
-    _require_title("step", title)
-    if len(title) > LONGEST_STEP:
-        raise DeclarationError(
-            f"step {title!r}: the title has {len(title)} characters, expected at most {LONGEST_STEP}"
-        )
+    _require_title("step", title, LONGEST_STEP)
     if not paper.split():
         raise DeclarationError(f"step {title!r} has no numbers on paper")
+    why = "because it is a step"
+    return _declare("step", STEP_PREFIX, why, lambda id_, probe: Step(id_, title, probe, paper, inside))
+
+
+def _declare(mark: str, prefix: str, why: str, make: Callable[[str, Probe], object]) -> Callable[[Probe], Probe]:
+    """Return a decorator that makes something of a probe and its id, and says `why` the probe needs its prefix.
+
+    It notes the probe among the names of the file that declares it: `__names__` of a standard check's probe.
+    """
 
     def declare(probe: Probe) -> Probe:
         name = probe.__name__
-        if not name.startswith(STEP_PREFIX):
-            raise DeclarationError(f"the probe {name} must be named {STEP_PREFIX}{name}, because it is a step")
-        declared = Step(name.removeprefix(STEP_PREFIX), title, probe, paper, inside)
-        probe.__step__ = declared  # type: ignore[attr-defined]
-        _announce(probe)
+        if not name.startswith(prefix):
+            raise DeclarationError(f"the probe {name} must be named {prefix}{name}, {why}")
+        setattr(probe, f"__{mark}__", make(name.removeprefix(prefix), probe))
+        names: dict[str, Any] = getattr(probe, "__names__", probe.__globals__)
+        names.setdefault(DECLARED, []).append(probe)
         return probe
 
     return declare
-
-
-def _announce(probe: Any) -> None:
-    """Note a probe among the names of the file that declares it: `__names__` of a standard check's probe."""
-    getattr(probe, "__names__", probe.__globals__).setdefault(DECLARED, []).append(probe)
 
 
 def declaration_problems(module: ModuleType) -> list[str]:
