@@ -11,7 +11,6 @@ if TYPE_CHECKING:
         WrongProgram,
         lacking,
         patched,
-        programs_of,
         read_catalogue,
         read_ported,
         unknown_names,

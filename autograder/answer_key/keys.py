@@ -420,7 +420,7 @@ MAKES_KEYS = (
 """The code that a key depends on: it runs the programs and decides which outcomes are wrong."""
 
 
-class Keys:
+class Keys(AbstractContextManager["Keys"]):
     """Finds the answer keys of a suite for one seed and device: from the cache, or by running the solutions.
 
     `on_progress(exercise, done, all)` is called for each wrong program of a catalogue that is run. With `slots`, a
@@ -530,9 +530,6 @@ class Keys:
     def cancel(self) -> None:
         """Give up the key that another thread is making, and make no more."""
         self._runner.cancel()
-
-    def __enter__(self) -> "Keys":
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

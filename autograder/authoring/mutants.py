@@ -795,23 +795,17 @@ def _limited(suite: Suite, slowest: float) -> Suite:
     return replace(suite, course=replace(suite.course, limits=replace(limits, cpu_seconds=seconds)))
 
 
-class _Pool:
+class _Pool(ExitStack):
     """Runs the mutants of all exercises, several at a time. Its workers start when they are needed."""
 
     def __init__(self, suite: Suite, edges: Suite, options: Options) -> None:
-        self._stack = ExitStack()
+        super().__init__()
         self._benches: SimpleQueue[Bench] = SimpleQueue()
         for _ in range(options.jobs):
             suites = (suite, edges, showing_inputs(suite), showing_inputs(edges))
             runners = (Runner(one, seed=options.seed, shared=True) for one in suites)
-            self._benches.put(Bench(*map(self._stack.enter_context, runners)))
-        self._threads = self._stack.enter_context(ThreadPoolExecutor(options.jobs))
-
-    def __enter__(self) -> "_Pool":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stack.close()
+            self._benches.put(Bench(*map(self.enter_context, runners)))
+        self._threads = self.enter_context(ThreadPoolExecutor(options.jobs))
 
     def map(self, work: Callable[[Mutant, Bench], bool], mutants: Sequence[Mutant]) -> Iterator[bool]:
         """Yield the results in the order of the mutants."""

@@ -682,9 +682,6 @@ def _version(name: str) -> str:
 EXTRAS = frozenset({"torch", "triton"})
 """The libraries that the engine's distribution installs as an extra of that name, in a version that it supports."""
 
-
-__all__ = ["CourseError", "Problem", "find_course", "read_course"]
-
 KEYS = (
     *("format", "title", "license", "authors", "seed", "points", "take", "libraries", "questions", "limits", "sizes"),
     *("words", "forbidden_groups", "flags", "parts", "exercises", "grading", "play", "assignments"),

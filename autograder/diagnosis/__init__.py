@@ -26,7 +26,6 @@ if TYPE_CHECKING:
         OutOfTime,
         Trials,
         Verdict,
-        claim_of,
         decides,
         overall,
         place_in,

@@ -597,7 +597,7 @@ def _of_field(slot: Slot) -> Iterator[Variant]:
             yield "condition", ast.Constant(False)
     if slot.name == "iter" and isinstance(parent, ast.For) and isinstance(node, ast.expr):
         yield "loop", _call("reversed", _call("list", node))
-    if isinstance(parent, ast.Call) and _name(parent.func) in MASKED and parent.args[:1] == [node]:
+    if isinstance(parent, ast.Call) and name_of(parent.func) in MASKED and parent.args[:1] == [node]:
         yield "mask", ast.UnaryOp(ast.Invert(), parent.args[0])
 
 
@@ -662,7 +662,7 @@ def _of_operation(slot: Slot, node: ast.BinOp, *, has_torch: bool) -> Iterator[V
 
 def _is_size(node: ast.AST) -> bool:
     """Return whether a node is the absolute value of its argument."""
-    return isinstance(node, ast.Call) and _name(node.func) in ("abs", "fabs")
+    return isinstance(node, ast.Call) and name_of(node.func) in ("abs", "fabs")
 
 
 def _of_sign(slot: Slot, node: ast.UnaryOp) -> Iterator[Variant]:
@@ -697,12 +697,12 @@ def _is_axis(slot: Slot) -> bool:
     """Return whether a whole number is the number of an axis."""
     if isinstance(slot.parent, ast.keyword):
         return slot.parent.arg in AXIS_WORDS
-    return isinstance(slot.parent, ast.Call) and _name(slot.parent.func) in AXIS_CALLS
+    return isinstance(slot.parent, ast.Call) and name_of(slot.parent.func) in AXIS_CALLS
 
 
 def _of_call(node: ast.Call, imported: Collection[str]) -> Iterator[Variant]:
     function, arguments, keywords = node.func, node.args, node.keywords
-    name = _name(function)
+    name = name_of(function)
     if isinstance(function, ast.Attribute):
         yield ("transpose" if name in TRANSPOSES else "call dropped"), function.value
     if arguments and not isinstance(arguments[0], ast.Starred | ast.GeneratorExp):
@@ -782,12 +782,6 @@ def _neighbours(name: str, names: tuple[str, ...]) -> list[str]:
     names = tuple(dict.fromkeys(names))
     at = names.index(name)
     return [other for other in (names[at - 1], names[(at + 1) % len(names)]) if other != name]
-
-
-def _name(function: ast.expr) -> str:
-    if isinstance(function, ast.Attribute):
-        return function.attr
-    return function.id if isinstance(function, ast.Name) else ""
 
 
 def _call(name: str, argument: ast.expr) -> ast.Call:

@@ -21,7 +21,6 @@ from autograder.diagnosis import (
     failed_grader,
     forbidden_call,
     missing_file,
-    overall,
     place_in,
     required_checks,
     unread_file,
@@ -402,8 +401,6 @@ def _is_beside(diagnosis: "Diagnosis | None", hints: Sequence[str]) -> bool:
 
 OnOutcomes = Callable[[str, Sequence[tuple[Check, Status]]], None]
 """Gets the id of an exercise and the status of each of its checks, before mistakes are named."""
-
-__all__ = ["OnOutcomes", "Verdicts", "failed_result", "overall"]
 
 
 class Verdicts:

@@ -1,14 +1,33 @@
 """Train and use what you have built."""
 
 import argparse
-from collections.abc import Sequence
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from autograder import ending
 from autograder.cli import DEVICE, DIFFERENT_SEED, CommandParser, KeyProgress, Parser, Screen, positive, warn
-from autograder.course import Activity, Course, Exercise, UsageError, find_course, numbers_of, read_course
-from autograder.ending import FAIL, GRADER, PASS
+from autograder.course import (
+    Activity,
+    Course,
+    Exercise,
+    UsageError,
+    Value,
+    find_course,
+    nearest,
+    numbers_of,
+    read_course,
+    unknown,
+)
+from autograder.ending import ENVIRONMENT, FAIL, GRADER, PASS
 from autograder.progress import (
     ALL_AT_ONCE,
     after_refusal,
@@ -22,24 +41,8 @@ from autograder.progress import (
     record,
     rows_of,
 )
-from autograder.submission import Submission, read_own, stubs_of
-
-if TYPE_CHECKING:
-    from autograder.results import ExerciseResult
-import contextlib
-import json
-import os
-import signal
-import subprocess
-import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
-
-from autograder import ending
-from autograder.course import Value, nearest, unknown
-from autograder.ending import ENVIRONMENT
 from autograder.report import state_of
+from autograder.submission import Submission, read_own, stubs_of
 
 if TYPE_CHECKING:
     from autograder.results import ExerciseResult

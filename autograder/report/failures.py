@@ -260,11 +260,10 @@ def location_of(status: Status, finding: Finding) -> LocationView | None:
     place = finding.place
     if place is None:
         return None
-    line = f"line {place.line}" if place.cell is None else f"cell {place.cell}, line {place.line}"
     return LocationView(
         file=one_line(place.file),
-        line=line,
-        address=f":{place.line}" if place.cell is None else f", {line}",
+        line=place.line_name,
+        address=f":{place.line}" if place.cell is None else f", {place.line_name}",
         function=function_of(finding),
         circumstance=_circumstance(status, finding),
         label=one_line(finding.label or ""),
@@ -543,7 +542,7 @@ class MisconceptionView:
 
     id: str
     name: str
-    label: str = "MisconceptionView"
+    label: str
 
 
 @dataclass(frozen=True)

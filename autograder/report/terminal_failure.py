@@ -154,7 +154,7 @@ def evidence_sentences(view: FailureView, *, only_wrong: bool = False) -> list[s
 
 # A location in the terminal: file and line, the source around it, and carets under what is wrong.
 
-_WRONG = "bold red"
+WRONG = "bold red"
 
 
 def location_lines(page: Page, location: LocationView, file_path: Path | None, before: int = 2) -> list[Text]:
@@ -200,17 +200,17 @@ def _source_lines(page: Page, location: LocationView, before: int) -> list[Text]
 def _gutter(page: Page, line: SourceLine, digits: int) -> Text:
     mark = page.glyphs.marker if line.is_wrong else page.glyphs.passed if line.agrees else " "
     rest = page.text(f" {line.number:>{digits}} {page.glyphs.gutter}", SECONDARY)
-    return Text.assemble("  ", page.text(mark, _WRONG if line.is_wrong else "green" if line.agrees else ""), rest)
+    return Text.assemble("  ", page.text(mark, WRONG if line.is_wrong else "green" if line.agrees else ""), rest)
 
 
 def _carets(page: Page, line: SourceLine, words: str, margin: int, room: int) -> list[Text]:
     """Return a line of carets under the characters that are wrong, and the label beside or below them."""
-    label = page.text(words, _WRONG)
+    label = page.text(words, WRONG)
     start, length = cell_len(line.text[: line.start]) - margin, cell_len(line.marked)
     if not 0 <= start < room - 3 or length < 1:
         indent = max(0, min(cell_len(line.text) - cell_len(line.text.lstrip()) - margin, room // 2))
         return _below(page, label, indent, room)
-    carets = Text.assemble(" " * start, ("^" * min(length, room - start), _WRONG))
+    carets = Text.assemble(" " * start, ("^" * min(length, room - start), WRONG))
     if carets.cell_len + 2 + label.cell_len <= room:
         return [Text.assemble(carets, "  " if label.plain else "", label)]
     return [carets, *_below(page, label, start, room)]
@@ -368,7 +368,6 @@ def _is_visible(expected: Grid, yours: Grid, most: float) -> bool:
 
 # The evidence of a failure in the terminal: a table that drops columns on a narrow page, maps, single elements.
 
-WRONG = "bold red"
 _FEWEST = 3  # columns; a table with less room is turned on its side
 _BROAD = 60  # a narrower page has no mean and std unless they are the telling row
 _LONGEST_NAME = 12  # a longer name stands above the table

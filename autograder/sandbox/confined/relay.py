@@ -33,11 +33,6 @@ from autograder.protocol import (
     write_packet,
 )
 
-if __name__ == "__main__":
-    sys.path[:0] = [str(Path(__file__).resolve().parents[3])]
-    sys.path += [argument for argument in sys.argv[1:] if not argument.startswith("--")]
-
-
 STDIN, STDOUT = 0, 1
 
 
