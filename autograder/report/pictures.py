@@ -142,12 +142,12 @@ def beside(left: Sequence[Text], right: Sequence[Text], gap: int) -> list[Text]:
     return lines
 
 
-def packed(items: Sequence[Text], width: int, gap: int = 2) -> list[Text]:
+def packed(items: Sequence[Text], width: int) -> list[Text]:
     """Return the items side by side, on as few lines as possible."""
     lines: list[Text] = []
     for item in items:
-        if lines and lines[-1].cell_len + gap + item.cell_len <= width:
-            lines[-1] = Text.assemble(lines[-1], " " * gap, item)
+        if lines and lines[-1].cell_len + 2 + item.cell_len <= width:
+            lines[-1] = Text.assemble(lines[-1], "  ", item)
         else:
             lines.append(item)
     return lines

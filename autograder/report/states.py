@@ -241,12 +241,12 @@ MOST_FLAGS = 3
 """Flags of an exercise that its student sees: the others are like them."""
 
 
-def flag_sentences(exercise: ExerciseResult, most: int = MOST_FLAGS) -> list[str]:
+def flag_sentences(exercise: ExerciseResult) -> list[str]:
     """Return what a person will look at in an exercise, and that it costs nothing."""
     shown = [
         f"A person will look at `{one_line(flag.found)}` on {place_of_flag(flag, exercise)}: "
         f"{ended(one_line(flag.why))} This costs no points."
-        for flag in exercise.flags[:most]
+        for flag in exercise.flags[:MOST_FLAGS]
     ]
     left = len(exercise.flags) - len(shown)
     return [*shown, *([f"They will look at {plural(left, 'other place')} too."] if left else [])]

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
-from autograder.results import CheckResult, ExerciseResult, Maps, PrintOutput
+from autograder.results import CheckResult, ExerciseResult, PrintOutput
 
 from .escaping import ASCII, NARROWEST, Glyphs, ended, one_line, printable
 from .failures import (
@@ -30,7 +30,6 @@ from .failures import (
     Witnesses,
     failure_view,
     fitting_parts,
-    map_pair,
     print_parts,
 )
 from .pictures import (
@@ -262,12 +261,6 @@ def map_lines(page: Page, maps: MapPair, rows: int, cell: int = 2, tall: bool = 
     if page.width < NARROWEST_WITH_MAPS or rows < 1:
         return None
     return _in_color(page, maps, rows, cell, tall) if page.paints else _marked(page, maps, rows, " " * (cell - 1))
-
-
-def slice_lines(page: Page, maps: MapPair) -> list[Text]:
-    """Return the maps of one slice in full size, with their caption."""
-    whole = map_lines(page, maps, len(maps.expected))
-    return [*whole.lines, *page.wrap(page.text(whole.caption, SECONDARY))] if whole else []
 
 
 def number_lines(page: Page, maps: MapPair) -> list[Text]:
@@ -605,15 +598,13 @@ def render_evidence(
     glyphs: Glyphs,
     plain: bool = False,
     file_path: Path | None = None,
-    slices: Sequence[Maps] = (),
     next_commands: Sequence[Command] = (),
 ) -> None:
-    """Show every measurement of a failed check; `slices` are more slices of the same result."""
+    """Show every measurement of a failed check."""
     view = failure_view(check, prints=exercise.prints, hints_shown=0, every_measurement=True)
-    more = list(filter(None, map(map_pair, slices)))
     if plain or console.width < NARROWEST:
         head = f"{check_state(check).word}. Exercise {number(exercise.id)}, {exercise.title}: {spoken(check.id)}."
-        numbers = [line for maps in (view.maps, *more) if maps for line in number_sentences(maps)]
+        numbers = number_sentences(view.maps) if view.maps else []
         failure = failure_sentences(view, WHOLE.printed)
         show(console, [head, *failure, *numbers, *next_sentences(next_commands)])
         return
@@ -623,7 +614,6 @@ def render_evidence(
         page.wrap(title, 0),
         failure_lines(page, view, file_path, WHOLE),
         number_lines(page, view.maps) if view.maps else [],
-        *(lines for maps in more for lines in (slice_lines(page, maps), number_lines(page, maps))),
         next_lines(page, next_commands),
     )
     page.show(blocks(parts))

@@ -39,9 +39,7 @@ def diff(name: str, width: int = 80, plain: bool = False, glyphs: Glyphs = UNICO
     check = exercise.first_failure
     assert check is not None
     console = Console(file=stream, width=width)
-    render_evidence(
-        console, exercise, check, glyphs=glyphs, plain=plain, slices=(examples.SCALE_MAPS,), next_commands=NEXT
-    )
+    render_evidence(console, exercise, check, glyphs=glyphs, plain=plain, next_commands=NEXT)
     return stream.getvalue()
 
 
