@@ -11,7 +11,6 @@ import json
 import lzma
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache, partial
 from io import BytesIO
@@ -420,7 +419,7 @@ MAKES_KEYS = (
 """The code that a key depends on: it runs the programs and decides which outcomes are wrong."""
 
 
-class Keys(AbstractContextManager["Keys"]):
+class Keys(contextlib.AbstractContextManager["Keys"]):
     """Finds the answer keys of a suite for one seed and device: from the cache, or by running the solutions.
 
     `on_progress(exercise, done, all)` is called for each wrong program of a catalogue that is run. With `slots`, a
@@ -435,7 +434,7 @@ class Keys(AbstractContextManager["Keys"]):
         device: str = "cpu",
         cache: Path | None = None,
         on_progress: Callable[[str, int, int], None] | None = None,
-        slots: AbstractContextManager[object] | None = None,
+        slots: contextlib.AbstractContextManager[object] | None = None,
         runner: Runner | None = None,
     ) -> None:
         self.suite = suite

@@ -563,13 +563,9 @@ def leaking_texts(course: Course, exercise: Exercise) -> Iterator[str]:
         if Gate(secrets_of(course, exercise)).leaks(files.items()):
             # Few exercises come here: to read all files that may make a line public takes seconds.
             own = [secret for secret in secrets_of(course) if exercise.id in secret.exercises]
-            yield from (_sentence(leak) for leak in Gate(own).leaks(files.items()))
+            yield from (f"{leak.sentence}; `course release` refuses this" for leak in Gate(own).leaks(files.items()))
     except (OSError, UnicodeDecodeError, StubError, CatalogueError):  # each has a sentence of its own
         return
-
-
-def _sentence(leak: Leak) -> str:
-    return f"{leak.sentence}; `course release` refuses this"
 
 
 def _texts(course: Course, exercise: Exercise) -> Iterator[tuple[str, bytes]]:

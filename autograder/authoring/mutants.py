@@ -12,7 +12,6 @@ import tomllib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from copy import copy
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -795,7 +794,7 @@ def _limited(suite: Suite, slowest: float) -> Suite:
     return replace(suite, course=replace(suite.course, limits=replace(limits, cpu_seconds=seconds)))
 
 
-class _Pool(ExitStack):
+class _Pool(contextlib.ExitStack):
     """Runs the mutants of all exercises, several at a time. Its workers start when they are needed."""
 
     def __init__(self, suite: Suite, edges: Suite, options: Options) -> None:

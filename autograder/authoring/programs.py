@@ -198,7 +198,7 @@ def import_problem(program: Program, outcomes: Iterable[Outcome]) -> Iterator[st
 
 def lacking_programs(suite: Suite, exercise: Exercise) -> Iterator[str]:
     """Yield a sentence for each whole wrong program without a function or class of the stub that a check uses."""
-    stub = definitions_of(ast.parse(make_stub(_solution(suite, exercise), exercise)))
+    stub = definitions_of(ast.parse(make_stub(read_text(suite.course.solutions_dir / exercise.file), exercise)))
     probes = [check.probe for check in suite.checks[exercise.id]]
     used = [name for name in stub if any(names_any(probe, {name}) for probe in probes)]
     for entry in catalogue_of(suite, exercise, unfit=[]):
@@ -208,10 +208,6 @@ def lacking_programs(suite: Suite, exercise: Exercise) -> Iterator[str]:
         if entry.program and lacks:
             proves = "so it fails checks without the mistake; define it as the stub does"
             yield f"the program of the misconception {entry.id} defines no {', '.join(lacks)}, {proves}"
-
-
-def _solution(suite: Suite, exercise: Exercise) -> str:
-    return read_text(suite.course.solutions_dir / exercise.file)
 
 
 def unwritten(solution: str, exercise: Exercise, wrong: Iterable[str]) -> Iterator[tuple[str, str]]:

@@ -16,7 +16,7 @@ from autograder.answer_key import WrongProgram, patched, read_ported
 from autograder.course import WHOLE, Course, Example, Exercise, Hunt, HuntFile, Suite, load_suite, with_steps
 from autograder.diagnosis import Source
 from autograder.judge import Budget, Grader, plan_of_steps, results_of
-from autograder.results import Certainty, ExerciseResult, Finding
+from autograder.results import Certainty, ExerciseResult
 from autograder.runner import Runner
 from autograder.submission import Submission, digest
 
@@ -176,18 +176,13 @@ def _sample(program: Wrong, result: ExerciseResult) -> Sample:
     return replace(
         sample,
         place="right" if is_right else "elsewhere",
-        certain=_is_sure(finding),
+        certain=finding.certainty >= Certainty.ALIKE,  # else it says only that a result is returned there
         proved=finding.certainty is Certainty.SHOWN,
     )
 
 
 def _is_caught(result: ExerciseResult) -> bool:
     return any(check.status != "pass" and not check.bonus for check in result.checks)
-
-
-def _is_sure(finding: Finding) -> bool:
-    """Whether a finding says of its line that it is the wrong one, rather than that a result is returned there."""
-    return finding.certainty >= Certainty.ALIKE
 
 
 # Prove that a mistake costs points only once: a submission with one mistake loses points in one exercise.

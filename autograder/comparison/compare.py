@@ -126,7 +126,7 @@ def compare(yours: Value, expected: Expected, judge: Same | Like, name: str = ""
         return _compare_arrays(yours, nominal, exact, judge, name or "result")
     if isinstance(nominal, dict) and isinstance(yours, dict):
         if extra := [key for key in yours if key not in nominal]:
-            return _unexpected(extra[0], name)
+            return Difference(unexpected_part(extra[0]), name)
         parts: list[tuple[str, Value, Value, Value]] = [
             (key, yours.get(key), value, exact[key]) for key, value in nominal.items()
         ]
@@ -167,13 +167,7 @@ def _has_two(value: Value) -> bool:
     return isinstance(value, list) and len(value) == 2
 
 
-def _unexpected(key: str, name: str) -> Difference:
-
-    return Difference(unexpected_part(key), name)
-
-
 def _of_another_length(yours: list[Value], nominal: list[Value], name: str) -> Difference:
-
     lists = (str(yours), str(nominal)) if _are_short(yours, nominal) else None
     return Difference(other_length(len(yours), len(nominal), lists), name, lists=(yours, nominal))
 

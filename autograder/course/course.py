@@ -361,7 +361,7 @@ def resolve_exercise(course: Course, word: str) -> Exercise:
     if len(matches) == 1:
         return matches[0]
     if matches:
-        raise UsageError(f"{word!r} could be {_listed(matches)}; write more of the name")
+        raise UsageError(f"{word!r} could be {', '.join(exercise.id for exercise in matches)}; write more of the name")
     for exercise in course.others:
         if exercise.missing and typed in {*_names(exercise), *exercise.also}:
             raise UsageError(_unavailable(exercise))
@@ -444,7 +444,3 @@ def _nearest(course: Course, typed: str) -> Exercise | None:
     words = {word: exercise for exercise in course.exercises for word in (*_words(exercise), *exercise.also)}
     near = nearest(typed, words)
     return words[near] if near else None
-
-
-def _listed(exercises: Sequence[Exercise]) -> str:
-    return ", ".join(exercise.id for exercise in exercises)

@@ -135,11 +135,9 @@ def _as_pairs(value: object) -> tuple[tuple[Decimal, Decimal], ...] | None:
     if not isinstance(value, list) or len(value) < 2 or any(not isinstance(pair, list) for pair in value):
         return None
     pairs = [tuple(map(_as_share, pair)) for pair in value]
-    return tuple((a, b) for a, b in pairs if a is not None and b is not None) if _whole(pairs) else None
-
-
-def _whole(pairs: Sequence[tuple[Decimal | None, ...]]) -> bool:
-    return all(len(pair) == 2 and None not in pair for pair in pairs)
+    if any(len(pair) != 2 or None in pair for pair in pairs):
+        return None
+    return tuple((a, b) for a, b in pairs if a is not None and b is not None)
 
 
 def _as_share(value: object) -> Decimal | None:

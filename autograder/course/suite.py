@@ -345,7 +345,7 @@ def describe(course: Course, misconception: str) -> Described | None:
             if not fields:
                 return None
             file = course.solutions_dir / "misconceptions" / exercise.id / str(fields.get("program", ""))
-            texts = _solution(course, exercise), _text(file) if file.suffix == ".py" else ""
+            texts = _text(course.solutions_dir / exercise.file), _text(file) if file.suffix == ".py" else ""
             return _described(misconception, exercise.id, fields, *texts)
     fields = _catalogue(course).get(misconception)
     return _described(misconception, str(fields.get("exercise", "")), fields) if isinstance(fields, dict) else None
@@ -421,10 +421,6 @@ def _text(file: Path) -> str:
         return read_text(file)
     except (OSError, UnicodeDecodeError):
         return ""
-
-
-def _solution(course: Course, exercise: Exercise) -> str:
-    return _text(course.solutions_dir / exercise.file)
 
 
 def _fields(text: str, name: str) -> Mapping[str, Any] | None:

@@ -5,11 +5,11 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, takewhile
-from typing import Any, TypeGuard
+from typing import Any
 
 import numpy as np
 
-from autograder.checks import Check, Dropout, Judge, SameInputs
+from autograder.checks import Check, Dropout, SameInputs
 from autograder.comparison import (
     CHANGED_INPUT,
     Difference,
@@ -257,7 +257,8 @@ def _case(check: Check, first: Trial, second: Trial | None) -> Case | None:
     other = second.difference if second else None
     if second is not None and other is not None and other.expected is not None and _are_alike(difference, other):
         words = agreed(words, second.axes.names(other.expected.shape))
-    rate = {"1 - p": 1 - check.judge.rate, "1/(1 - p)": 1 / (1 - check.judge.rate)} if _drops(check.judge) else {}
+    dropped = check.judge.rate if isinstance(check.judge, Dropout) else 0
+    rate = {"1 - p": 1 - dropped, "1/(1 - p)": 1 / (1 - dropped)} if 0 < dropped < 1 else {}
     known = dict(_parts(first.reference, "", difference))
     expected = difference.expected
     if np.abs(expected).max(initial=0.0) < _ROUNDED_ZERO:
@@ -267,10 +268,6 @@ def _case(check: Check, first: Trial, second: Trial | None) -> Case | None:
 
 _ROUNDED_ZERO = 1e-6
 """Where all expected numbers are smaller, they are 0 up to rounding, and no factor of them means anything."""
-
-
-def _drops(judge: Judge) -> TypeGuard[Dropout]:
-    return isinstance(judge, Dropout) and 0 < judge.rate < 1
 
 
 def _explained(check: Check, case: Case, first: Trial, second: Trial | None) -> Pattern | None:

@@ -137,7 +137,8 @@ class Matching:
         self.matched.append(matched)
         comparable = fits and (math.prod(step.shape) > 1 or step.dtype in PLAIN)
         alone = not comparable and not is_check_step(step)
-        innocent = (step.name in BLANK and (handed_on or step.name != ARGUMENT)) or _loads(step)
+        # `from_reference` only brings the weights that it was given into another layout.
+        innocent = (step.name in BLANK and (handed_on or step.name != ARGUMENT)) or _is_within(step, "from_reference")
         # The solution never has these numbers in this shape, in any order, so the shape may be another right way.
         rearranged = state in (StepState.RESHAPED, StepState.MOVED) and step.name in NEUTRAL
         innocent = innocent or (rearranged and handed_on and not (alike & fitting).any())
@@ -213,9 +214,9 @@ def is_check_step(step: TraceStep) -> bool:
     return not step.stack and step.name not in CONVERSIONS
 
 
-def _loads(step: TraceStep) -> bool:
-    """Whether a step only brings the weights it was given into another layout."""
-    return any((place.function or "").split(".")[-1] == "from_reference" for place in step.stack)
+def _is_within(step: TraceStep, function: str) -> bool:
+    """Whether a function of that name, or a method, made a step."""
+    return any((place.function or "").split(".")[-1] == function for place in step.stack)
 
 
 def _calls(reference: RecordedTrace) -> tuple[list[int], dict[int, np.ndarray], np.ndarray]:
@@ -401,16 +402,14 @@ def first_cut(matching: Matching) -> int | None:
     """
     for at, step in enumerate(matching.trace.steps):
         matched = matching.matched[at]
-        if not step.inputs or not matching.is_distinctive(at) or _makes_a_module(step) or step.name == "requires_grad_":
+        if not step.inputs or not matching.is_distinctive(at) or step.name == "requires_grad_":
+            continue
+        if _is_within(step, "__init__"):
             continue
         if matching.places[at] is None or matched is None or step.grad or not matching.reference.steps[matched].grad:
             continue
         return at
     return None
-
-
-def _makes_a_module(step: TraceStep) -> bool:
-    return any((place.function or "").split(".")[-1] == "__init__" for place in step.stack)
 
 
 def begins_another_way(matching: Matching, at: int) -> bool:

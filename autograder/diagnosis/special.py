@@ -9,7 +9,7 @@ import numpy as np
 from autograder.comparison import Numbers
 from autograder.results import Fact, Position, element, position
 
-from .case import FEW, NO_MAP, Case, Pattern, Places, Row, Sample, are_bits, close
+from .case import FEW, NO_MAP, Case, Pattern, Places, Sample, are_bits, close
 from .masks import relations
 
 # Special numbers: NaN, infinity, one number everywhere, coarse or whole numbers.
@@ -238,7 +238,8 @@ def _one_number(case: Case) -> Iterator[Pattern]:
     if case.yours.size < 2 or case.yours.min() != case.yours.max():
         return
     number, dtype = float(case.yours.flat[0]), "bool" if case.is_bool else "number"
-    sample = Sample(row=_spread(case), has_map=False)
+    row = None if case.is_integral else ("std", f"{case.expected.std():.4g}", f"{case.yours.std():.4g}")
+    sample = Sample(row=row, has_map=False)
     if case.expected.min() == case.expected.max():
         expected = float(case.expected.flat[0])
         yield Pattern(same_number(None, number, expected, dtype), sample)
@@ -250,10 +251,6 @@ def _one_number(case: Case) -> Iterator[Pattern]:
         yield Pattern(ZERO, sample)
     else:
         yield Pattern(same_number(None, number, None, dtype), sample)
-
-
-def _spread(case: Case) -> Row | None:
-    return None if case.is_integral else ("std", f"{case.expected.std():.4g}", f"{case.yours.std():.4g}")
 
 
 def _first(places: Places) -> tuple[int, ...]:

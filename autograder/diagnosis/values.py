@@ -135,10 +135,6 @@ def active_dropout(rate: float, factor: float, is_scaled: bool) -> Fact:
 Function = Callable[[Numbers], Numbers]
 
 
-def _sigmoid(x: Numbers) -> Numbers:
-    return 1 / (1 + np.exp(-x))
-
-
 def _softmax(x: Numbers, axis: int) -> Numbers:
     powers = np.exp(x - x.max(axis=axis, keepdims=True))
     return np.asarray(powers / powers.sum(axis=axis, keepdims=True))
@@ -161,7 +157,7 @@ _FUNCTIONS: dict[str, Function] = {
     **_OF_FEW,
     "absolute value": np.abs,
     "ReLU": lambda x: np.maximum(x, 0),
-    "sigmoid": _sigmoid,
+    "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
     "tanh": np.tanh,
     "sine": np.sin,
     "cosine": np.cos,

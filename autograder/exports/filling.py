@@ -335,7 +335,7 @@ def _canvas_column(sheet: Sheet, file: Path, asked: str | None) -> int:
         raise _not_exported(sheet, file, "Student and ID", "Grades > Export")
     titles = {place: match for place, name in enumerate(sheet.header) if (match := _TITLE.fullmatch(name))}
     if asked is None:
-        return _only(file, sheet, [place for place in titles if not _read_only(sheet, place)])
+        return _only(file, sheet, [place for place in titles if _READ_ONLY not in sheet.column(place)[:3]])
     return _only(
         file, sheet, [place for place, title in titles.items() if asked in (title[0], title[1], title[2])], asked
     )
@@ -450,10 +450,6 @@ def _person(sheet: Sheet, row: int, columns: Mapping[str, Sequence[int]], both: 
     name = [value for place in columns["name"] if (value := sheet.value(row, place))]
     name += [" ".join(sheet.value(row, place) for place in both)] if both and not name else []
     return Person(row, tuple(numbers), tuple(strong), name[0] if name else "")
-
-
-def _read_only(sheet: Sheet, column: int) -> bool:
-    return _READ_ONLY in sheet.column(column)[:3]
 
 
 def _not_exported(sheet: Sheet, file: Path, wanted: str, where: str) -> ExportError:

@@ -672,12 +672,10 @@ DEVICE = ("another_device",)
 
 
 def _of_structure(fact: "Fact", place: Place | None = None) -> "Diagnosis":
-
     return Diagnosis("structure", fact, place=place)
 
 
 def _of_forbidden(called: str, place: Place | None) -> "Diagnosis":
-
     return Diagnosis("forbidden", forbidden_call(called), place=place)
 
 

@@ -14,7 +14,6 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -185,7 +184,7 @@ def run(options: argparse.Namespace) -> int:
         for report in seen if own else ():
             record(course, report, submission.sources, command=command)
 
-    with leaving(leave), closing(KeyProgress(plain=options.plain)) as line:
+    with leaving(leave), contextlib.closing(KeyProgress(plain=options.plain)) as line:
         line.start([exercise.id for exercise in exercises])
         report = check_submission(
             course,

@@ -48,14 +48,12 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _show_prints(options: argparse.Namespace, last: LastReport) -> None:
-
     console = make_console(options)
     prints = last.result.prints
     render_prints(console, prints, glyphs=glyphs_for(console.encoding), plain=options.plain)
 
 
 def _show_evidence(options: argparse.Namespace, course: Course, exercise: Exercise, last: LastReport) -> None:
-
     result = last.result
     check = result.first_failure
     if check is None:

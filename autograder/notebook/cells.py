@@ -205,7 +205,7 @@ class _Cells:
 
     def take(self, run: Run) -> None:
         """Replace the cell that a run is of."""
-        if not _parses(run.source):
+        if _tree(run.source) is None:
             return  # Python ran nothing of it
         places = self._places(run)
         for at, place in enumerate(places):
@@ -262,10 +262,6 @@ def _tree(source: str) -> ast.Module | None:
         return ast.parse("\n".join(python_of(source)))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-
-
-def _parses(source: str) -> bool:
-    return _tree(source) is not None
 
 
 def _defines(source: str) -> bool:

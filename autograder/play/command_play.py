@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -262,7 +261,7 @@ def run(options: argparse.Namespace) -> int:
         own, exercises = _passing_and_unknown(course, exercises, submission, settings)
     results: Sequence[ExerciseResult] = ()
     if exercises:
-        with closing(KeyProgress(plain=options.plain)) as line:
+        with contextlib.closing(KeyProgress(plain=options.plain)) as line:
             report = check_submission(course, exercises, submission, seed=course.seed, on_progress=line.on_progress)
         results = report.exercises
         if settings.submission is None:

@@ -502,7 +502,7 @@ class Progress:
     def after(self, event: Event | Snapshot) -> "Progress":
         """Return the progress after one more event."""
         if isinstance(event, Snapshot):
-            return _from_snapshot(event)
+            return Progress(standings_of(event.exercises), event.here, event.at)
         before = self.standings.get(event.exercise, Standing())
         standing = changed(before, event)
         if event.command == ALL_AT_ONCE or event.kind == "quiz":
@@ -529,10 +529,6 @@ def replay(events: Iterable[Event | Snapshot], start: Progress | None = None) ->
     for event in events:
         progress = progress.after(event)
     return progress
-
-
-def _from_snapshot(snapshot: Snapshot) -> Progress:
-    return Progress(standings_of(snapshot.exercises), snapshot.here, snapshot.at)
 
 
 # Store progress in `.course/progress.json`, a view of the events in `.course/events.jsonl`.
