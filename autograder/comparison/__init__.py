@@ -5,14 +5,19 @@ from typing import TYPE_CHECKING
 from autograder.faces import face
 
 if TYPE_CHECKING:
-    from .compare import Difference, Expected, is_close, is_floating, judge_observation, passes
-    from .facts import (
+    from .compare import (
         CHANGED_INPUT,
         ONLY_SOME_SIZES,
+        Difference,
+        Expected,
         array,
         differing_values,
+        is_close,
+        is_floating,
+        judge_observation,
         other_number,
         other_shape,
+        passes,
     )
     from .float_arrays import (
         ArraySketch,

@@ -16,14 +16,20 @@ from autograder.protocol import ITEM_SIZES, Array, Opaque, Value
 from autograder.results import Fact
 from autograder.runner import CourseProblem, Fault, Observed, Outcome
 
-from .compare import SMALLEST_SCALE, TOLERANCES, Difference, Expected, compare, is_floating, judge_observation
-from .facts import (
+from .compare import (
     DROPPED_TOGETHER,
     MISSING_GRADIENT,
     ODD_RESULT,
+    SMALLEST_SCALE,
+    TOLERANCES,
+    Difference,
+    Expected,
+    compare,
     differing_values,
     dropped_share,
     incomparable_result,
+    is_floating,
+    judge_observation,
     kept_scale,
     no_tensor,
     none_returned,

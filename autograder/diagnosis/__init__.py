@@ -8,11 +8,23 @@ if TYPE_CHECKING:
     from .case import Axes
     from .differences import Trial, of_difference
     from .exceptions import (
+        NOTHING_READ,
+        UNJUDGED_DEVICE,
+        EarlierUnwritten,
+        advice,
         exceeded_memory,
+        explained,
+        failed_grader,
         forbidden_call,
+        missing_file,
         of_death,
         of_fault,
+        required_checks,
+        to_write,
+        unread_file,
         unused_argument,
+        work_elsewhere,
+        wrong_course_file,
     )
     from .findings import Source, finding_of
     from .judgement import (
@@ -32,19 +44,5 @@ if TYPE_CHECKING:
     )
     from .locator import FindTraces, by_value, find_locations
     from .named_sizes import symbols_in
-    from .statuses import (
-        NOTHING_READ,
-        UNJUDGED_DEVICE,
-        EarlierUnwritten,
-        advice,
-        explained,
-        failed_grader,
-        missing_file,
-        required_checks,
-        to_write,
-        unread_file,
-        work_elsewhere,
-        wrong_course_file,
-    )
 
 __getattr__ = face(__name__)

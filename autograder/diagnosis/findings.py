@@ -9,7 +9,7 @@ from autograder.protocol import lines_of
 from autograder.results import LARGEST, Certainty, Fact, Finding, FindingKind, Place, headline, message
 from autograder.submission import Cells
 
-from .exceptions import ExitCalled, Raised, SyntaxInvalid
+from .exceptions import MORE, EarlierUnwritten, ExitCalled, Raised, SyntaxInvalid, alike, explained, more, named
 from .judgement import (
     BESIDE_A_NAME,
     UNEXPLAINED,
@@ -28,7 +28,6 @@ from .judgement import (
     within,
 )
 from .named_sizes import question, reason
-from .statuses import MORE, EarlierUnwritten, alike, explained, more, named
 
 CONTEXT = 2
 _LONGEST_LINE = 200

@@ -18,8 +18,7 @@ from autograder.results import CheckResult, ExerciseResult
 from autograder.submission import Clue, parse_time, printable
 
 from .feedback import check_text, notes, why_no_score
-from .formats import ExportOptions, ExportResult, Format, write_each
-from .repositories import script
+from .formats import ExportOptions, ExportResult, Format, script, write_each
 
 Visibility = Literal["visible", "after_due_date", "after_published", "hidden"]
 UNFINISHED = "The grader has not finished, so there is no score. This is no fault of yours: ask for another run."

@@ -9,8 +9,7 @@ import pytest
 from autograder.answer_key import Misconception
 from autograder.checks import Same
 from autograder.comparison import ONLY_SOME_SIZES, Expected
-from autograder.comparison.compare import compare
-from autograder.comparison.facts import DROPPED_TOGETHER
+from autograder.comparison.compare import DROPPED_TOGETHER, compare
 from autograder.comparison.float_arrays import dropped_wrongly
 from autograder.diagnosis import (
     NOTHING_READ,

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from autograder.course import find_course, load_suite, read_course, resolve_exercise
-from autograder.diagnosis.statuses import MORE
+from autograder.diagnosis.exceptions import MORE
 from autograder.judge import Grader
 from autograder.results import Certainty, CheckResult, ExerciseResult, Finding
 from autograder.runner import Runner

@@ -11,7 +11,7 @@ import pytest
 from autograder.answer_key import WrongProgram, patched, read_catalogue
 from autograder.authoring.programs import faulty_lines
 from autograder.course import Exercise, Suite, find_course, load_suite, read_course, resolve_exercise
-from autograder.diagnosis.statuses import MORE
+from autograder.diagnosis.exceptions import MORE
 from autograder.judge import Grader
 from autograder.results import Certainty, CheckResult, Evidence, ExerciseResult, Finding
 from autograder.runner import Runner

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.exports.filling import MOST_FEEDBACK, FillResult, System, fill, read_sheet
+from autograder.exports.canvas_and_moodle import MOST_FEEDBACK, FillResult, System, fill, read_sheet
 from autograder.gradebook import ExportError, Graded
 from autograder.results import ExerciseResult, Report
 from tests.support import export_examples as examples

@@ -11,17 +11,12 @@ from typing import Any
 import pytest
 import yaml
 
+from autograder.exports.classroom50 import classroom50
 from autograder.exports.feedback import LONGEST, markdown
+from autograder.exports.github_and_gitlab import annotations, code_quality, github_actions, gitlab_ci
 from autograder.exports.gradescope import Seen, gradescope
 from autograder.exports.junit import junit
-from autograder.exports.repositories import (
-    annotations,
-    classroom50,
-    code_quality,
-    github_actions,
-    gitlab_ci,
-    prairielearn,
-)
+from autograder.exports.prairielearn import prairielearn
 from autograder.gradebook import ExportError, Graded, Mark
 from autograder.results import Report, from_json
 from tests.proof.attacks.reports import STEERS

@@ -15,15 +15,10 @@ import pytest
 import yaml
 
 from autograder.authoring.release import write_kit
-from autograder.exports.repositories import (
-    MEGABYTE,
-    github_actions,
-    gitlab_ci,
-    public_kit,
-    write_classroom50_autograder,
-    write_files,
-    write_grader,
-)
+from autograder.exports.classroom50 import write_classroom50_autograder
+from autograder.exports.formats import MEGABYTE, public_kit, write_files
+from autograder.exports.github_and_gitlab import github_actions, gitlab_ci
+from autograder.exports.prairielearn import write_grader
 from autograder.gradebook import ExportError
 from tests.autograder.exports.test_export_platforms import RUNNER, refused50, refused_pl
 from tests.support import tiny

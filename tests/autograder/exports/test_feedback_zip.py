@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.exports.filling import PAGE, write_archive
+from autograder.exports.canvas_and_moodle import PAGE, write_archive
 from autograder.gradebook import ExportError, Graded
 from autograder.submission import class_folder as canvas
 from autograder.submission import class_folder as moodle

@@ -14,11 +14,12 @@ from xml.etree import ElementTree
 import pytest
 
 from autograder.course import Assignment, read_course
+from autograder.exports.canvas_and_moodle import fill, write_archive
+from autograder.exports.classroom50 import classroom50
 from autograder.exports.feedback import feedback, markdown
-from autograder.exports.filling import fill, write_archive
 from autograder.exports.gradescope import Seen, gradescope
 from autograder.exports.junit import junit
-from autograder.exports.repositories import classroom50, prairielearn
+from autograder.exports.prairielearn import prairielearn
 from autograder.gradebook import (
     ExportError,
     Graded,

@@ -10,8 +10,8 @@ import pytest
 from autograder.answer_key import AnswerKey, Misconception
 from autograder.checks import Key, Same
 from autograder.diagnosis import NOTHING_READ, Diagnosis, Judgement, Location, Trials, Verdict, decides
+from autograder.diagnosis.exceptions import MORE
 from autograder.diagnosis.judgement import Divergence, StepState
-from autograder.diagnosis.statuses import MORE
 from autograder.edits import Clues, Edit
 from autograder.judge import Budget, Grader, result_of
 from autograder.judge.proving import (

@@ -14,8 +14,7 @@ from hypothesis import strategies as some
 from autograder.checks import Check, Dropout, Judge, Like, Raises, Same, sizes_of
 from autograder.checks.language import check
 from autograder.comparison import Difference, Expected, is_same, judge_observation, sketch
-from autograder.comparison.compare import TOLERANCES
-from autograder.comparison.facts import other_dtype
+from autograder.comparison.compare import TOLERANCES, other_dtype
 from autograder.course import Suite
 from autograder.judge import Grader
 from autograder.protocol import Array, Opaque, Value

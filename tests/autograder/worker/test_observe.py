@@ -7,7 +7,7 @@ from autograder.answer_key.records import rounded
 from autograder.authoring.empty_programs import Emptying
 from autograder.checks import Same
 from autograder.comparison import Expected, judge_observation
-from autograder.comparison.facts import described
+from autograder.comparison.compare import described
 from autograder.protocol import INT_BITS, OBSERVATION_KEY, OBSERVATION_TEXT, Opaque
 from autograder.protocol.frames import decode, encode
 from autograder.runner.outcomes import as_observation
