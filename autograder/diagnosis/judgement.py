@@ -108,7 +108,7 @@ def origin_label(variable: str, line: Line, divergence: Divergence) -> str:
 
 def deciding_line(line: Line) -> Fact:
     """Nothing is known of a mistake but the line of which one change makes the check pass."""
-    return Fact("decides", opened(f"{line} alone decides this check: one change there makes it pass"), whole=True)
+    return Fact("decides", f"One change at {line} makes this check pass", whole=True)
 
 
 def decides(place: Place) -> str:

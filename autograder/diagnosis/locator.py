@@ -53,12 +53,14 @@ LIKE, CLEAR = 0.25, 0.1
 """How like a statement is to that of a misconception at least, and how much less like the others are, of 1."""
 
 
-def by_wording(entry: Misconception, survey: Survey, source: bytes, at: int | None = None) -> Place | None:
+def by_wording(
+    entry: Misconception, survey: Survey, source: bytes, at: int | None = None, right: Collection[int] = ()
+) -> Place | None:
     """Return the line of the statement that is most like one of a misconception, in the same function.
 
     Words count more, the fewer statements of the function have them. It is None if no statement is like it, or
     if another one is nearly so that is not on the next line. Of statements that are equally like it, it is that of the
-    line `at`, where values begin to differ.
+    line `at`, where values begin to differ. It is none of the lines whose values are `right`.
     """
     lines, variables = lines_of(source), {name for _, name, _ in survey.assignments}
     found = []
@@ -69,7 +71,7 @@ def by_wording(entry: Misconception, survey: Survey, source: bytes, at: int | No
         own = {first: word_hashes("\n".join(lines[first - 1 : last]), variables) for first, last in spans}
         times = Counter(word for words in own.values() for word in words)
         weights = {word: math.log(1 + len(own) / max(times[word], 0.5)) for word in {*times, *wording}}
-        alike = {line: _share(words, {*wording}, weights) for line, words in own.items()}
+        alike = {line: _share(words, {*wording}, weights) for line, words in own.items() if line not in right}
         best = max(alike, key=lambda line: (alike[line], line == at), default=0)
         next_best = max((share for line, share in alike.items() if abs(line - best) > 1), default=0.0)
         if best and alike[best] >= max(LIKE, next_best + CLEAR):
@@ -328,7 +330,8 @@ class Locator:
         location = location_of(known, divergence, survey, self.trials.source, self._functions(), file)
         if survey is not None and diagnosis.misconception is not None and _is_doubtful(location):
             at = location.place.line if location is not None else None
-            said = by_wording(diagnosis.misconception, survey, self.trials.source, at)
+            right = divergence.agreeing if divergence is not None else ()
+            said = by_wording(diagnosis.misconception, survey, self.trials.source, at, right)
             if said is not None and (at is None or abs(said.line - at) > 1):  # beside each other, values tell more
                 raised = diagnosis.place
                 is_same = raised is not None and (raised.file, raised.line) == (file, said.line)

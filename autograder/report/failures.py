@@ -200,7 +200,7 @@ PROBABLY = "probably here"
 PROBABLY_INSIDE = "probably in this function"
 SILENT = "raises nothing"
 WITHOUT_RETURN = "returns nothing"
-PROVED = "this line decides the check"
+PROVED = "one change here makes the check pass"
 _LONGEST_LINE = 500  # longer than any page is wide
 
 

@@ -258,8 +258,8 @@ def test_own_ids(impl, given):
     letters, merges = competing(given)
     pairs = [(first.encode(), second.encode()) for first, second in merges]
     tokens = given.shuffled(list(vocabulary(pairs).values()))
-    own = tokenizer(impl, merges, vocab=dict(enumerate(tokens)))
     text = given.text(12, letters) + " " + given.text(5, letters)
+    own = tokenizer(impl, merges, vocab=dict(given.shuffled(list(enumerate(tokens)))))
     ids = own.encode(text)
     return {f"ids of {text!r}": ids, "text decoded from these ids": own.decode(ids)}
 

@@ -72,6 +72,19 @@ def test_the_wording_of_a_mistake_tells_its_line_in_programs_of_others_or_nothin
     assert sum(found) >= 0.8 * len(found), "of all exercises it is 0.94"
 
 
+def test_a_line_whose_values_are_right_is_not_taken_for_a_mistake_that_it_is_like() -> None:
+    [one] = [one for one in COURSE.exercises if one.id == "ex18_gated_feed_forward"]
+    solution = (COURSE.solutions_dir / one.file).read_text("utf-8")
+    catalogue = read_catalogue(COURSE.solutions_dir / "misconceptions" / f"{one.id}.toml", solution)
+    [entry] = [entry for entry in catalogue if entry.id == "swiglu-relu"]
+    known = replace(entry_of(entry.id, ()), wording=wording_of(entry, solution))
+    lines = ["gate = self.w1(x)", "value = self.w3(x)", "passed = torch.relu(gate)", "return self.w2(passed * value)"]
+    body = "\n".join(f"        {line}" for line in lines)
+    source = f"class SwiGLU:\n    def forward(self, x):\n{body}\n"
+    places = [by_wording(known, survey_of(source), source.encode(), right=right) for right in ((), (3,), (3, 4))]
+    assert [place.line if place else None for place in places] == [3, 4, None]
+
+
 def test_of_several_statements_the_one_that_fewest_misconceptions_have_is_shown() -> None:
     lines = "import torch\ndef fill(x):\n    y = x * 2\n    y[0] = {}\n    return y\n"
     [first, second] = (lines.format(value) for value in (-1e9, -1e4))

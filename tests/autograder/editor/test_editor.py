@@ -93,7 +93,7 @@ def test_related_information_has_a_proof_the_last_facts_and_the_lines_that_agree
     assert found is not None
     assert found.related_information is not None
     texts = [one.message for one in found.related_information]
-    assert texts[0] == "Line 3 alone decides this check: one change there makes it pass."
+    assert texts[0] == "One change at line 3 makes this check pass."
     assert len(texts) == 1 + MOST_FACTS + 1
     assert not any("as expected." in text for text in texts[:-1])
     assert texts[-1] == "This line agrees with what is expected."

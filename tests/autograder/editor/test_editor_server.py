@@ -119,7 +119,7 @@ def test_a_proof_comes_after_the_verdict_and_keeps_the_line(course: Path) -> Non
         first, second = only(editor.next_diagnostics()), only(editor.next_diagnostics())
         assert first["range"] == second["range"]
         assert first["range"]["start"]["line"] == LINE
-        assert "alone decides this check" in second["message"]
+        assert "makes this check pass" in second["message"]
         related = [one["message"] for one in second["relatedInformation"]]
         assert any(text.startswith("At 0: expected ") for text in related)
 

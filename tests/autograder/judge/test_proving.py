@@ -383,7 +383,7 @@ def test_the_verdict_comes_first_and_the_proof_changes_nothing_of_it_but_the_pla
     location = location_of(failure.status, failure.finding)
     assert location is not None
     assert location.circumstance == PROVED
-    assert decides(place) == f"Line {place.line} alone decides this check: one change there makes it pass."
+    assert decides(place) == f"One change at line {place.line} makes this check pass."
 
 
 @pytest.mark.worker

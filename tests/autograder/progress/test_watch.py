@@ -119,7 +119,7 @@ def test_the_verdict_is_that_of_course_check(watching: Watching) -> None:
     left(watching)
 
 
-PROVED = "this line decides the check"
+PROVED = "one change here makes the check pass"
 
 
 @pytest.mark.usefixtures("spawned")
@@ -129,7 +129,7 @@ def test_the_line_that_decides_a_mistake_is_shown_after_the_verdict(watching: Wa
     shown = watching.frame(PROVED)
     assert "checked in" in shown
     assert f"{tiny.FILES[0]}:{LINE}  in running_mean(), {PROVED}" in shown
-    assert f"Line {LINE} alone decides this check: one change there makes it pass." in shown
+    assert f"One change at line {LINE} makes this check pass." in shown
     watching.save(tiny.MEAN)
     assert "PASS" in watching.verdict()
     left(watching)
@@ -139,7 +139,7 @@ def test_a_log_says_which_line_decides_a_mistake_after_the_verdict(course: Path)
     saved(course, UNKNOWN)
     with Watching(course, "1", "--plain") as program:
         assert PROVED not in program.line("Checked in")
-        assert f"Line {LINE} alone decides this check: one change there makes it pass." in program.line("alone decides")
+        assert f"One change at line {LINE} makes this check pass." in program.line("One change at")
         left(program, "q\n")
 
 
