@@ -214,11 +214,12 @@ def _may_be_wrapped(slot: Slot) -> bool:
 def _wraps(node: ast.expr, text: str, place: Surroundings, scope: Scope) -> Iterator[Ranked]:
     """Yield an expression inside of what may be missing around it."""
     whole = f"({text})"
+    callable_here = () if "__init__" in place.where else place.attributes  # no part is applied while they are made
     for attribute in scope.forgotten:
-        if attribute in place.attributes:
+        if attribute in callable_here:
             yield FORGOTTEN_RANK, f"self.{attribute}({text})"
     for attribute in scope.called:
-        if attribute in place.attributes and f"self.{attribute}" != text:
+        if attribute in callable_here and f"self.{attribute}" != text:
             yield 0, f"self.{attribute}({text})"
     yield 0, f"(~{whole})"
     yield from ((1, f"(lambda value: value {sign} value.size(-1) ** 0.5){whole}") for sign in "/*")

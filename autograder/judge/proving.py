@@ -14,7 +14,7 @@ from autograder.comparison import passes
 from autograder.course import Exercise
 from autograder.diagnosis import EarlierUnwritten, Judgement, Location, Verdict
 from autograder.edits import Clues, Edit
-from autograder.protocol import name_hash
+from autograder.protocol import lines_of, name_hash
 from autograder.results import Certainty, ExerciseResult, Place, first_failing
 from autograder.runner import EnvironmentProblem, GraderProblem, WorkerFailure
 
@@ -294,10 +294,13 @@ def named(judgement: Judgement) -> set[str]:
 
 
 def suspected_lines(judgement: Judgement, locations: Mapping[str, Location]) -> list[int]:
-    """Return the lines that the diagnoses point to, those of the first failure first."""
+    """Return the lines that the diagnoses point to, those of the first failure first.
+
+    Where an exception was expected, the conditions of the exceptions in the function come before all.
+    """
     first = judgement.first_failure
     verdicts = sorted(judgement.verdicts, key=lambda verdict: verdict is not first)
-    found: list[int] = []
+    found = _conditions(judgement)
     for verdict in verdicts:
         location, diagnosis = locations.get(verdict.check.id), verdict.diagnosis
         for place in (location.place if location else None, diagnosis.place if diagnosis else None):
@@ -311,6 +314,18 @@ def suspected_lines(judgement: Judgement, locations: Mapping[str, Location]) -> 
             line for name, lines in survey.places.items() if name_hash(name.split(".")[0]) in owners for line in lines
         ]
     return list(dict.fromkeys(found))
+
+
+def _conditions(judgement: Judgement) -> list[int]:
+    """Return the line above each `raise` in what a check is about, if it expects an exception that was not raised."""
+    first, trials = judgement.first_failure, judgement.trials
+    if first is None or first.diagnosis is None or first.diagnosis.fact.id != "raises":
+        return []
+    assert trials is not None
+    lines, functions = lines_of(trials.source), trials.survey.functions if trials.survey is not None else ()
+    own = [one for one in functions if first.check.of in (None, one.name.split(".")[0])]
+    within = [range(one.line, min(one.end, len(lines))) for one in own]
+    return [line for part in within for line in part if lines[line].lstrip().startswith("raise ")]
 
 
 def _owners(verdict: Verdict) -> tuple[str, ...]:

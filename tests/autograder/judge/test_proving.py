@@ -9,6 +9,7 @@ import pytest
 
 from autograder.answer_key import AnswerKey, Misconception
 from autograder.checks import Key, Same
+from autograder.comparison.compare import no_exception
 from autograder.diagnosis import NOTHING_READ, Diagnosis, Judgement, Location, Trials, Verdict, decides
 from autograder.diagnosis.exceptions import MORE
 from autograder.diagnosis.judgement import Divergence, StepState
@@ -285,6 +286,22 @@ def test_the_first_failures_line_is_suspected_first() -> None:
     judgement = checks("pass", "fail", "fail")
     assert suspected_lines(judgement, {"b": Location(Place(EXERCISE.file, 4))}) == [4, 2, 3]
     assert suspected_lines(judgement, {"b": Location(Place("another.py", 4))}) == [2, 3]
+
+
+def test_where_no_exception_was_raised_the_conditions_of_those_in_the_function_are_suspected_first() -> None:
+    judgement = checks("fail")
+    [verdict], trials = judgement.verdicts, judgement.trials
+    assert verdict.diagnosis is not None
+    assert trials is not None
+    source = "def f(x):\n    y = x\n    if y < 0:\n        raise ValueError\ndef g(x):\n    raise ValueError\n"
+    functions = (Function("f", 1, 2, 4, 0), Function("g", 5, 6, 6, 0))
+    found = []
+    for of in ("f", None):
+        silent = replace(verdict.diagnosis, fact=no_exception("ValueError", "int"))
+        failed = replace(verdict, check=replace(verdict.check, of=of), diagnosis=silent)
+        tried = replace(trials, source=source.encode(), survey=Survey({}, (), functions=functions))
+        found.append(suspected_lines(replace(judgement, verdicts=(failed,), trials=tried), {}))
+    assert found == [[3, 1], [3, 5, 1]]
 
 
 def test_a_proved_line_replaces_one_that_was_likely_and_keeps_what_is_known_of_its_own() -> None:
