@@ -16,7 +16,6 @@ from autograder.protocol import MOST_SECONDS, TooLarge
 
 from .outcomes import (
     Cancelled,
-    CourseProblem,
     EnvironmentProblem,
     Fault,
     GraderProblem,
@@ -186,38 +185,6 @@ def over_cpu_time(seconds: float) -> str:
     return f"Timed out after {most}, the limit for one run of a check. Look for a loop that never ends."
 
 
-def printed_too_much(kib: int) -> str:
-    """Return the sentence about code that printed more than `kib`."""
-    most = f"{kib >> 10} MiB" if kib >= 1024 else f"{kib} KiB"
-    return f"Your code printed more than {most}. Look for a print in a loop."
-
-
-def answer_too_large(detail: str) -> str:
-    """Return the sentence about an answer above a limit."""
-    return f"Your code returned more than a check accepts: {detail}. Return less."
-
-
-def channel_misused(detail: str) -> str:
-    """Return the sentence about an answer that no worker sends."""
-    return f"Your code wrote to the channel for its answers: {detail}. Remove writes to file descriptors."
-
-
-def crashed(signal: str) -> str:
-    """Return the sentence about a process that ended by a signal."""
-    advice = "Look for endless recursion or calls into C."
-    return f"Your code crashed the Python interpreter ({signal}). {advice}"
-
-
-def exited(status: int) -> str:
-    """Return the sentence about a process that ended by itself."""
-    return f"Your code ended the process (exit status {status}). Remove calls of exit() and os._exit()."
-
-
-def function_over_time(function: str, seconds: float) -> str:
-    """Return why the other checks of a function were not run after all its time was used."""
-    return f"Not run: the checks of {function or 'the whole file'} before it took {seconds:.3g} s in all, the limit."
-
-
 def function_given_up(function: str, ends: int, stopped_in: str | None = None) -> str:
     """Return why the other checks of a function were not run after so many checks ended the process.
 
@@ -226,11 +193,6 @@ def function_given_up(function: str, ends: int, stopped_in: str | None = None) -
     checks = f"{ends} check{'s' if ends > 1 else ''} of {function or 'the whole file'}"
     where = f" {'The last one' if ends > 1 else 'It'} stopped in {stopped_in}." if stopped_in else ""
     return f"Not run: {checks} timed out or ended the process.{where}"
-
-
-def dependent_not_run(exercise: str) -> str:
-    """Return why an exercise was not run that uses one that timed out."""
-    return f"Not run: {exercise} timed out, and this exercise uses it."
 
 
 # Interpret the end of a worker process: the outcome, and whether it is the student's fault.
@@ -242,21 +204,26 @@ def outcome_of_exit(end: End, limits: Limits, seconds: float) -> WorkerFailure:
         case "timeout":
             return WorkerFailure("timeout", over_wall_time(seconds))
         case "log":
-            return WorkerFailure("error", printed_too_much(limits.output_kib))
+            kib = limits.output_kib
+            most = f"{kib >> 10} MiB" if kib >= 1024 else f"{kib} KiB"
+            return WorkerFailure("error", f"Your code printed more than {most}. Look for a print in a loop.")
         case "closed":
             return WorkerFailure("error", CHANNEL_CLOSED)
         case "large":
-            return WorkerFailure("error", answer_too_large(end.detail))
+            return WorkerFailure("error", f"Your code returned more than a check accepts: {end.detail}. Return less.")
         case "malformed":
-            return WorkerFailure("error", channel_misused(end.detail))
+            wrote = f"Your code wrote to the channel for its answers: {end.detail}"
+            return WorkerFailure("error", f"{wrote}. Remove writes to file descriptors.")
     status = end.status or 0
     if status == -getattr(signal, "SIGXCPU", 24):
         return WorkerFailure("timeout", over_cpu_time(limits.cpu_seconds))
     if status == -getattr(signal, "SIGKILL", 9):  # most often Linux ran out of memory
         return WorkerFailure("memory", KILLED_BY_SYSTEM)
     if status < 0:
-        return WorkerFailure("error", crashed(ending.signal_name(-status)))
-    return WorkerFailure("error", exited(status))
+        crashed = f"Your code crashed the Python interpreter ({ending.signal_name(-status)})"
+        return WorkerFailure("error", f"{crashed}. Look for endless recursion or calls into C.")
+    exited = f"Your code ended the process (exit status {status})"
+    return WorkerFailure("error", f"{exited}. Remove calls of exit() and os._exit().")
 
 
 STARVED = WorkerFailure("memory", OUT_OF_MEMORY)
@@ -394,8 +361,9 @@ class Attempt:
         most, owner = self.patience.function_seconds, self.last
         if owner is None or self.spent[owner] <= most or not (rest := self._rest(owner)):
             return False
+        before = f"the checks of {owner[1] or 'the whole file'} before it took {most:.3g} s in all, the limit"
         for key in rest:
-            self._put(owner[0], key, WorkerFailure("timeout", function_over_time(owner[1], most), ran=False))
+            self._put(owner[0], key, WorkerFailure("timeout", f"Not run: {before}.", ran=False))
         self.at = None
         return True
 
@@ -577,7 +545,8 @@ class Attempt:
     def _settle_dependents(self, exercise: str) -> None:
         """Skip exercises that would hang in the same code again: they run with a reference part anyway."""
         for dependent in [later for later in self.plan if exercise in self.parts.get(later, ())]:
-            self._settle_exercise(dependent, WorkerFailure("timeout", dependent_not_run(exercise), ran=False))
+            why = f"Not run: {exercise} timed out, and this exercise uses it."
+            self._settle_exercise(dependent, WorkerFailure("timeout", why, ran=False))
 
     def _may_be_an_accident(self, end: End) -> bool:
         """Say whether the system or a person may have killed the worker: then the trial runs once more."""
@@ -613,8 +582,6 @@ def _description(end: End | WorkerFailure) -> str:
         return end.sentence
     return f"{end.kind} {end.status if end.status is not None else ''} {end.detail}"
 
-
-__all__ = ["Cancelled", "CourseProblem", "EnvironmentProblem", "GraderProblem", "Plan", "Run", "Runner", "Where"]
 
 OF_TRUSTED: Mapping[str, Any] = {"surveys": False, "forbidden": {}}
 """What the job of a trusted program has: nothing is forbidden to it."""
