@@ -4,7 +4,7 @@ import importlib
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, overload
+from typing import Literal
 
 from autograder.checks import NEAR, nearest_name
 from autograder.protocol import in_words, lines_of
@@ -350,7 +350,8 @@ def of_fault(
     outside = [frame for frame in own if frame.function not in functions] if fault.at_import else []
     is_called = bool(outside) and outside[-1] != deepest
     place = next(reversed(outside or own), deepest)
-    place = in_characters(place, source) if place is not None and place.file == file else _whole_line(place)
+    if place is not None:
+        place = in_characters(place, source) if place.file == file else _whole_line(place)
     if fault.kind == "structure":
         return _of_structure(fault, place, file, source, survey)
     if fault.kind == "device":
@@ -455,16 +456,8 @@ def in_characters(place: Place, source: bytes) -> Place:
     return replace(place, column=column, end=end)
 
 
-@overload
-def _whole_line(place: Place) -> Place: ...
-
-
-@overload
-def _whole_line(place: None) -> None: ...
-
-
-def _whole_line(place: Place | None) -> Place | None:
-    return replace(place, column=None, end=None) if place is not None else None
+def _whole_line(place: Place) -> Place:
+    return replace(place, column=None, end=None)
 
 
 def _of_misfit(fault: Fault, file: str, source: bytes, survey: Survey | None) -> Diagnosis:

@@ -133,15 +133,8 @@ def _diverges(divergence: Divergence, line: Line) -> str:
         return f"No gradient passes {line}: is something detached there, or made a plain number?"
     if state is StepState.RETURNED:
         return opened(f"{line} makes what you return, but another value of yours is expected")
-    computes = {
-        StepState.RESHAPED: f"computes {label(divergence)}",
-        StepState.RETYPED: "computes the right numbers, of another dtype",
-        StepState.MOVED: "computes the right numbers, in other places",
-        StepState.WRITTEN: "writes into what it was given",
-        StepState.MISUSED: "computes the same value as another line",
-        StepState.INFINITE: "makes very large or infinite numbers, which become NaN",
-    }
-    return opened(f"{line} {computes.get(state, label(divergence))}")
+    verb = {StepState.WRITTEN: "", StepState.INFINITE: "makes "}.get(state, "computes ")
+    return opened(f"{line} {verb}{label(divergence)}")
 
 
 # Lines and places of a source that was made of a notebook, as those of its cells.
