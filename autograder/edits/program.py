@@ -667,7 +667,7 @@ def _is_size(node: ast.AST) -> bool:
 
 def _of_sign(slot: Slot, node: ast.UnaryOp) -> Iterator[Variant]:
     if is_negative(node) and isinstance(node.operand, ast.Constant) and isinstance(node.operand.value, int):
-        operator, value = ("axis" if _is_axis(slot) else "off by one"), node.operand.value
+        operator, value = ("axis" if is_axis(slot) else "off by one"), node.operand.value
         yield from ((operator, ast.Constant(other)) for other in (1 - value, -value - 1, value))
     else:
         yield ("sign" if isinstance(node.op, ast.USub) else "boolean"), node.operand
@@ -679,7 +679,7 @@ def _of_constant(slot: Slot, value: object) -> Iterator[Variant]:
     if isinstance(value, bool):
         yield "constant", ast.Constant(not value)
     elif isinstance(value, int):
-        operator = "axis" if _is_axis(slot) else "off by one"
+        operator = "axis" if is_axis(slot) else "off by one"
         yield operator, ast.Constant(value + 1)
         yield operator, ast.Constant(value - 1)
         if value > 0:
@@ -693,7 +693,7 @@ def _of_constant(slot: Slot, value: object) -> Iterator[Variant]:
         yield "constant", ast.Constant("" if value else "?")
 
 
-def _is_axis(slot: Slot) -> bool:
+def is_axis(slot: Slot) -> bool:
     """Return whether a whole number is the number of an axis."""
     if isinstance(slot.parent, ast.keyword):
         return slot.parent.arg in AXIS_WORDS
@@ -763,7 +763,7 @@ def _of_attribute(slot: Slot, node: ast.Attribute) -> Iterator[Variant]:
         yield "another name", ast.Attribute(node.value, NAMES[node.attr], ast.Load())
     if node.attr in DTYPES:
         yield "dtype", ast.Attribute(node.value, DTYPES[node.attr], ast.Load())
-    if isinstance(node.value, ast.Name) and node.value.id == "self" and node.attr in slot.place.attributes:
+    if is_own(node) and node.attr in slot.place.attributes:
         for other in _neighbours(node.attr, slot.place.attributes):
             yield "another name", ast.Attribute(node.value, other, ast.Load())
 

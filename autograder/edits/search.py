@@ -11,13 +11,11 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import chain, combinations, permutations
-from typing import TypeGuard
+from operator import itemgetter
 
 from autograder.protocol import first_line
 
 from .program import (
-    AXIS_CALLS,
-    AXIS_WORDS,
     MAKERS,
     MASKED,
     Edit,
@@ -27,6 +25,7 @@ from .program import (
     Surroundings,
     Text,
     changed_parts,
+    is_axis,
     is_own,
     is_text,
     name_of,
@@ -82,9 +81,11 @@ def additions(slot: Slot, scope: Scope) -> Iterator[Ranked]:
         yield from ((1, other) for other in scope.around(text, place) if other != text)
     if isinstance(slot.parent, ast.Assign) and slot.name == "value":
         yield from _beside_its_target(slot.parent, text)
-    if _is_gone_through(slot):
+    counted = slot.name == "args" and isinstance(slot.parent, ast.Call) and name_of(slot.parent.func) == "enumerate"
+    if slot.name == "iter" or counted:  # what a loop goes through
         yield from ((rank, f"{call}({text})") for rank, call in ((1, "dict.fromkeys"), (2, "sorted"), (2, "reversed")))
-    if _is_end(slot):
+    in_range = isinstance(slot.parent, ast.Call) and name_of(slot.parent.func) == "range"
+    if slot.name in ("lower", "upper", "comparators") or in_range:  # an end of a slice, of a comparison or of a range
         yield from ((1, f"({text} {sign} 1)") for sign in "+-")
     if _may_be_wrapped(slot):
         yield from _wraps(node, text, place, scope)
@@ -106,7 +107,9 @@ def _in_place_of(slot: Slot, node: ast.expr, scope: Scope) -> Iterator[Ranked]:
         case ast.Name(id=name) if slot.name == "func" and name in scope.signatures:
             yield from ((0, other) for other in scope.alike(name))
         case ast.Name(id=name) if name not in (*scope.imported, "self"):
-            yield from _of_names(name, place, slot.is_owner)
+            yield from ((0, other) for other in dict.fromkeys((*place.parameters, *place.variables)) if other != name)
+            if not slot.is_owner:
+                yield from ((1, f"self.{other}") for other in place.attributes)
         case ast.Attribute(value=ast.Name(id="self"), attr=name) if slot.name != "func":
             rank = 1.0 if name in (*place.attributes, *INHERITED) else UNKNOWN_RANK
             yield from ((rank, f"self.{other}") for other in place.attributes if other != name)
@@ -125,14 +128,6 @@ def _in_place_of(slot: Slot, node: ast.expr, scope: Scope) -> Iterator[Ranked]:
             yield from _of_call(node, place, scope)
         case ast.List() | ast.ListComp() if slot.name == "value" and isinstance(slot.parent, ast.Assign | ast.Return):
             yield 0, f'__import__("torch").nn.ModuleList({ast.unparse(node)})'
-
-
-def _of_names(name: str, place: Surroundings, is_owner: bool) -> Iterator[Ranked]:
-    for other in dict.fromkeys((*place.parameters, *place.variables)):
-        if other != name:
-            yield 0, other
-    if not is_owner:
-        yield from ((1, f"self.{other}") for other in place.attributes)
 
 
 def _is_fill(slot: Slot) -> bool:
@@ -190,18 +185,6 @@ def _is_part(func: ast.expr, place: Surroundings, scope: Scope) -> bool:
     return False
 
 
-def _is_end(slot: Slot) -> bool:
-    """Whether an expression is an end of a slice, of a range or of a comparison."""
-    in_range = isinstance(slot.parent, ast.Call) and name_of(slot.parent.func) == "range"
-    return slot.name in ("lower", "upper", "comparators") or in_range
-
-
-def _is_gone_through(slot: Slot) -> bool:
-    """Whether an expression is what a loop goes through, or counts."""
-    counted = isinstance(slot.parent, ast.Call) and name_of(slot.parent.func) == "enumerate" and slot.name == "args"
-    return slot.name == "iter" or counted
-
-
 def _may_be_wrapped(slot: Slot) -> bool:
     """Whether an expression is a value of its own: what is assigned, returned, an argument or an operand."""
     if slot.name in ("value", "iter") and isinstance(slot.parent, ast.stmt):
@@ -241,16 +224,10 @@ def _wraps(node: ast.expr, text: str, place: Surroundings, scope: Scope) -> Iter
     yield from ((1, f"{whole}.{call}") for call in SHAPED)
     yield from ((2, f"{whole}.{call}") for call in CHANGED)
     yield from ((2, f"{whole}[{index}]") for index in CUT)
-    yield from ((2, other) for other in _changed(whole, text))
+    yield from ((2, changed) for changed in (f"max({text}, 1)", f"list({text})", f"(-{whole})"))
+    yield from ((2, f"({whole} {change})") for change in ("+ 1", "- 1", "* 2", "/ 2"))
     for name in place.parameters:
         yield from ((2, f"{whole}.to({name}.{what})") for what in ("device", "dtype"))
-
-
-def _changed(whole: str, text: str) -> tuple[str, ...]:
-    return (
-        *(f"max({text}, 1)", f"list({text})", f"(-{whole})"),
-        *(f"({whole} {change})" for change in ("+ 1", "- 1", "* 2", "/ 2")),
-    )
 
 
 def _masked(whole: str, name: str) -> Iterator[Ranked]:
@@ -356,11 +333,8 @@ def _looked_up(place: Surroundings, scope: Scope) -> Iterator[str]:
 
 
 def _of_number(slot: Slot, value: float, scope: Scope) -> Iterator[Ranked]:
-    is_axis = (isinstance(slot.parent, ast.keyword) and slot.parent.arg in AXIS_WORDS) or (
-        isinstance(slot.parent, ast.Call) and name_of(slot.parent.func) in AXIS_CALLS
-    )
-    numbers = AXES if is_axis else scope.numbers
-    yield from ((0 if is_axis else 2, repr(other)) for other in numbers if other != value)
+    rank, numbers = (0, AXES) if is_axis(slot) else (2, scope.numbers)
+    yield from ((rank, repr(other)) for other in numbers if other != value)
     is_float = isinstance(value, float)
     yield from ((0, repr(other)) for other in FLOATS if is_float and other != value)
     for name in (*slot.place.parameters, *(f"self.{other}" for other in slot.place.attributes)):
@@ -513,20 +487,12 @@ def exchanged(slot: Slot, text: Text) -> Iterator[tuple[float, Edit]]:
     known = {*place.parameters, *place.variables}
     reads = [(label, part) for label, part in _reads(node) if label in known or label.startswith("self.")]
     for first, second in combinations(list(dict.fromkeys(label for label, _ in reads))[:MOST_NAMES], 2):
-        yield EXCHANGED_RANK, _with_exchanged(node.lineno, reads, (first, second), text)
+        other = {first: second, second: first}
+        changes = [(part, other[label]) for label, part in reads if label in other]
+        yield EXCHANGED_RANK, text.changed(node.lineno, changes)
 
 
-Read = tuple[str, ast.AST]
-"""A name that is read, and where."""
-
-
-def _with_exchanged(line: int, reads: Sequence[Read], pair: tuple[str, str], text: Text) -> Edit:
-    """Return the program with two names exchanged where they are read."""
-    other = {pair[0]: pair[1], pair[1]: pair[0]}
-    return text.changed(line, [(part, other[label]) for label, part in reads if label in other])
-
-
-def _reads(node: ast.AST) -> Iterator[Read]:
+def _reads(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
     """Yield the names and own attributes that are read; Python 3.11 gives no places inside of an f-string."""
     if isinstance(node, ast.JoinedStr):
         return
@@ -541,8 +507,7 @@ def _reads(node: ast.AST) -> Iterator[Read]:
 def _label(node: ast.AST) -> str:
     if isinstance(node, ast.Name):
         return node.id
-    is_own = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
-    return f"self.{node.attr}" if is_own and isinstance(node, ast.Attribute) else ""
+    return f"self.{node.attr}" if is_own(node) else ""
 
 
 def moved(tree: ast.Module, text: Text) -> Iterator[tuple[float, Edit]]:
@@ -706,12 +671,9 @@ def variables(parts: Iterable[str]) -> set[str]:
 def _stored_and_given(text: str) -> tuple[set[str], set[str]]:
     """Return the names that the functions of a text assign to, and those of their parameters."""
     functions = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)]
-    names = {node.id for one in functions for node in ast.walk(one) if _is_stored(node)}
+    every = (node for one in functions for node in ast.walk(one))
+    names = {node.id for node in every if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     return names, {argument.arg for one in functions for argument in (*one.args.args, *one.args.kwonlyargs)}
-
-
-def _is_stored(node: ast.AST) -> TypeGuard[ast.Name]:
-    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
 
 
 def _words(code: str, variables: Collection[str]) -> list[str]:
@@ -800,15 +762,11 @@ def repairs(source: str, lines: Sequence[int], most: int, clues: Clues = NO_CLUE
             rank -= WRITES_LESS_GAIN * (clues.writes and writes_less(source[edit.start : edit.end], edit.text))
             if at not in ranked or ranked[at][0] > rank:
                 ranked[at] = rank, edit
-    found = sorted(ranked.values(), key=_rank)
+    found = sorted(ranked.values(), key=itemgetter(0))
     worst = found[:most][-1][0] + LIKE + JUST if found else 0.0  # what is ranked behind that stays behind the last one
     near = [(rank, edit) for rank, edit in found[:GUIDED] if rank <= worst]
     guided = [(rank - guides.gain(source[edit.start : edit.end], edit.text), edit) for rank, edit in near]
-    return [edit for _, edit in sorted([*guided, *found[len(near) :]], key=_rank)[:most]]
-
-
-def _rank(ranked: tuple[float, Edit]) -> float:
-    return ranked[0]
+    return [edit for _, edit in sorted([*guided, *found[len(near) :]], key=itemgetter(0))[:most]]
 
 
 @dataclass(frozen=True)
