@@ -5,7 +5,7 @@ import os
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -97,11 +97,8 @@ class Entry:
 
         It opens no file, follows no link, and visits no more files and folders than reading does.
         """
-        state = hashlib.sha256(
-            repr((self.student, self.handed_in, self.notes, self.decisions, self.handed_in_by)).encode(
-                "utf-8", "surrogatepass"
-            )
-        )
+        own = repr((self.student, self.handed_in, self.notes, self.decisions, self.handed_in_by))
+        state = hashlib.sha256(own.encode("utf-8", "surrogatepass"))
         state.update(self.handout.digest.encode())
         for part in (*(self.parts or (HandInPart(self.path),)), *self.accepted):
             inside = [(str(file.path), file.rank, file.label) for file in part.files or ()]
@@ -322,7 +319,11 @@ class Item:
 
     def timestamps(self) -> list[bytes]:
         """Return the contents of the timestamp.txt of each folder in this one."""
-        return [text for text in map(self._small, self._inside("timestamp.txt")) if text is not None]
+        found = []
+        for file in self._inside("timestamp.txt"):
+            with suppress(FileError):
+                found.append(file.read(_SMALL) if isinstance(file, SubmittedFile) else read_plain(file, _SMALL))
+        return found
 
     def outline(self) -> "FolderNames":
         """Return the names in a folder, and in the folders in it."""
@@ -362,12 +363,6 @@ class Item:
             return [file for file in self.files if file.depth == 2 and file.path.name == name]
         folders = sorted(Names.at(self.path).folders)[:_FOLDERS]
         return [self.path / folder / name for folder in folders if os.path.lexists(self.path / folder / name)]
-
-    def _small(self, file: SubmittedFile | Path) -> bytes | None:
-        try:
-            return file.read(_SMALL) if isinstance(file, SubmittedFile) else read_plain(file, _SMALL)
-        except FileError:
-            return None
 
 
 def _same_content(folder: Path, file: SubmittedFile) -> bool:

@@ -469,8 +469,7 @@ _AGAIN = "pack the folder again, as a plain zip"
 @contextmanager
 def open_archive(path: Path, caps: Caps) -> Iterator[Listing]:
     """Yield the files of a zip, readable until the block ends. Raises `SubmissionError` if the zip is broken."""
-    file = open_for_reading(path, caps)
-    with file:
+    with open_for_reading(path, caps) as file:
         yield list_archive(path, file, caps)
 
 

@@ -1,18 +1,17 @@
 """List the submissions of a class in a folder or a zip, in one of the layouts of downloads."""
 
+import os
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from itertools import takewhile
 from pathlib import Path
 from typing import TypeVar
 
 from .class_folder import (
     ClassFolder,
     Entry,
-    FolderNames,
     HandInPart,
     Item,
     MoodleOwner,
@@ -190,7 +189,8 @@ def _by_owner(
 def _read_clones(folder: ClassFolder, result: LayoutResult) -> None:
     """Read clones. The student's own machine wrote the time of a commit, so it is a claim."""
     prefix = f"{folder.name.removesuffix('-submissions')}-" if folder.name.endswith("-submissions") else ""
-    shared = _common_prefix([item.name for item in folder.items if item.kind == "folder"])
+    folders = [item.name for item in folder.items if item.kind == "folder"]
+    shared = os.path.commonprefix(folders)  # noqa: RUF071 - of names, letter by letter
     for item in folder.items:
         if item.kind != "folder":
             leave_out(item, result)
@@ -238,12 +238,6 @@ _READERS: Mapping[str, Callable[[ClassFolder, LayoutResult], None]] = {
     "clones": _read_clones,
     "nbgrader": _read_nbgrader,
 }
-
-
-def _common_prefix(names: Sequence[str]) -> str:
-    """Return the common prefix of all names: that of the first and the last in alphabetical order."""
-    pairs = zip(min(names, default=""), max(names, default=""), strict=False)
-    return "".join(one for one, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def leave_out(item: Item, result: LayoutResult, owners: Sequence[str] = ()) -> None:
@@ -417,7 +411,9 @@ def _is_clone(item: Item) -> bool:
 
 def _is_stamped(item: Item) -> bool:
     """Say whether all work is in folders of assignments, beside a timestamp.txt in each."""
-    outline = item.outline() if item.kind == "folder" else FolderNames(Names(frozenset(), frozenset()), {})
+    if item.kind != "folder":
+        return False
+    outline = item.outline()
     assignments = [names for names in outline.inner.values() if _has_work(names) or names.folders]
     return bool(assignments) and not _has_work(outline.own) and all(STAMP in names.files for names in assignments)
 

@@ -163,11 +163,6 @@ def written(text: str, stub: str) -> frozenset[str]:
     )
 
 
-def without_comments(text: str) -> str:
-    """Return a text in which every comment is code."""
-    return _COMMENT.sub(r"\1", text)
-
-
 def _has_todo(lines: Sequence[str]) -> bool:
     return any(line.startswith(_TODO) for line in lines)
 
@@ -199,20 +194,10 @@ def _cells(text: str) -> Iterator[str]:
                 yield match[1].replace('\\"', '"').replace("\\n", "\n")
 
 
-def find_doubts(
-    listing: Listing,
-    files: Sequence[str],
-    sources: Mapping[str, bytes],
-    counted: Mapping[str, SubmittedFile],
-    unread: Collection[str],
-    given: Mapping[str, bytes],
-    caps: Caps,
-) -> dict[str, str]:
-    """Return a sentence for each expected file without work, or with less, than a file beside it that was not read.
-
-    `counted` are the files that the `sources` are from, and `given` the stubs.
-    """
-    stubs = {file: given[file].decode("utf-8-sig", "replace") for file in files if file in given}
+def find_doubts(reading: "_Reading", files: Sequence[str]) -> dict[str, str]:
+    """Return a sentence for each expected file without work, or with less, than a file beside it that was not read."""
+    sources, unread, caps = reading.sources, reading.unread, reading.caps
+    stubs = {file: reading.stub(file) for file in files if file in reading.handout.files}
     have = {file: written(text_in(file, sources.get(file, b"")), stub) for file, stub in stubs.items()}
     lacking = {file: unwritten(stub).keys() - have[file] for file, stub in stubs.items()}
     lacking = {file: names for file, names in lacking.items() if names}
@@ -220,11 +205,11 @@ def find_doubts(
         return {}
     found: dict[str, list[SubmittedFile]] = {file: [] for file in lacking}
     left = caps.inner_kib * 1024
-    read = {(one.path, one.rank) for one in counted.values()}
+    read = {(one.path, one.rank) for one in reading.counted.values()}
     tried = {name for file in unread for name in (file, f"{file.removesuffix('.py')}.ipynb")}
     others = [
         one
-        for one in listing.files
+        for one in reading.listing.files
         if (one.path, one.rank) not in read
         and not one.refused
         and one.path.name not in tried
@@ -246,22 +231,16 @@ def find_doubts(
             new = written(text, stubs[file]) & lacking[file]
             if new and (_is_near(other.path.name, file) or 2 * len(new) >= len(lacking[file])):
                 found[file].append(other)
-    closed = [] if any(have.values()) else listing.unseen
+    closed = [] if any(have.values()) else reading.listing.unseen
     for file in lacking:
         if not have[file]:
             found[file] += [one for one in others if _is_closed(one, file, nothing=not any(have.values()))]
-    doubts = {file: _doubt(file, counted, unread, bool(have[file]), ones) for file, ones in found.items() if ones}
+    doubts = {file: _doubt(file, reading, bool(have[file]), ones) for file, ones in found.items() if ones}
     unopened = [file for file in lacking if closed and file in sources and file not in doubts]
     return doubts | {file: f"{file} holds no work, and a part was not opened: {closed[0]}" for file in unopened}
 
 
-def _doubt(
-    file: str,
-    counted: Mapping[str, SubmittedFile],
-    unread: Collection[str],
-    begun: bool,
-    others: Sequence[SubmittedFile],
-) -> str:
+def _doubt(file: str, reading: "_Reading", begun: bool, others: Sequence[SubmittedFile]) -> str:
     """Return the sentence about a file and the `others` that may be the one that is meant."""
     names = ", ".join(other.display_name for other in others[:2])
     names += f" and {len(others) - 2:,} more" if len(others) > 2 else ""
@@ -271,11 +250,12 @@ def _doubt(
         remedy = f"hand in {file}" if others[0].path.suffix.lower() in _DOCUMENTS else "pack it as a zip"
     elif all(other.path.name == file for other in others):
         remedy = "keep the one that is meant"
-    if file not in counted:
-        return f"{file} {'cannot be read' if file in unread else 'is missing'}, and there is {names}; {remedy}"
+    if file not in reading.counted:
+        lacks = "cannot be read" if file in reading.unread else "is missing"
+        return f"{file} {lacks}, and there is {names}; {remedy}"
     holds = "is unfinished" if begun else "holds no work"
     work = "was not opened" if closed else "has more work" if begun else "has work"
-    return f"{counted[file].display_name} counts and {holds}, and {names} {work}; {remedy}"
+    return f"{reading.counted[file].display_name} counts and {holds}, and {names} {work}; {remedy}"
 
 
 def _may_be(other: SubmittedFile, file: str, sources: Mapping[str, bytes]) -> bool:
@@ -429,8 +409,7 @@ def read_listing(student: str, listing: Listing, files: Sequence[str], caps: Cap
     reading = _Reading(with_inner_zips(listing, caps), files, caps, handout)
     for file in files:
         reading.read(file)
-    doubts = find_doubts(reading.listing, files, reading.sources, reading.counted, reading.unread, handout.files, caps)
-    doubts |= reading.doubts
+    doubts = find_doubts(reading, files) | reading.doubts
     refusals = (f"{other.display_name} {other.refused}" for other in reading.listing.files if other.refused)
     said = [*reading.notes, *doubts.values()]
     near = _near_names(reading.listing.files, files, reading.sources, doubts)
@@ -511,7 +490,7 @@ class _Reading:
 
     def _left(self, file: str, other: SubmittedFile, book: Notebook) -> Iterator[str]:
         """Yield a sentence for each cell that was left out, or is a comment, and has work that no other cell has."""
-        stub, name = self._stub(file), other.display_name
+        stub, name = self.stub(file), other.display_name
         known = written(_text(book.source), stub)
         for cell, what, text in book.left:
             if names := written(text, stub) - known:
@@ -523,13 +502,14 @@ class _Reading:
 
     def _note_comments(self, file: str) -> None:
         """Note work in a script that is only a comment."""
-        text, stub = _text(self.sources[file]), self._stub(file)
+        text, stub = _text(self.sources[file]), self.stub(file)
         for names, line in _in_comments(text, stub, written(text, stub)) if text != stub else ():
             at = f"{self.counted[file].display_name} has {_named(names)} as a comment from line {line} on"
             self.left[file] = (*self.left.get(file, ()), f"{at}, which Python ignores")
             self.notes.append(self.left[file][-1])
 
-    def _stub(self, file: str) -> str:
+    def stub(self, file: str) -> str:
+        """Return the text of the stub of a file; "" if it has none."""
         return _text(self.handout.files.get(file, b""))
 
     def _best(self, file: str, limit: int) -> tuple[tuple[SubmittedFile, bytes] | None, str]:
@@ -551,12 +531,9 @@ class _Reading:
         try:
             return (best[0], read_notebook(best[1], self.caps.source_bytes)), ""
         except FileError as error:
-            self._missing_ipython(best[0], error)
+            if isinstance(error, IPythonMissing):
+                self.doubts[f"{best[0].path.stem}.py"] = f"{best[0].display_name} {error}"
             return None, self._problem(best[0], error)
-
-    def _missing_ipython(self, file: SubmittedFile, error: FileError) -> None:
-        if isinstance(error, IPythonMissing):
-            self.doubts[f"{file.path.stem}.py"] = f"{file.display_name} {error}"
 
     def _problem(self, file: SubmittedFile, error: FileError) -> str:
         """Add a note about a file that cannot be read; return the sentence without folders, for a finding."""
@@ -674,7 +651,7 @@ def _named(names: Collection[str]) -> str:
 
 def _in_comments(text: str, stub: str, known: Collection[str]) -> Iterator[tuple[frozenset[str], int]]:
     """Yield the functions of a stub that are written in comments alone, and the line of the first; at most once."""
-    if "def " not in text or not (names := written(without_comments(text), stub) - frozenset(known)):
+    if "def " not in text or not (names := written(_COMMENT.sub(r"\1", text), stub) - frozenset(known)):
         return
     word = sorted(names)[0].rpartition(".")[2]
     for at, line in enumerate(text.split("\n"), start=1):
@@ -831,7 +808,9 @@ def notebook_of_text(text: str, exercise: Exercise, *, draws: bool = False, wort
     is handed out has none. The check of an exercise that is worth 0 has no value, since nbgrader has no bonus. Raises
     `StubError` without jupytext.
     """
-    cells = _numbered(exercise, list(_cells_of_stub(_split(text), exercise, draws, worth)))
+    # Ids by position, so that a rebuild changes few of them.
+    numbered = enumerate(_cells_of_stub(_split(text), exercise, draws, worth), 1)
+    cells = [{**cell, "id": f"{exercise.id[:4]}-{number:02d}"} for number, cell in numbered]
     book = {
         "cells": cells,
         "metadata": {
@@ -902,11 +881,6 @@ def nbgrader_metadata(
     """Return nbgrader's metadata of a code cell."""
     role = {"grade": grade, "solution": solution, "locked": locked, "task": False}
     return {"schema_version": 3, "grade_id": grade_id, "cell_type": "code", **role, **more}
-
-
-def _numbered(exercise: Exercise, cells: list[Cell]) -> list[Cell]:
-    """Return the cells with ids by position, so that a rebuild changes few of them."""
-    return [{**cell, "id": f"{exercise.id[:4]}-{number:02d}"} for number, cell in enumerate(cells, 1)]
 
 
 def _source_lines(text: str) -> list[str]:
