@@ -13,6 +13,7 @@ from autograder.course import Described
 from autograder.diagnosis import explained
 from autograder.results import NOT_JUDGED, CheckResult, ExerciseResult, Report
 
+from . import states
 from .class_table import ClassSummary, class_lines, summarize
 from .escaping import NARROWEST, Glyphs, ended, one_line, printable
 from .failures import (
@@ -41,30 +42,6 @@ from .pictures import (
     picture_lines,
     title_line,
     unused_lines,
-)
-from .states import (
-    NOT_RUN,
-    State,
-    achieved,
-    bonus_left,
-    check_state,
-    checks_pass,
-    count_of,
-    flag_sentences,
-    have_run,
-    listed,
-    notes,
-    number,
-    passing,
-    plural,
-    points,
-    points_of,
-    reference_parts,
-    shown_first,
-    spoken,
-    state_of,
-    student,
-    total_of,
 )
 from .terminal_failure import (
     NARROWEST_WITH_MAPS,
@@ -104,29 +81,29 @@ def exercise_sentences(
 
 def report_sentences(report: Report, next_commands: Sequence[Command], *, brief: bool = False) -> list[str]:
     """Return a sentence for each exercise, the first failure, the total and the next commands."""
-    first = shown_first(report)
-    lines = [f"Student: {student(report)}."] if student(report) else []
+    first = states.shown_first(report)
+    lines = [f"Student: {states.student(report)}."] if states.student(report) else []
     lines += [_summary_sentence(exercise) for exercise in report.exercises]
     lines += _failing(first, (), brief=brief) if first else []
-    lines += [f"Total: {points_of(report.score, report.max_score)}."]
+    lines += [f"Total: {states.points_of(report.score, report.max_score)}."]
     others = [exercise for exercise in report.exercises if exercise is not first]
-    lines += [f"Exercise {number(one.id)}: {flag}" for one in others for flag in flag_sentences(one)]
-    return lines + [f"Note: {ended(note)}" for note in notes(report)] + next_sentences(next_commands)
+    lines += [f"Exercise {states.number(one.id)}: {flag}" for one in others for flag in states.flag_sentences(one)]
+    return lines + [f"Note: {ended(note)}" for note in states.notes(report)] + next_sentences(next_commands)
 
 
 def class_sentences(reports: Sequence[Report], summary: ClassSummary) -> list[str]:
     """Return a sentence for each student and exercise in the reports, and the summary of the whole class."""
     lines = []
     for report in reports:
-        given = summary.decided.get(student(report))
-        total = total_of(report) if given is None else points_of(given, summary.max_score)
-        lines.append(f"{student(report)}: {total}.")
-        lines += [f"{student(report)}. {_summary_sentence(exercise)}" for exercise in report.exercises]
+        given = summary.decided.get(states.student(report))
+        total = states.total_of(report) if given is None else states.points_of(given, summary.max_score)
+        lines.append(f"{states.student(report)}: {total}.")
+        lines += [f"{states.student(report)}. {_summary_sentence(exercise)}" for exercise in report.exercises]
     if cut := summary.first_of(len(reports)):
         lines.append(f"These are the {cut}.")
     lines.append(f"Class: {summary.sentence}.")
     lines += [
-        f"Misconception: {name}, {key}, {count} of {plural(summary.submissions, 'student')}."
+        f"Misconception: {name}, {key}, {count} of {states.plural(summary.submissions, 'student')}."
         for name, key, count in summary.misconceptions
     ]
     return lines + [f"Needs a look: {name}: {ended(why)}" for name, why in summary.need_a_look]
@@ -134,45 +111,44 @@ def class_sentences(reports: Sequence[Report], summary: ClassSummary) -> list[st
 
 def _summary_sentence(exercise: ExerciseResult) -> str:
     """Return one exercise in one line."""
-    score = "" if exercise.status in NOT_JUDGED else points_of(exercise.score, exercise.max_score)
-    checks = "" if exercise.status == "held" else checks_pass(exercise.checks)
+    score = "" if exercise.status in NOT_JUDGED else states.points_of(exercise.score, exercise.max_score)
+    checks = "" if exercise.status == "held" else states.checks_pass(exercise.checks)
     facts = ", ".join(filter(None, (checks, score)))
-    return (
-        f"Exercise {number(exercise.id)}, {exercise.title}: {state_of(exercise).word}.{f' {facts}.' if facts else ''}"
-    )
+    title = f"Exercise {states.number(exercise.id)}, {exercise.title}"
+    return f"{title}: {states.state_of(exercise).word}.{f' {facts}.' if facts else ''}"
 
 
 def _title(exercise: ExerciseResult) -> str:
-    return f"{state_of(exercise).word}. Exercise {number(exercise.id)}, {exercise.title}."
+    return f"{states.state_of(exercise).word}. Exercise {states.number(exercise.id)}, {exercise.title}."
 
 
 def _passing(exercise: ExerciseResult, attempt: int | None) -> list[str]:
     built = fact("Built", one_line(exercise.built)) if exercise.built else ""
     pictures = (in_words(picture) for picture in exercise.pictures[:MOST_PICTURES])
-    left = (f"Still open: {check}" for check in bonus_left(exercise))
-    facts = filter(None, (reference_parts(exercise), *flag_sentences(exercise), built, *left, *pictures))
-    return [f"{_title(exercise)} {achieved(exercise, attempt)}.", *facts]
+    left = (f"Still open: {check}" for check in states.bonus_left(exercise))
+    facts = filter(None, (states.reference_parts(exercise), *states.flag_sentences(exercise), built, *left, *pictures))
+    return [f"{_title(exercise)} {states.achieved(exercise, attempt)}.", *facts]
 
 
 def _failing(
     exercise: ExerciseResult, next_commands: Sequence[Command], hint: int = 1, *, brief: bool = False
 ) -> list[str]:
-    state, check, todos = state_of(exercise), exercise.first_failure, todo_view(exercise)
+    state, check, todos = states.state_of(exercise), exercise.first_failure, todo_view(exercise)
     if check is None:
         return [_title(exercise), ended(state.meaning), *next_sentences(next_commands)]
     first = "Begin with" if state.mark == "waiting" else "First failure"
-    begin = f"{first}: check {exercise.checks.index(check) + 1}, {spoken(check.id)}."
+    begin = f"{first}: check {exercise.checks.index(check) + 1}, {states.spoken(check.id)}."
     view = failure_view(check, prints=exercise.prints, hints_shown=hint, next_commands=next_commands, todos=todos)
     if brief:
         return failure_sentences(view.brief)
-    count = count_of(exercise)
+    count = states.count_of(exercise)
     top = [f"{_title(exercise)} {count[:1].upper()}{count[1:]}."]
-    if have_run(exercise) and (todos is None or check.status != "not_started"):
+    if states.have_run(exercise) and (todos is None or check.status != "not_started"):
         top.append(begin)
     return [
         " ".join(top),
         *_todo_sentences(todos),
-        *filter(None, [reference_parts(exercise), *flag_sentences(exercise)]),
+        *filter(None, [states.reference_parts(exercise), *states.flag_sentences(exercise)]),
         *failure_sentences(view),
     ]
 
@@ -184,7 +160,7 @@ def _todo_sentences(todos: TodoView | None) -> list[str]:
     known = [item for item in todos.items if item.fact and not item.is_left]
     left = [item.name for item in todos.items if item.is_left]
     sentences = [f"{_TODO_WORDS[item.mark]}: {item.name if item.mark == 'waiting' else item.text}." for item in known]
-    return [*sentences, f"Left to write: {listed(left)}."]
+    return [*sentences, f"Left to write: {states.listed(left)}."]
 
 
 # The top of a verdict: the state of the exercise, and of each of its checks.
@@ -200,8 +176,8 @@ _SHORTEST_RUN = 3  # fewer checks of one state are named, not counted
 
 def top_lines(page: Page, exercise: ExerciseResult) -> list[Text]:
     """Return the title, the checks in a row or two, the TODOs, and whether reference parts were used."""
-    title, count = title_line(page, exercise), page.text(count_of(exercise))
-    marks = _marks(page, exercise) if have_run(exercise) and exercise.status != "not_started" else []
+    title, count = title_line(page, exercise), page.text(states.count_of(exercise))
+    marks = _marks(page, exercise) if states.have_run(exercise) and exercise.status != "not_started" else []
     if any(page.glyphs.waiting in line.plain.split() for line in marks):  # a TODO has words beside its mark
         legend = page.text(f"{page.glyphs.waiting} {_meaning(exercise)}", SECONDARY)
         explained = Text.assemble(count, ", ", legend)
@@ -220,7 +196,7 @@ def top_lines(page: Page, exercise: ExerciseResult) -> list[Text]:
 
 def _meaning(exercise: ExerciseResult) -> str:
     """Return what the mark of what waits means in this exercise."""
-    waiting = {check.status for check in exercise.checks if check_state(check).mark == "waiting"}
+    waiting = {check.status for check in exercise.checks if states.check_state(check).mark == "waiting"}
     return REQUIRES if waiting == {"waits"} and todo_view(exercise) is None else UNJUDGED
 
 
@@ -238,7 +214,7 @@ def _todo_lines(page: Page, exercise: ExerciseResult) -> list[Text]:
 
 def part_lines(page: Page, exercise: ExerciseResult) -> list[Text]:
     """Return which of the student's parts were replaced by reference parts, and what a person will look at."""
-    sentences = [*filter(None, [reference_parts(exercise)]), *flag_sentences(exercise)]
+    sentences = [*filter(None, [states.reference_parts(exercise)]), *states.flag_sentences(exercise)]
     return [line for sentence in sentences for line in page.wrap(page.text(sentence, SECONDARY))]
 
 
@@ -252,9 +228,9 @@ def _marks(page: Page, exercise: ExerciseResult) -> list[Text]:
 
 
 def _runs(page: Page, checks: Sequence[CheckResult], first: CheckResult | None) -> Iterator[Text]:
-    for _, group in groupby(checks, lambda check: (*_kind(check_state(check)), check is first)):
+    for _, group in groupby(checks, lambda check: (*_kind(states.check_state(check)), check is first)):
         run = list(group)
-        state = check_state(run[0])
+        state = states.check_state(run[0])
         if len(run) < _SHORTEST_RUN:
             yield from (_mark(page, check, check is first) for check in run)
         else:
@@ -262,22 +238,24 @@ def _runs(page: Page, checks: Sequence[CheckResult], first: CheckResult | None) 
             yield Text.assemble(sign, " ", page.text(_count(run, state), SECONDARY if state.mark == "waiting" else ""))
 
 
-def _kind(state: State) -> tuple[str, bool]:
+def _kind(state: states.State) -> tuple[str, bool]:
     """Return what the states of checks that are counted together have in common."""
-    return state.mark, state is NOT_RUN
+    return state.mark, state is states.NOT_RUN
 
 
-def _count(run: Sequence[CheckResult], state: State) -> str:
-    if state is NOT_RUN:
+def _count(run: Sequence[CheckResult], state: states.State) -> str:
+    if state is states.NOT_RUN:
         return f"{len(run)} not run"
-    return plural(len(run), "other" if state.mark == "failed" else "check")
+    return states.plural(len(run), "other" if state.mark == "failed" else "check")
 
 
 def _mark(page: Page, check: CheckResult, first: bool) -> Text:
-    state = check_state(check)
+    state = states.check_state(check)
     waiting = state.mark == "waiting"
     mark = page.text(getattr(page.glyphs, state.mark), state.style)
-    return Text.assemble(mark, " ", page.text(spoken(check.id), SECONDARY if waiting else "bold" if first else ""))
+    return Text.assemble(
+        mark, " ", page.text(states.spoken(check.id), SECONDARY if waiting else "bold" if first else "")
+    )
 
 
 TALLEST = 34
@@ -337,7 +315,7 @@ def render_report(
         show(console, report_sentences(report, next_commands, brief=brief))
         return
     page = Page.on(console, glyphs)
-    name = page.text(student(report), "bold")
+    name = page.text(states.student(report), "bold")
     several = len(report.exercises) > 1
     parts = (
         [name] if name.plain else [],
@@ -388,7 +366,7 @@ def _failing_lines(
         return failure_lines(page, view.brief, file_path, SHORTEST)
     head = top_lines(page, exercise)
     if view is None:
-        return blocks((head, page.wrap(page.text(state_of(exercise).meaning))))
+        return blocks((head, page.wrap(page.text(states.state_of(exercise).meaning))))
     is_low = _height(page) < LOW
     return blocks((head, fitted_lines(page, view, file_path, _rows(page) - len(head) - 1, is_low)))
 
@@ -407,7 +385,7 @@ def _pass_lines(
 
 
 def _pass_line(page: Page, exercise: ExerciseResult, attempt: int | None) -> list[Text]:
-    line = Text.assemble(title_line(page, exercise), "  ", page.text(achieved(exercise, attempt)))
+    line = Text.assemble(title_line(page, exercise), "  ", page.text(states.achieved(exercise, attempt)))
     return [*page.wrap(line, 0), *part_lines(page, exercise)]
 
 
@@ -424,28 +402,29 @@ def _list_lines(page: Page, report: Report) -> list[Text]:
 def _total_lines(page: Page, report: Report) -> list[Text]:
     """Return the points of a report together, and its notes."""
     done = sum(exercise.status == "pass" for exercise in report.exercises)
-    count = (
-        f"{done} of {plural(len(report.exercises), 'exercise')} {'passes' if len(report.exercises) == 1 else 'pass'}"
-    )
+    verb = "passes" if len(report.exercises) == 1 else "pass"
+    count = f"{done} of {states.plural(len(report.exercises), 'exercise')} {verb}"
     total = Text.assemble(
-        page.text("Total", "bold"), f"  {points_of(report.score, report.max_score)}  ", page.text(count, SECONDARY)
+        page.text("Total", "bold"),
+        f"  {states.points_of(report.score, report.max_score)}  ",
+        page.text(count, SECONDARY),
     )
-    first = shown_first(report)
+    first = states.shown_first(report)
     others = [exercise for exercise in report.exercises if exercise is not first]
-    flags = [f"{number(exercise.id)}  {flag}" for exercise in others for flag in flag_sentences(exercise)]
+    flags = [f"{states.number(exercise.id)}  {flag}" for exercise in others for flag in states.flag_sentences(exercise)]
     looks = [line for flag in flags for line in page.wrap(page.text(flag, SECONDARY))]
     return page.wrap(total) + looks + _note_lines(page, report)
 
 
 def _note_lines(page: Page, report: Report) -> list[Text]:
     """Return what the intake noted about a submission."""
-    return [line for note in notes(report) for line in page.wrap(page.text(f"Note  {note}"))]
+    return [line for note in states.notes(report) for line in page.wrap(page.text(f"Note  {note}"))]
 
 
 def _first_in_full(page: Page, report: Report, file_paths: Mapping[str, Path], *, brief: bool) -> list[Text]:
     """Return the exercise to look at first; of a single exercise, what was achieved if it passes."""
     several = len(report.exercises) > 1
-    first = shown_first(report) if several else next(iter(report.exercises), None)
+    first = states.shown_first(report) if several else next(iter(report.exercises), None)
     if first is None:
         return []
     if first.status == "pass":
@@ -464,12 +443,18 @@ def _height(page: Page) -> int:
 
 
 def _summary(page: Page, exercise: ExerciseResult) -> list[Text]:
-    state = state_of(exercise)
+    state = states.state_of(exercise)
     mark = page.text(getattr(page.glyphs, state.mark), state.style)
-    title = Text.assemble(mark, " ", page.text(f"{number(exercise.id)} {exercise.title}"))
-    count = f"{passing(exercise.checks)} of {plural(len(exercise.checks), 'check')}" if exercise.checks else ""
+    title = Text.assemble(mark, " ", page.text(f"{states.number(exercise.id)} {exercise.title}"))
+    count = (
+        f"{states.passing(exercise.checks)} of {states.plural(len(exercise.checks), 'check')}"
+        if exercise.checks
+        else ""
+    )
     earned = (
-        f"{points(exercise.score)} of {points(exercise.max_score)}" if exercise.max_score else points(exercise.score)
+        f"{states.points(exercise.score)} of {states.points(exercise.max_score)}"
+        if exercise.max_score
+        else states.points(exercise.score)
     )
     return [title, page.text(state.word, state.style), page.text(count), page.text(earned)]
 
