@@ -264,6 +264,8 @@ class Attempt:
     worker announces every check. `untouched` is set while the worker is on its first job.
     """
 
+    worker: WorkerProcess
+
     def __init__(
         self,
         run: Run,
@@ -289,7 +291,6 @@ class Attempt:
         self.exact = exact
         self.loading = False
         self.plan = plan
-        self.worker: WorkerProcess | None = None
         self.time_limit = 0.0
         self.spent: dict[Owner, float] = {}
         self.importing = False
@@ -314,7 +315,7 @@ class Attempt:
         self.careful = self.patience.careful
         self.worker, self.announcing = worker, 0.0
         while True:
-            event = self._next_event(worker)
+            event = self._next_event()
             if isinstance(event, End):
                 return event
             if event["event"] == "done" and not self.plan:
@@ -329,7 +330,7 @@ class Attempt:
             if self._is_over_time():
                 return End("timeout")
 
-    def _next_event(self, worker: WorkerProcess) -> Mapping[str, Any] | End:
+    def _next_event(self) -> Mapping[str, Any] | End:
         """Return the next answer, or the end of the worker. The wait counts as time of a function, if in time."""
         began, running = time.monotonic(), self.at if self.loading else None
         if running is None:  # only the kit's own code runs yet, and on a cold disk it loads libraries slowly
@@ -337,7 +338,7 @@ class Attempt:
             self.time_limit = START_SECONDS if is_first else self.limits.wall_seconds
         else:
             self.time_limit = self.patience.import_seconds if running[1] is None else self.patience.check_seconds
-        event = worker.next_event(self.time_limit)
+        event = self.worker.next_event(self.time_limit)
         self.announcing, self.last = 0.0, None
         if running is not None and not isinstance(event, End) and event["event"] in EVENTS_OF_CHECKS:
             # An import is announced, and has a limit of its own: its time is that of no check.
@@ -381,7 +382,7 @@ class Attempt:
             case "load" if event["exercise"] == next(iter(self.plan), None):
                 self.loading = self.importing = True
                 self.at = (self._planned(event["exercise"]), None)
-                self._current_worker().loaded |= {event["exercise"]}
+                self.worker.loaded |= {event["exercise"]}
             case "read" if not self.loading:
                 self.at = (self._planned(event["exercise"]), None)
             case "surveyed":
@@ -427,16 +428,10 @@ class Attempt:
         return self.loading and self.at is not None and self.at[0] == exercise
 
     def _stuck(self, event: Mapping[str, Any]) -> WorkerFailure:
-        timed_out = self._current_worker().timed_out
         # The processor time of an import is limited so that its wall time ends first, unless several threads run.
-        is_wall = timed_out or self.importing
-        wall, cpu = over_wall_time(self.time_limit), over_cpu_time(self.limits.cpu_seconds)
-        sentence = wall if is_wall else cpu
+        is_wall = self.worker.timed_out or self.importing
+        sentence = over_wall_time(self.time_limit) if is_wall else over_cpu_time(self.limits.cpu_seconds)
         return WorkerFailure("timeout", sentence, next(iter(read_frames(event["frames"])), None))
-
-    def _current_worker(self) -> WorkerProcess:
-        assert self.worker is not None
-        return self.worker
 
     def _note_survey(self, event: Mapping[str, Any]) -> None:
         """Record a survey, which counts only before any of the program has run; raises ValueError later."""
@@ -570,7 +565,7 @@ class Attempt:
 
         Then the exercise runs again in a worker of its own, and only that run counts.
         """
-        return bool(self._current_worker().loaded - {exercise})
+        return bool(self.worker.loaded - {exercise})
 
     def _is_starved(self, fault: Fault) -> bool:
         """Say whether an exercise may lack memory, threads or files because another one in its worker holds them."""
@@ -583,7 +578,7 @@ def _description(end: End | WorkerFailure) -> str:
     return f"{end.kind} {end.status if end.status is not None else ''} {end.detail}"
 
 
-OF_TRUSTED: Mapping[str, Any] = {"surveys": False, "forbidden": {}}
+OF_TRUSTED: dict[str, Any] = {"surveys": False, "forbidden": {}}
 """What the job of a trusted program has: nothing is forbidden to it."""
 
 
@@ -711,8 +706,8 @@ class Runner:
         attempt = Attempt(Run(), left, patience, reader, parts=parts or {}, owners=owners, exact=exact)
         self._attempt, seed = attempt, self.seed if probes == "checks" else self.suite.course.seed
         while attempt.plan:
-            job = self._job(sources, attempt.plan, exact, trace, reference_parts or {}, seed)
-            job |= {"probes": probes, "prints": prints, **patience.of_job, **(OF_TRUSTED if trusted else {})}
+            own = {"exact": exact, "trace": trace, "probes": probes, "prints": prints, **patience.of_job}
+            job = self._job(sources, attempt.plan, reference_parts or {}, seed) | own | (OF_TRUSTED if trusted else {})
             if (end := self._run_job(attempt, job, plan)) is None:
                 continue
             if trace and not exact and is_own_fault(end):
@@ -775,17 +770,13 @@ class Runner:
         """Return a job that warms up a zygote: all checks on the course's reference parts, with its public seed."""
         parts = self.suite.reference_parts
         plan = self.suite.plan(exercise for exercise in self.suite.exercises if exercise.file in parts)
-        return self._job({}, plan, False, False, parts, self.suite.course.seed)
+        own = {"exact": False, "trace": False, "probes": "checks", "prints": False}
+        return self._job({}, plan, parts, self.suite.course.seed) | own | Timeouts(self.limits).of_job
 
     def _job(
-        self,
-        sources: Mapping[str, bytes],
-        plan: Plan,
-        exact: bool,
-        trace: bool,
-        reference_parts: Mapping[str, bytes],
-        seed: int,
+        self, sources: Mapping[str, bytes], plan: Plan, reference_parts: Mapping[str, bytes], seed: int
     ) -> dict[str, Any]:
+        """Return what a worker has to know, but for the options of a run."""
         course, parts = self.suite.course, self.suite.reference_parts
         absent = {other.file for other in course.others if other.file in parts and other.file not in sources}
         sizes = {exercise: course.sizes_of(course.exercise(exercise)) for exercise in plan}
@@ -798,16 +789,10 @@ class Runner:
             "reference_parts": {**{file: parts[file] for file in absent}, **reference_parts},
             "checks": dict(self.suite.sources),
             "plan": [[exercise, [trial(exercise, key) for key in keys]] for exercise, keys in plan.items()],
-            "probes": "checks",
-            "careful": False,
-            "interrupt_seconds": None,
-            "prints": False,
             "surveys": True,
             "sizes": {exercise: [dict(column) for column in columns] for exercise, columns in sizes.items()},
             "libraries": list(course.libraries),
             "device": self.device,
-            "exact": exact,
-            "trace": trace,
             "forbidden": {exercise.id: list(exercise.forbidden) for exercise in course.exercises},
             "usual": [list(course.usual.names), [[why, list(entries)] for why, entries in course.usual.odd]],
             "limits": asdict(self.limits),

@@ -220,7 +220,7 @@ def test_zeros_stand_just_where_they_are_expected() -> None:
 def test_a_worker_gets_neither_the_seed_of_the_run_nor_one_seed_for_two_trials(suite: Suite) -> None:
     runner = Runner(suite, seed=SEED)
     plan = suite.plan(suite.course.exercises)
-    job = runner._job({}, plan, False, False, {}, SEED)
+    job = runner._job({}, plan, {}, SEED)
     sent = json.dumps(
         {name: part for name, part in job.items() if name not in ("checks", "reference_parts")}, default=str
     )
@@ -233,7 +233,7 @@ def test_a_worker_gets_neither_the_seed_of_the_run_nor_one_seed_for_two_trials(s
 
 def test_a_worker_gets_the_sizes_that_the_judge_uses() -> None:
     suite = load_suite(read_course(ROOT))
-    job = Runner(suite, seed=SEED)._job({}, suite.plan(suite.course.exercises), False, False, {}, SEED)
+    job = Runner(suite, seed=SEED)._job({}, suite.plan(suite.course.exercises), {}, SEED)
     for exercise, trials in job["plan"]:
         columns = suite.course.sizes_of(suite.course.exercise(exercise))
         for check, trial, _, column in trials:

@@ -64,7 +64,7 @@ def test_an_exercise_whose_library_is_installed_is_one_like_others(tmp_path: Pat
 def test_the_worker_loads_no_library_of_one_exercise(tmp_path: Path) -> None:
     root = needing(tmp_path, "numpy")
     suite = tiny.suite_at(root)
-    assert Runner(suite, seed=1)._job({}, {}, False, False, {}, 1)["libraries"] == []
+    assert Runner(suite, seed=1)._job({}, {}, {}, 1)["libraries"] == []
 
 
 def test_a_linux_library_is_named_as_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
