@@ -308,15 +308,12 @@ class Locator:
         diagnosis, survey = verdict.diagnosis, self.trials.survey
         assert diagnosis is not None
         divergence = next(iter(self._divergences(verdict.check).values()), None)
-        if divergence is not None and not self._is_judged(divergence):
-            divergence = None
-        if divergence is not None and not (_belongs(divergence, diagnosis) and self._fits(divergence, diagnosis)):
-            divergence = None
-        # A check that looks at no gradient does not fail because none passes.
-        if (
-            divergence is not None
-            and divergence.state is StepState.CUT
-            and not names_any(verdict.check.probe, GRADIENTS)
+        if divergence is not None and not (
+            self._is_judged(divergence)
+            and _belongs(divergence, diagnosis)
+            and self._fits(divergence, diagnosis)
+            # A check that looks at no gradient does not fail because none passes.
+            and (divergence.state is not StepState.CUT or names_any(verdict.check.probe, GRADIENTS))
         ):
             divergence = None
         first_mistake = None

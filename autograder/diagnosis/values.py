@@ -187,11 +187,8 @@ def detect_elementwise(case: Case) -> Iterator[Pattern]:
 
 def _is_plain(case: Case) -> bool:
     """Whether a few numbers are 0 or 1, up to their sign, which many functions turn into each other."""
-    return any(bool((np.abs(array - plain) < 1e-2).any()) for array in map(np.abs, _both(case)) for plain in (0, 1))
-
-
-def _both(case: Case) -> tuple[Numbers, Numbers]:
-    return case.yours, case.expected
+    sizes = np.abs(case.yours), np.abs(case.expected)
+    return any(bool((np.abs(array - plain) < 1e-2).any()) for array in sizes for plain in (0, 1))
 
 
 def _by(case: Case, name: str, function: Function) -> Iterator[Pattern]:
@@ -262,13 +259,9 @@ def detect_scaled(case: Case) -> Iterator[Pattern]:
     yield from _affine(case)
 
 
-def _fitted(case: Case) -> float:
-    squares = float((case.expected * case.expected).sum())
-    return float((case.yours * case.expected).sum()) / squares if squares else 0.0
-
-
 def _factor(case: Case) -> Iterator[Pattern]:
-    factor = _fitted(case)
+    squares = float((case.expected * case.expected).sum())
+    factor = float((case.yours * case.expected).sum()) / squares if squares else 0.0
     # Yours are 0, and nothing can be divided by the factor.
     if abs(factor) < 1e-12 or not case.same(case.yours / factor, case.expected):
         return
@@ -276,7 +269,8 @@ def _factor(case: Case) -> Iterator[Pattern]:
         yield Pattern(FLIPPED_SIGN)
     elif abs(factor - 1) >= CLOSE_TO_ONE:
         names = named(factor, factors(case.axes.used_sizes, case.constants))
-        yield Pattern(scaled_numbers(factor, is_few=False), coefficient=Coefficient(factor, names))
+        is_few = case.expected.size <= FEW
+        yield Pattern(scaled_numbers(factor, is_few), coefficient=Coefficient(factor, names, needs_name=is_few))
 
 
 def _offset(case: Case) -> Iterator[Pattern]:
@@ -311,13 +305,7 @@ def _affine(case: Case) -> Iterator[Pattern]:
 
 def _of_few(case: Case) -> Iterator[Pattern]:
     """Yield a factor or a term of few numbers; any would fit, so it needs a name."""
-    factor = _fitted(case)
-    if abs(factor) > 1e-12 and case.same(case.yours / factor, case.expected):
-        if abs(factor + 1) < CLOSE_TO_ONE:
-            yield Pattern(FLIPPED_SIGN)
-        elif abs(factor - 1) > CLOSE_TO_ONE:
-            names = named(factor, factors(case.axes.used_sizes, case.constants))
-            yield Pattern(scaled_numbers(factor, is_few=True), coefficient=Coefficient(factor, names, needs_name=True))
+    yield from _factor(case)
     difference = case.yours - case.expected
     middle = float(difference.mean())
     if abs(middle) > 1e-3 and np.abs(difference - middle).max() <= _STEADY * abs(middle):
@@ -341,16 +329,10 @@ def detect_known(case: Case) -> Iterator[Pattern]:
             continue
         if case.same(case.yours, part) and not case.same(part, case.expected):
             yield Pattern(other_part("equals", name))
-        elif not case.is_integral:
-            yield from _missing_term(case, name)
-
-
-def _missing_term(case: Case, name: str) -> Iterator[Pattern]:
-    part, missing = case.known[name], case.expected - case.yours
-    if case.same(missing, part):
-        yield Pattern(other_part("lacks-term", name))
-    elif case.same(-missing, part):
-        yield Pattern(other_part("extra-term", name))
+        elif not case.is_integral and case.same(case.expected - case.yours, part):
+            yield Pattern(other_part("lacks-term", name))
+        elif not case.is_integral and case.same(case.yours - case.expected, part):
+            yield Pattern(other_part("extra-term", name))
 
 
 # Detects numbers that were dropped at random, and how the others were scaled.
