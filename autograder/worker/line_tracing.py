@@ -288,11 +288,6 @@ def _attributes(value: Any) -> Mapping[str, Any]:
     return {name: part for name, part in sorted(attributes.items()) if not callable(part)}
 
 
-def attributes_of(value: Any, own_modules: Collection[str]) -> Mapping[str, Any]:
-    """Return the attributes of an object of a student's class; none of every other value."""
-    return _attributes(value) if type(value).__dict__.get("__module__") in own_modules else {}
-
-
 MOST_TIMES = 40
 """How often a statement is recorded in one call from the check: a loop repeats the same mistake every time."""
 
@@ -444,7 +439,8 @@ class LineTracing:
     def _variables(self, own: _Frame) -> dict[str, Any]:
         """Return the variables of a function, and the attributes of its `self`."""
         variables = {name: value for name, value in _variables(own.frame).items() if name != SELF}
-        attributes = attributes_of(own.frame.f_locals.get(SELF), self._modules)
+        owner = own.frame.f_locals.get(SELF)
+        attributes = _attributes(owner) if type(owner).__dict__.get("__module__") in self._modules else {}
         bound = own.statement.own if own.statement is not None else frozenset()
         named = {name: value for name, value in variables.items() if name not in bound}
         return {**named, **{f"{SELF}.{name}": value for name, value in attributes.items()}}

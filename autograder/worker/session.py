@@ -21,7 +21,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stderr, redirect_stdout, suppress
+from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout, suppress
 from functools import partial
 from pathlib import Path
 from types import FrameType, ModuleType
@@ -368,14 +368,11 @@ class Job:
         try:
             for exercise, _ in self.job["plan"] if self.job["surveys"] else ():
                 self._survey(exercise)
-            with self._capturing():
+            with self.log.capturing() if self.log is not None else nullcontext():
                 for exercise, trials in self.job["plan"]:
                     self._exercise(exercise, trials)
         finally:
             self.sources.uninstall()
-
-    def _capturing(self) -> AbstractContextManager[None]:
-        return self.log.capturing() if self.log is not None else nullcontext()
 
     def _survey(self, exercise: str) -> None:
         """Report the syntax of a file before any student's code runs, so that no code can change the report."""

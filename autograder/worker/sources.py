@@ -208,13 +208,6 @@ def package_spec(fullname: str) -> ModuleSpec:
     return ModuleSpec(fullname, PackageLoader(), is_package=fullname == PACKAGE)
 
 
-def forget_package() -> None:
-    """Forget the package and all modules in it; their short names stay."""
-    for name in [name for name in sys.modules if name.startswith(PACKAGE)]:
-        if name == PACKAGE or name.startswith(f"{PACKAGE}."):
-            del sys.modules[name]
-
-
 # Find what a student's code uses of an earlier exercise beside the names that its reference part replaces.
 
 
@@ -348,7 +341,8 @@ class Sources(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def _forget(self) -> None:
         for name in self.names:
             sys.modules.pop(name.removesuffix(".py"), None)
-        forget_package()
+        for name in [name for name in sys.modules if name.partition(".")[0] == PACKAGE]:
+            del sys.modules[name]
 
     @contextmanager
     def engine_hidden(self) -> Iterator[None]:

@@ -393,7 +393,7 @@ class Ban:
             if not (is_syntax(name) or is_package(name)):  # a package that is not a library is never imported
                 self._add(name)
         self._violated: str | None = None
-        self._watching = bool(self._codes or self._callables or self._methods)
+        self.watches = bool(self._codes or self._callables or self._methods)
 
     def _add(self, name: str) -> None:
         """Record the functions behind a name: of a module, all that are reached through it."""
@@ -428,16 +428,6 @@ class Ban:
             if isinstance(owner := getattr(value, "__objclass__", None), type):
                 self._methods[owner, value.__name__] = name
 
-    def begin(self) -> None:
-        """Watch the calls of the student's files."""
-        if self._watching:
-            sys.setprofile(self._on_event)
-
-    def end(self) -> None:
-        """Watch no more."""
-        if self._watching:
-            sys.setprofile(None)
-
     def check(self) -> None:
         """Raise `ForbiddenCallError` if a program made a call and caught the error."""
         if self._violated is not None:
@@ -462,7 +452,8 @@ class Ban:
 
         return refusing
 
-    def _on_event(self, frame: FrameType, event: str, argument: Any) -> None:
+    def on_event(self, frame: FrameType, event: str, argument: Any) -> None:
+        """Refuse a call of the student's files, as a function for `sys.setprofile`."""
         if event == "call":
             caller = frame.f_back
             name = self._codes.get(frame.f_code) if caller is not None and self._is_own(caller) else None
@@ -506,10 +497,12 @@ def forbid(names: Sequence[str], files: Collection[str]) -> Iterator[Ban]:
     """Make what these names stand for raise `ForbiddenCallError` in the student's files, within the block."""
     ban = Ban(names, files)
     try:
-        ban.begin()
+        if ban.watches:
+            sys.setprofile(ban.on_event)
         yield ban
     finally:
-        ban.end()
+        if ban.watches:
+            sys.setprofile(None)
 
 
 def resolve(name: str) -> object | None:
@@ -849,6 +842,3 @@ def _kinds(name: str) -> Iterable[str]:
     owner, _, leaf = name.rpartition(".")
     kind = vars(sys.modules[owner]).get(leaf) if owner in sys.modules else None
     return {name, *(f"{above.__module__}.{above.__qualname__}" for above in getattr(kind, "__mro__", ()))}
-
-
-__all__ = ["Reading", "flags", "read"]

@@ -350,7 +350,14 @@ class TensorSupport(PlainSupport):
             ]
 
     def warm_up(self, checks: Mapping[str, bytes]) -> None:
-        warm(checks)
+        # It is trained only if a check mentions optimisers, which load torch's compiler (1 s).
+        _run_model(trained=any(OPTIMIZERS in source for source in checks.values()))
+        for dtype in (torch.float32, torch.float64):
+            _compute(torch.device("cpu"), dtype)
+        with another_device() as device:
+            _compute(device, torch.float32)
+        for bits in range(MOST_BITS):
+            fingerprint(np.ones(1 << bits))
 
 
 def _fill_unset_tensors(device: str) -> None:
@@ -544,18 +551,8 @@ MOST_BITS = 13
 """Most of the arrays that a traced program makes have fewer than 2**13 elements."""
 
 
-def warm(checks: Mapping[str, bytes]) -> None:
-    """Run a small model from torch's own modules, and common operators.
-
-    The model is trained only if a check mentions optimisers, which load torch's compiler (1 s).
-    """
-    _run_model(trained=any(OPTIMIZERS in source for source in checks.values()))
-    _run_operators()
-    for bits in range(MOST_BITS):
-        fingerprint(np.ones(1 << bits))
-
-
 def _run_model(*, trained: bool) -> None:
+    """Run a small model from torch's own modules."""
     model = nn.Sequential(nn.Linear(4, 8), nn.Dropout(0.1), nn.Linear(8, 5))
     for kind in (torch.optim.AdamW, torch.optim.Adam):
         loss = functional.cross_entropy(model(torch.randn(3, 4)), torch.tensor([1, 2, 3]))
@@ -569,15 +566,8 @@ def _run_model(*, trained: bool) -> None:
     torch.multinomial(torch.rand(2, 5), 1)
 
 
-def _run_operators() -> None:
-    """Run common operators forwards and backwards, on the CPU and on the pretended device."""
-    for dtype in (torch.float32, torch.float64):
-        _compute(torch.device("cpu"), dtype)
-    with another_device() as device:
-        _compute(device, torch.float32)
-
-
 def _compute(device: Any, dtype: Any) -> None:
+    """Run common operators forwards and backwards."""
     numbers = torch.arange(12, device=device).remainder(5)
     table = torch.ones(5, 4, dtype=dtype).to(device).requires_grad_()
     rows = table.index_select(0, numbers).view(3, 1, 4, 4) * 0.5 + table[numbers[:4]].unsqueeze(0)

@@ -93,9 +93,9 @@ def test_a_package_is_refused_whether_or_not_it_is_installed(monkeypatch: pytest
 
 def test_an_object_with_a_call_of_python_is_no_reason_to_watch_every_call() -> None:
     with forbid(["numpy.vectorize"], [FILE]) as classes, forbid(["math.factorial"], [FILE]) as functions:
-        assert (classes._watching, functions._watching) == (True, True)
+        assert (classes.watches, functions.watches) == (True, True)
     made = {"kernel": type("Kernel", (), {"__call__": lambda _: None})()}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("autograder.worker.syntax.resolve", made.get)
         with forbid(["kernel"], [FILE]) as ban:
-            assert not ban._watching
+            assert not ban.watches
