@@ -240,11 +240,6 @@ _CAPABILITY_VERSION_3 = 0x20080522
 _libc = ctypes.CDLL(None, use_errno=True) if os.name == "posix" else None
 
 
-def machine() -> str:
-    """Return the kernel's name of the processor."""
-    return platform.machine()
-
-
 def call(name: str, *arguments: object) -> int:
     """Call a function of the C library that returns -1 on failure; raises OSError."""
     result = int(getattr(_libc, name)(*arguments))
@@ -300,11 +295,6 @@ def capabilities() -> int:
     data = (ctypes.c_uint32 * 6)()
     call("capget", ctypes.byref(header), ctypes.byref(data))
     return data[0] | data[3] << 32
-
-
-def close_from(lowest: int) -> None:
-    """Close every descriptor from `lowest` on."""
-    os.closerange(lowest, os.sysconf("SC_OPEN_MAX"))
 
 
 # Restrict this process with Landlock to parts of the file system, without network and other processes.
@@ -422,7 +412,7 @@ def install(pid: int) -> None:
 
     Raises OSError, also for a processor without a table of calls.
     """
-    program = pack(program_for(machine(), pid))
+    program = pack(program_for(platform.machine(), pid))
     code = ctypes.create_string_buffer(program, len(program))
 
     class Program(ctypes.Structure):
@@ -519,7 +509,7 @@ class Confinement:
         if "session" in self.layers:
             os.setsid()
         if "descriptors" in self.layers:
-            close_from(5)  # keeps the standard streams, requests and answers
+            os.closerange(5, os.sysconf("SC_OPEN_MAX"))  # keeps the standard streams, requests and answers
         if private:
             _own_namespaces()
         if "limits" in self.layers:
@@ -616,10 +606,6 @@ def _own_view(bait: Mapping[str, Any]) -> str:
     folder = bait["hidden"] if bait["private"] else "/proc/self"
     os.listdir(folder)  # noqa: PTH208
     return f"{folder} was listed"
-
-
-def _write_bait(_: Mapping[str, Any]) -> str:
-    return _write_below(("/", "/usr", "/dev", "/dev/shm", "/var/tmp", "/run"))
 
 
 def _write_below(folders: Sequence[str]) -> str:
@@ -739,16 +725,9 @@ def _capabilities(_: Mapping[str, Any]) -> str:
     return f"it has capabilities {found:#x}" if found else ""
 
 
-def _new_privileges(_: Mapping[str, Any]) -> str:
-    return "" if prctl(PR_GET_NO_NEW_PRIVS) == 1 else "a program could gain privileges"
-
-
-def _dumpable(_: Mapping[str, Any]) -> str:
-    return "" if prctl(PR_GET_DUMPABLE) == 0 else "another process of this user could read its memory"
-
-
-def _filtered(_: Mapping[str, Any]) -> str:
-    return "" if prctl(PR_GET_SECCOMP) == 2 else "system calls are not filtered"
+def _state(option: int, wanted: int, otherwise: str) -> Callable[[Mapping[str, Any]], str]:
+    """Return a canary that reads a state of its process."""
+    return lambda _: "" if prctl(option) == wanted else otherwise
 
 
 def _environment(_: Mapping[str, Any]) -> str:
@@ -767,7 +746,7 @@ CANARIES: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "secret": _secret,
     "folder": _folder,
     "own view": _own_view,
-    "writing": _write_bait,
+    "writing": lambda _: _write_below(("/", "/usr", "/dev", "/dev/shm", "/var/tmp", "/run")),
     "scratch": _scratch,
     "network": _connect,
     "socket": _socket,
@@ -783,9 +762,9 @@ CANARIES: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "open files": _open_files,
     "limits": _limits,
     "capabilities": _capabilities,
-    "new privileges": _new_privileges,
-    "dumpable": _dumpable,
-    "filter": _filtered,
+    "new privileges": _state(PR_GET_NO_NEW_PRIVS, 1, "a program could gain privileges"),
+    "dumpable": _state(PR_GET_DUMPABLE, 0, "another process of this user could read its memory"),
+    "filter": _state(PR_GET_SECCOMP, SECCOMP_MODE_FILTER, "system calls are not filtered"),
     "environment": _environment,
     "group": _signal_group,
 }

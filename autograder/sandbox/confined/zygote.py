@@ -235,7 +235,6 @@ class ForkServer:
         return True
 
     def _warm(self, descriptor: int) -> None:
-
         warm(descriptor)
         os.environ.clear()
         os.environ.update(self.environment)
