@@ -360,7 +360,8 @@ def of_fault(
         return _of_misfit(fault, file, source, survey)
     if "SyntaxError" in fault.bases and place:
         imports = _dotted_import(place, source)
-        invalid = SyntaxInvalid(fault.type, place.file, _with_lines(fault.message), imports)
+        says = tuple(Line(int(part)) if at % 2 else part for at, part in enumerate(split_at_lines(fault.message)))
+        invalid = SyntaxInvalid(fault.type, place.file, says, imports)
         return Diagnosis("exception", invalid.fact, place=place)
     if fault.type == "SystemExit":
         return Diagnosis("exception", ExitCalled(fault.at_import).fact, place=place)
@@ -422,11 +423,6 @@ def _dotted_import(place: Place, source: bytes) -> str:
     lines = lines_of(source)
     found = _DOTTED.match(lines[place.line - 1]) if 0 < place.line <= len(lines) else None
     return f"from {found[1]}.{found[2][:-1]} import {found[3]}" if found is not None else ""
-
-
-def _with_lines(text: str) -> tuple[str | Line, ...]:
-    """Return Python's own message, in which the lines that it names are data."""
-    return tuple(Line(int(part)) if at % 2 else part for at, part in enumerate(split_at_lines(text)))
 
 
 def _reason(fault: Fault) -> str:

@@ -107,7 +107,8 @@ def _unnamed(diagnosis: Diagnosis, source: Source, location: Location | None) ->
     fact = _in_notebook(_with_line(diagnosis, source, location), diagnosis.place, source)
     is_more = diagnosis.is_one_of_several
     then = MORE if is_more and diagnosis.quoted is not None else ""  # a quote is the library's
-    text, detail = message(diagnosis.subject, fact, _reason(diagnosis), then), _detail(diagnosis, fact)
+    number = reason(diagnosis.coefficient) if diagnosis.coefficient is not None else ""
+    text, detail = message(diagnosis.subject, fact, number, then), _detail(diagnosis, fact)
     if is_more and not then:
         detail = "\n".join(filter(None, (detail, MORE)))
     is_unexplained = diagnosis.kind == "pattern" and fact.id in UNEXPLAINED
@@ -127,10 +128,6 @@ def _fact_of_line(location: Location, source: Source) -> Fact | None:
     if divergence is None or location.is_origin or not divergence.is_unique:
         return None
     return diverging_line(divergence, line_in(source.cells, divergence.place, divergence.place.line))
-
-
-def _reason(diagnosis: Diagnosis) -> str:
-    return reason(diagnosis.coefficient) if diagnosis.coefficient is not None else ""
 
 
 def _detail(diagnosis: Diagnosis, fact: Fact) -> str | None:
@@ -207,13 +204,9 @@ def _certainty(diagnosis: Diagnosis, location: Location | None) -> Certainty:
     is_own = divergence.state is StepState.UNKNOWN and divergence.factor is None and not location.is_origin
     if is_own and claim_of(diagnosis, location) is not Certainty.SHOWN:
         return Certainty.DESCRIBED
-    is_raised = diagnosis.misconception is None and _raised_at(diagnosis, location.place)
-    return Certainty.DESCRIBED if is_raised else Certainty.LIKELY
-
-
-def _raised_at(diagnosis: Diagnosis, place: Place) -> bool:
-    there = diagnosis.place
-    return isinstance(diagnosis.fact.data, Raised) and there is not None and there.line == place.line
+    is_raised = diagnosis.misconception is None and isinstance(diagnosis.fact.data, Raised)
+    is_there = diagnosis.place is not None and diagnosis.place.line == location.place.line
+    return Certainty.DESCRIBED if is_raised and is_there else Certainty.LIKELY
 
 
 def excerpt(source: bytes, place: Place) -> tuple[tuple[int, str], ...]:

@@ -106,11 +106,6 @@ def in_file(file: str, trusted: Collection[str]) -> Where:
     return choose
 
 
-def trusted_parts(failed: str | None, passing: Iterable[str | None], failing: Iterable[str | None]) -> frozenset[str]:
-    """Return the parts of an exercise that pass every check of their own, save the one a failed check is about."""
-    return frozenset({part for part in passing if part} - {part for part in failing if part} - {failed or ""})
-
-
 def made_at(divergence: Divergence, survey: Survey | None) -> Place | None:
     """Return where the plain number is made by which a value is wrong, if its variable is assigned once.
 
@@ -127,13 +122,6 @@ def made_at(divergence: Divergence, survey: Survey | None) -> Place | None:
     if len(lines) != 1 or lines[0] == divergence.place.line:
         return None
     return Place(divergence.place.file, lines[0])
-
-
-def is_judged(divergence: Divergence, source: bytes) -> bool:
-    """Whether all that a diverging line computes with is in a trace: the gradients of an optimizer's step are not."""
-    lines = lines_of(source)
-    line = divergence.place.line
-    return not (0 < line <= len(lines) and _STEP.search(lines[line - 1]))
 
 
 def configured(divergence: Divergence, survey: Survey | None, source: bytes) -> Location | None:
@@ -341,9 +329,11 @@ class Locator:
     def _is_judged(self, divergence: Divergence) -> bool:
         """Whether a diverging line computes something, and all that it computes with is in a trace.
 
-        Plain arguments are traced on the line of the `def`, where no mistake of the body is.
+        Plain arguments are traced on the line of the `def`, where no mistake of the body is. The gradients of an
+        optimizer's step are in no trace.
         """
-        return self._runs(divergence.place.line) and is_judged(divergence, self.trials.source)
+        line, lines = divergence.place.line, lines_of(self.trials.source)
+        return self._runs(line) and not (0 < line <= len(lines) and _STEP.search(lines[line - 1]))
 
     def _runs(self, line: int) -> bool:
         return self.trials.survey is None or self.trials.survey.runs(line)
@@ -424,9 +414,10 @@ class Locator:
         return found[0] if alike else None
 
     def _trusted(self, failed: Check) -> frozenset[str]:
-        passing = [verdict.check.of for verdict in self.judgement.verdicts if verdict.status == "pass"]
-        failing = [verdict.check.of for verdict in self.judgement.verdicts if verdict.status != "pass"]
-        return trusted_parts(failed.of, passing, failing)
+        """Return the parts that pass every check of their own, save the one a failed check is about."""
+        passing = {verdict.of for verdict in self.judgement.verdicts if verdict.status == "pass" and verdict.of}
+        failing = {verdict.of for verdict in self.judgement.verdicts if verdict.status != "pass"}
+        return frozenset(passing - failing - {failed.of})
 
     def _functions(self) -> Mapping[int, str]:
         """Return the function that each line of a file is in, as far as the survey tells."""
