@@ -25,7 +25,7 @@ from .escaping import (
     printable,
     with_whole_code,
 )
-from .states import bonus_left, number, state_of
+from .states import number, state_of
 
 WIDEST = 100
 SECONDARY = "bright_black"
@@ -446,19 +446,8 @@ def _number(value: float | None) -> str:
 MOST_PICTURES, TALLEST_PICTURE = 2, 16
 _AROUND = 3  # lines of a picture that are not cells: its title, what its columns are called, its caption
 _LONGEST_LABEL, _LONGEST_NAME, _NARROWEST_LABEL = 12, 7, 3
-_MOST_HINTS, _MOST_BONUS = 3, 2
+_MOST_HINTS = 3
 _MOST_STACKED = 10  # rows of cells that bars are made of
-
-
-def built_lines(page: Page, exercise: ExerciseResult) -> list[Text]:
-    """Return what the student has built."""
-    return page.wrap(page.text(one_line(exercise.built))) if exercise.built else []
-
-
-def bonus_lines(page: Page, exercise: ExerciseResult) -> list[Text]:
-    """Return which bonus checks are still open, and why."""
-    left = bonus_left(exercise)[:_MOST_BONUS]
-    return [line for check in left for line in page.wrap(page.text(f"{page.glyphs.waiting} {check}", SECONDARY))]
 
 
 def unused_lines(page: Page, unused_hints: Sequence[str]) -> list[Text]:

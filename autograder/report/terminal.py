@@ -31,9 +31,7 @@ from .pictures import (
     Page,
     apart,
     blocks,
-    bonus_lines,
     breadth,
-    built_lines,
     columns,
     in_words,
     indented,
@@ -259,6 +257,9 @@ def _mark(page: Page, check: CheckResult, first: bool) -> Text:
 
 
 TALLEST = 34
+MOST_BONUS = 2
+"""Bonus checks that are still open, below a pass."""
+
 LINES_PRINTED_IN_A_PASS = 4
 LOW = 30
 """A terminal with fewer lines shows no tables and no maps."""
@@ -376,17 +377,15 @@ def _pass_lines(
 ) -> list[Text]:
     """Return what was achieved in one line, what was built, pictures of it, and the hints left over."""
     unused = unused_lines(page, unused_hints)
-    built = [*built_lines(page, exercise), *bonus_lines(page, exercise)]
-    head = [*_pass_line(page, exercise, attempt), *built]
+    line = Text.assemble(title_line(page, exercise), "  ", page.text(states.achieved(exercise, attempt)))
+    built = page.wrap(page.text(one_line(exercise.built))) if exercise.built else []
+    open_checks = [f"{page.glyphs.waiting} {check}" for check in states.bonus_left(exercise)[:MOST_BONUS]]
+    bonus = [line for check in open_checks for line in page.wrap(page.text(check, SECONDARY))]
+    head = [*page.wrap(line, 0), *part_lines(page, exercise), *built, *bonus]
     printed = print_lines(page, print_parts(exercise.prints), LINES_PRINTED_IN_A_PASS)
     room = rows - len(head) - len(unused) - 2 - (len(printed) + 1 if printed else 0)
     pictures = picture_lines(page, exercise.pictures, room) if page.width >= NARROWEST_WITH_MAPS else []
     return blocks((head, printed, pictures, unused))
-
-
-def _pass_line(page: Page, exercise: ExerciseResult, attempt: int | None) -> list[Text]:
-    line = Text.assemble(title_line(page, exercise), "  ", page.text(states.achieved(exercise, attempt)))
-    return [*page.wrap(line, 0), *part_lines(page, exercise)]
 
 
 def _list_lines(page: Page, report: Report) -> list[Text]:
