@@ -325,16 +325,16 @@ class Item:
                 found.append(file.read(_SMALL) if isinstance(file, SubmittedFile) else read_plain(file, _SMALL))
         return found
 
-    def outline(self) -> "FolderNames":
-        """Return the names in a folder, and in the folders in it."""
+    def outline(self) -> tuple["Names", Mapping[str, "Names"]]:
+        """Return the names in a folder, and in each folder in it."""
         if self.files is not None:
             below: dict[str, list[tuple[str, ...]]] = defaultdict(list)
             for file in self.files:
                 below[file.path.parts[0]].append(file.path.parts[1:])
             own = Names.of(file.path.parts for file in self.files)
-            return FolderNames(own, {name: Names.of(below[name]) for name in own.folders})
+            return own, {name: Names.of(below[name]) for name in own.folders}
         own = Names.at(self.path)
-        return FolderNames(own, {name: Names.at(self.path / name) for name in sorted(own.folders)[:_FOLDERS]})
+        return own, {name: Names.at(self.path / name) for name in sorted(own.folders)[:_FOLDERS]}
 
     def holds_copy_of(self, names: frozenset[str]) -> bool:
         """Say whether this is a zip with no other names than these: the download from which they were unpacked."""
@@ -410,14 +410,6 @@ class Names:
         nonempty = [path for path in paths if path]
         files = frozenset(path[0] for path in nonempty if len(path) == 1)
         return cls(files, frozenset(path[0] for path in nonempty if len(path) > 1 and not is_skipped(path[0])))
-
-
-@dataclass(frozen=True)
-class FolderNames:
-    """The names in a folder, and in each folder in it."""
-
-    own: Names
-    inner: Mapping[str, Names]
 
 
 @dataclass(frozen=True)

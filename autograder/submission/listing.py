@@ -317,7 +317,9 @@ def recognise(folder: ClassFolder) -> tuple[str, ClassFolder]:
     if not whole:
         return "plain", folder
     _refuse_shared_numbers(folder, whole[0])
-    return whole[0].sign.layout, _without(folder, whole[0].copies)
+    items = tuple(item for item in folder.items if item not in whole[0].copies)
+    notes = (*folder.notes, *map(_about_copy, whole[0].copies))
+    return whole[0].sign.layout, replace(folder, items=items, notes=notes)
 
 
 def _agreement(folder: ClassFolder, sign: _Sign) -> _Agreement:
@@ -338,13 +340,6 @@ def _entries(folder: ClassFolder, sign: _Sign) -> list[Item]:
     return [item for item in items if not item.is_loose and not _is_blank(sign, item)]
 
 
-def _without(folder: ClassFolder, copies: Sequence[Item]) -> ClassFolder:
-    notes = tuple(map(_about_copy, copies))
-    return replace(
-        folder, items=tuple(item for item in folder.items if item not in copies), notes=(*folder.notes, *notes)
-    )
-
-
 def _about_copy(zip_: Item) -> str:
     """Return the note on a download that was unpacked beside itself, and where its files are others."""
     name = printable_name(zip_.name)
@@ -358,15 +353,11 @@ def _mixture(folder: ClassFolder, agreement: _Agreement) -> SubmissionError:
     """Return the error for a mixture: it lists the minority of the entries, or both halves if they are equal."""
     sign, fitting, odd = agreement.sign, agreement.fitting, agreement.odd
     share = f"{len(fitting):,} of {len(fitting) + len(odd):,} entries {sign.description}"
-    fitting_named = (
-        _listed([item.name for item in fitting])
-        if len(fitting) <= len(odd)
-        else f"for example {printable_name(fitting[0].name)}"
-    )
-    odd_named = (
-        _listed([item.name for item in odd])
-        if len(fitting) >= len(odd)
-        else f"for example {printable_name(odd[0].name)}"
+    fitting_named, odd_named = (
+        _listed([item.name for item in some])
+        if len(some) <= len(others)
+        else f"for example {printable_name(some[0].name)}"
+        for some, others in ((fitting, odd), (odd, fitting))
     )
     mixed = f"{printable_name(folder.name)} mixes two layouts: {share} ({fitting_named})."
     which = f"{mixed} Others {sign.negation} ({odd_named})."
@@ -413,17 +404,17 @@ def _is_stamped(item: Item) -> bool:
     """Say whether all work is in folders of assignments, beside a timestamp.txt in each."""
     if item.kind != "folder":
         return False
-    outline = item.outline()
-    assignments = [names for names in outline.inner.values() if _has_work(names) or names.folders]
-    return bool(assignments) and not _has_work(outline.own) and all(STAMP in names.files for names in assignments)
+    own, inner = item.outline()
+    assignments = [names for names in inner.values() if _has_work(names) or names.folders]
+    return bool(assignments) and not _has_work(own) and all(STAMP in names.files for names in assignments)
 
 
 def _is_blank(sign: _Sign, item: Item) -> bool:
     """Say whether an entry without work proves nothing, since nbgrader's layout shows in the folders with work."""
     if sign.layout != "nbgrader" or item.kind != "folder":
         return False
-    outline = item.outline()
-    return not _has_work(outline.own) and not any(_has_work(inner) or inner.folders for inner in outline.inner.values())
+    own, inner = item.outline()
+    return not _has_work(own) and not any(_has_work(names) or names.folders for names in inner.values())
 
 
 def _has_work(names: Names) -> bool:
