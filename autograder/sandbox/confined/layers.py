@@ -240,21 +240,18 @@ _CAPABILITY_VERSION_3 = 0x20080522
 _libc = ctypes.CDLL(None, use_errno=True) if os.name == "posix" else None
 
 
-def call(name: str, *arguments: object) -> int:
-    """Call a function of the C library that returns -1 on failure; raises OSError."""
+def call(name: str, *arguments: object, what: str = "") -> int:
+    """Call a function of the C library that returns -1 on failure; raises OSError, which says `what` was called."""
     result = int(getattr(_libc, name)(*arguments))
     if result == -1:
         number = ctypes.get_errno()
-        raise OSError(number, f"{name}: {os.strerror(number)}")
+        raise OSError(number, f"{what or name}: {os.strerror(number)}")
     return result
 
 
 def system_call(name: str, *arguments: object) -> int:
     """Call the kernel by number; raises OSError."""
-    try:
-        return call("syscall", ctypes.c_long(SYSTEM_CALLS[name]), *arguments)
-    except OSError as error:
-        raise OSError(error.errno, f"{name}: {os.strerror(error.errno or 0)}") from None
+    return call("syscall", ctypes.c_long(SYSTEM_CALLS[name]), *arguments, what=name)
 
 
 def prctl(option: int, *arguments: int) -> int:
@@ -275,11 +272,9 @@ def enter(namespace: int) -> None:
 
 def mount(source: str | None, target: str, kind: str | None, flags: int, options: str = "") -> None:
     """Call mount(2); raises OSError."""
-    texts = [text.encode() if text is not None else None for text in (source, target, kind)]
-    try:
-        call("mount", *map(ctypes.c_char_p, texts), ctypes.c_ulong(flags), ctypes.c_char_p(options.encode()))
-    except OSError as error:
-        raise OSError(error.errno, f"mount on {target}: {os.strerror(error.errno or 0)}") from None
+    texts = (text.encode() if text is not None else None for text in (source, target, kind))
+    settings = ctypes.c_ulong(flags), ctypes.c_char_p(options.encode())
+    call("mount", *map(ctypes.c_char_p, texts), *settings, what=f"mount on {target}")
 
 
 def drop_capabilities() -> None:
