@@ -797,7 +797,6 @@ def _method(value: ast.expr, name: str, *arguments: ast.expr) -> ast.Call:
 Ranked = tuple[float, str]
 """An addition, and how much later it is tried than the likeliest ones."""
 
-COMPARED = ("==", "!=", "<", "<=", ">", ">=")
 SIGNS = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 COUNTING = ("range", "arange")
 REDUCTIONS = {name: name for name in ("sum", "mean", "std", "var", "prod", "norm", "logsumexp", "amax", "amin")} | {
@@ -814,7 +813,7 @@ def changed_parts(node: ast.expr) -> Iterator[Ranked]:
     """Yield the texts of an expression with one part of it changed."""
     match node:
         case ast.Compare(left, [op], [right]) if type(op) in SIGNS:
-            yield from ((1, f"({ast.unparse(left)} {sign} {ast.unparse(right)})") for sign in COMPARED)
+            yield from ((1, f"({ast.unparse(left)} {sign} {ast.unparse(right)})") for sign in SIGNS.values())
         case ast.Compare(ast.Attribute(value=ast.Name(id="self")), [ast.Is() | ast.IsNot() as op], [_]):
             yield KEPT_RANK, str(isinstance(op, ast.Is))
         case ast.Attribute(value, "data"):

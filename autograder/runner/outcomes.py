@@ -393,17 +393,16 @@ def _view(found: re.Match[str]) -> str:
     return f"the shape [{found[1]}] has {prod(sizes)} elements, the tensor has {found[2]}"
 
 
-def _product(found: re.Match[str]) -> str:
-    return f"a matrix of {found[1]} cannot be multiplied by one of {found[2]}: the inner sizes differ"
-
-
 def _too_many(found: re.Match[str]) -> str:
     more = int(found[2]) - int(found[1])
     return f"a call passes {more} {'argument' if more == 1 else 'arguments'} too many"
 
 
 _REASONS: tuple[tuple[str, Words], ...] = (
-    (r"mat1 and mat2 shapes cannot be multiplied \((\d+x\d+) and (\d+x\d+)\)", _product),
+    (
+        r"mat1 and mat2 shapes cannot be multiplied \((\d+x\d+) and (\d+x\d+)\)",
+        r"a matrix of \1 cannot be multiplied by one of \2: the inner sizes differ",
+    ),
     (
         r"The size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at non-singleton dimension (\d+)",
         r"on axis \3, one tensor has size \1 and the other \2, so they cannot be combined",

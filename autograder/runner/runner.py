@@ -415,7 +415,7 @@ class Attempt:
 
     def _take_fault(self, event: Mapping[str, Any], fault: Fault) -> WorkerFailure | None:
         """Settle the trial, or the whole exercise, that raised; return `STARVED` if the exercise has to run alone."""
-        if self._is_starved(fault):
+        if is_exhausted(fault) and self.at is not None and self._shares_worker(self.at[0]):
             return STARVED
         if fault.at_import:
             self._settle_exercise(self._planned(event["exercise"]), fault)
@@ -566,10 +566,6 @@ class Attempt:
         Then the exercise runs again in a worker of its own, and only that run counts.
         """
         return bool(self.worker.loaded - {exercise})
-
-    def _is_starved(self, fault: Fault) -> bool:
-        """Say whether an exercise may lack memory, threads or files because another one in its worker holds them."""
-        return is_exhausted(fault) and self.at is not None and self._shares_worker(self.at[0])
 
 
 def _description(end: End | WorkerFailure) -> str:

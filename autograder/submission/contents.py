@@ -96,11 +96,6 @@ class SubmittedFile:
         """Its name, safe to print."""
         return printable_name(self.label or self.path)
 
-    @property
-    def name_and_size(self) -> str:
-        """Its name, with its size if that is known, safe to print."""
-        return named_with_size(self.label or self.path, self.size)
-
 
 class Note(str):
     """A note that is more than a sentence: nothing can be lost by an `ordinary` one; one of `time` may cost points."""

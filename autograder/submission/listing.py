@@ -3,7 +3,7 @@
 import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -92,16 +92,6 @@ class LayoutResult:
     problems: list[str]
     notes: list[str]
     loose: list[Item] = field(default_factory=list)
-
-
-def read_layout(layout: str, folder: ClassFolder, files: Iterable[str]) -> LayoutResult:
-    """Return the candidates of a layout. `files` are the names that count in a submission."""
-    result = LayoutResult([], [], [])
-    if layout == "canvas":
-        _read_canvas(folder, result, frozenset(files))
-    else:
-        _READERS[layout](folder, result)
-    return result
 
 
 def _read_plain(folder: ClassFolder, result: LayoutResult) -> None:
@@ -466,7 +456,11 @@ def list_submissions(
         raise SubmissionError(f"{problem}, expected a folder of submissions; give its parent, {parent}")
     if layout is None:
         layout, folder = recognise(folder)
-    result = read_layout(layout, folder, wanted)
+    result = LayoutResult([], [], [])
+    if layout == "canvas":
+        _read_canvas(folder, result, wanted)
+    else:
+        _READERS[layout](folder, result)
     entries = _attribute(folder, result, students, handout)
     return Submissions(entries, (*folder.problems, *result.problems), (*folder.notes, *result.notes), layout)
 

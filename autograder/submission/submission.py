@@ -39,6 +39,7 @@ from .contents import (
     UnreadableError,
     checked_id,
     kind_of,
+    named_with_size,
     open_archive,
     open_folder,
     printable,
@@ -560,7 +561,7 @@ def digest(sources: Mapping[str, bytes]) -> str:
 
 def _named_files(listing: Listing) -> tuple[str, ...]:
     """Return the names and sizes of the first files that are there, and the number of the others."""
-    names = [*listing.closed, *(file.name_and_size for file in listing.files)]
+    names = [*listing.closed, *(named_with_size(file.label or file.path, file.size) for file in listing.files)]
     more = len(names) - MOST_FOUND
     return (*names[:MOST_FOUND], f"and {more:,} more") if more > 0 else tuple(names)
 

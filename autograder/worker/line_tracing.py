@@ -78,7 +78,8 @@ def _statement(node: ast.stmt) -> TracedStatement:
     heads = [child for child in ast.iter_child_nodes(node) if child not in bodies]
     inside = [part for head in heads for part in ast.walk(head)]
     names = [(part.id, part.ctx) for part in inside if isinstance(part, ast.Name)]
-    attributes = [part for part in inside if isinstance(part, ast.Attribute) and _is_self(part.value)]
+    accessed = [(part, part.value) for part in inside if isinstance(part, ast.Attribute)]
+    attributes = [part for part, owner in accessed if isinstance(owner, ast.Name) and owner.id == SELF]
     reads = {name for name, context in names if not isinstance(context, ast.Store)}
     if sum(name == SELF for name, _ in names) == len(attributes):
         reads.discard(SELF)  # it stands for all attributes only where it is more than the object of one
@@ -96,10 +97,6 @@ def _statement(node: ast.stmt) -> TracedStatement:
     if isinstance(node, ast.Return) and node.value is not None:
         returned = node.value.id if isinstance(node.value, ast.Name) else ""
     return TracedStatement(node.lineno, end, columns, frozenset(reads), frozenset(binds), frozenset(own), returned)
-
-
-def _is_self(node: ast.AST) -> bool:
-    return isinstance(node, ast.Name) and node.id == SELF
 
 
 # Plain values as short texts, and as numbers that traces compare. No method of a student's class is called.
