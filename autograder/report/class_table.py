@@ -1,7 +1,7 @@
 """A class as a table: a line for each student, a column for each exercise, and a summary."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -88,11 +88,6 @@ def facts_of(report: Report) -> Facts:
     """Return what a report adds to the summary of its class."""
     score = report.score if report.has_score else None
     return Facts(states.student(report), score, report.max_score, _misconceptions_in(report), list(_looks(report)))
-
-
-def summarize(reports: Iterable[Report], maximum: int | None = None) -> ClassSummary:
-    """Summarise the reports of a class, as graded."""
-    return summary_of([facts_of(report) for report in reports], maximum)
 
 
 def summary_of(

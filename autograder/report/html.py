@@ -150,9 +150,7 @@ def why_card(page: WhyPage, next_commands: Sequence[Command] = ()) -> str:
     return card("why", **locals())
 
 
-def note_card(
-    title: str, sentences: Sequence[str], *, kind: str = "wait", next_commands: Sequence[Command] = ()
-) -> str:
+def note_card(title: str, sentences: Sequence[str], *, kind: str = "wait") -> str:
     """Return a card with a title and some sentences; `kind` is pass, fail, problem or wait."""
     return card("note", **locals())
 

@@ -14,7 +14,7 @@ from autograder.diagnosis import explained
 from autograder.results import NOT_JUDGED, CheckResult, ExerciseResult, Report
 
 from . import states
-from .class_table import ClassSummary, class_lines, summarize
+from .class_table import ClassSummary, class_lines, facts_of, summary_of
 from .escaping import NARROWEST, Glyphs, ended, one_line, printable
 from .failures import (
     Command,
@@ -340,7 +340,7 @@ def render_class(
 
     `summary` is that of a class of which the reports are the first; without it, they are all.
     """
-    summary = summary or summarize(reports)
+    summary = summary or summary_of([facts_of(report) for report in reports])
     if plain or console.width < NARROWEST:
         show(console, class_sentences(reports, summary))
         return
