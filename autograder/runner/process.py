@@ -65,9 +65,11 @@ class SpawnedWorker:
         except BaseException:
             ending.remove(self._folder)
             raise
-        self.jobs = _stream(self._process.stdin)
-        self.answers = _stream(self._process.stdout)
-        self.log = _stream(self._process.stderr)
+        jobs, answers, log = self._process.stdin, self._process.stdout, self._process.stderr
+        assert jobs is not None
+        assert answers is not None
+        assert log is not None
+        self.jobs, self.answers, self.log = jobs, answers, log
 
     def _started(self) -> "SpawnedWorker":
         self._process = subprocess.Popen(
@@ -108,12 +110,6 @@ class SpawnedWorker:
             with contextlib.suppress(OSError, ValueError):
                 stream.close()
         ending.remove(self._folder)
-
-
-def _stream(stream: IO[bytes] | None) -> IO[bytes]:
-    if stream is None:
-        raise ValueError("the worker was started without its pipes")
-    return stream
 
 
 def package_folders() -> list[str]:
