@@ -19,19 +19,7 @@ if __name__ == "__main__":
     sys.path[:0] = [str(Path(__file__).resolve().parents[3])]
     sys.path += [argument for argument in sys.argv[1:] if not argument.startswith("--")]
 
-from autograder.protocol import (
-    ANSWERS,
-    CONTROL,
-    LOG,
-    MESSAGE_BYTES,
-    MOST_BYTES,
-    PACKET_FIELDS,
-    PYTHON_OPTIONS,
-    SCRATCH,
-    worker_environment,
-    write_all,
-    write_packet,
-)
+from autograder import protocol
 
 STDIN, STDOUT = 0, 1
 
@@ -40,10 +28,9 @@ def main() -> None:
     """Start the zygote, and forward packets until either end is closed."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     zygote = str(Path(__file__).with_name("zygote.py"))
-    command = [sys.executable, *PYTHON_OPTIONS, zygote, str(theirs.fileno()), *sys.argv[1:]]
-    process = subprocess.Popen(
-        command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, stdout=2, env=worker_environment(SCRATCH)
-    )
+    command = [sys.executable, *protocol.PYTHON_OPTIONS, zygote, str(theirs.fileno()), *sys.argv[1:]]
+    own = protocol.worker_environment(protocol.SCRATCH)
+    process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, stdout=2, env=own)
     theirs.close()
     try:
         Relay(ours).run()
@@ -89,15 +76,15 @@ class Relay:
     def _from_judge(self) -> bool:
         part = os.read(STDIN, 1 << 16)
         self.input += part
-        while len(self.input) >= PACKET_FIELDS.size:
-            child, channel, length = PACKET_FIELDS.unpack_from(self.input)
-            if length > MOST_BYTES:
+        while len(self.input) >= protocol.PACKET_FIELDS.size:
+            child, channel, length = protocol.PACKET_FIELDS.unpack_from(self.input)
+            if length > protocol.MOST_BYTES:
                 return False
-            if len(self.input) < PACKET_FIELDS.size + length:
+            if len(self.input) < protocol.PACKET_FIELDS.size + length:
                 break
-            body = bytes(self.input[PACKET_FIELDS.size : PACKET_FIELDS.size + length])
-            del self.input[: PACKET_FIELDS.size + length]
-            if channel == CONTROL:
+            body = bytes(self.input[protocol.PACKET_FIELDS.size : protocol.PACKET_FIELDS.size + length])
+            del self.input[: protocol.PACKET_FIELDS.size + length]
+            if channel == protocol.CONTROL:
                 self._request(json.loads(body) if child == 0 else {"do": "warm"}, body)
             elif child in self.jobs:
                 self._add_job(child, body)
@@ -117,7 +104,7 @@ class Relay:
                 os.close(descriptor)
         else:
             file = os.memfd_create("job")
-            write_all(partial(os.write, file), body)
+            protocol.write_all(partial(os.write, file), body)
             os.lseek(file, 0, os.SEEK_SET)
             socket.send_fds(self.channel, [b'{"do": "warm"}'], [file])
             os.close(file)
@@ -130,7 +117,7 @@ class Relay:
             self._finish_jobs(child)
 
     def _from_zygote(self) -> bool:
-        message, descriptors, _, _ = socket.recv_fds(self.channel, MESSAGE_BYTES, 1)
+        message, descriptors, _, _ = socket.recv_fds(self.channel, protocol.MESSAGE_BYTES, 1)
         if not message:
             return False
         event = json.loads(message)
@@ -139,7 +126,7 @@ class Relay:
             jobs, answers, log = self.requested.pop(0)
             os.set_blocking(jobs, False)
             self.jobs[child], self.waiting[child], self.pidfds[child] = jobs, bytearray(), descriptors[0]
-            self.readers |= {answers: (child, ANSWERS), log: (child, LOG)}
+            self.readers |= {answers: (child, protocol.ANSWERS), log: (child, protocol.LOG)}
         elif event["event"] == "failed" and self.requested:
             for descriptor in self.requested.pop(0):
                 os.close(descriptor)
@@ -150,7 +137,7 @@ class Relay:
             for descriptor in [reader for reader, (child, _) in self.readers.items() if child == event["child"]]:
                 while descriptor in self.readers:
                     self._from_child(descriptor)
-        _send(0, CONTROL, message)
+        _send(0, protocol.CONTROL, message)
         return True
 
     def _from_child(self, descriptor: int) -> bool:
@@ -177,7 +164,7 @@ class Relay:
 
 
 def _send(child: int, channel: int, body: bytes) -> None:
-    write_packet(partial(os.write, STDOUT), child, channel, body)
+    protocol.write_packet(partial(os.write, STDOUT), child, channel, body)
 
 
 if __name__ == "__main__":

@@ -14,26 +14,17 @@ def main() -> None:
     """Mount the files, drop every privilege, and run the command. Any failure ends the process before the command."""
     request = json.loads(sys.argv[1])
     sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
-    from autograder.sandbox.confined.layers import (  # after the path is set
-        CLONE_NEWNS,
-        MS_BIND,
-        MS_NODEV,
-        MS_NOSUID,
-        MS_PRIVATE,
-        MS_REC,
-        mount,
-        unshare,
-    )
+    from autograder.sandbox.confined import layers  # after the path is set
 
-    unshare(CLONE_NEWNS)
-    mount(None, "/", None, MS_REC | MS_PRIVATE)
-    mount("tmpfs", request["stage"], "tmpfs", MS_NOSUID | MS_NODEV, "mode=755")
+    layers.unshare(layers.CLONE_NEWNS)
+    layers.mount(None, "/", None, layers.MS_REC | layers.MS_PRIVATE)
+    layers.mount("tmpfs", request["stage"], "tmpfs", layers.MS_NOSUID | layers.MS_NODEV, "mode=755")
     for source, target in request["binds"]:
         if os.path.isdir(source):  # noqa: PTH112
             os.mkdir(target)  # noqa: PTH102
         else:
             os.close(os.open(target, os.O_CREAT | os.O_WRONLY, 0o644))
-        mount(source, target, None, MS_BIND | MS_REC)
+        layers.mount(source, target, None, layers.MS_BIND | layers.MS_REC)
     os.setgroups([])
     os.setresgid(request["user"], request["user"], request["user"])
     os.setresuid(request["user"], request["user"], request["user"])

@@ -268,24 +268,19 @@ class ForkServer:
 
     def _fork(self, request: dict[str, Any], descriptors: list[int]) -> None:
         _refuse_threads()
-        from autograder.sandbox.confined.layers import (  # after the path is set
-            CLONE_NEWPID,
-            confinement_of,
-            enter,
-            unshare,
-        )
+        from autograder.sandbox.confined import layers  # after the path is set
 
-        confinement = confinement_of(request, self.readable)
+        confinement = layers.confinement_of(request, self.readable)
         own_pids = "namespaces" in confinement.layers
         if own_pids:  # applies to the next child, not to this process
-            unshare(CLONE_NEWPID)
+            layers.unshare(layers.CLONE_NEWPID)
         try:
             child = os.fork()
             if child == 0:
                 _become_worker(confinement, descriptors, self.nothing, request)
         finally:
             if own_pids:
-                enter(self.home)
+                layers.enter(self.home)
         self._announce(child)
 
     def _announce(self, child: int) -> None:
