@@ -77,7 +77,8 @@ class Matching:
     """The steps of a student's trace, each with its state.
 
     What the check itself does is the same in both traces, so it divides them into calls: a step is matched with those
-    of the same call only.
+    of the same call only. A step is `good`, beyond suspicion, if it agrees, or if nothing is comparable with it and
+    its inputs agree.
     """
 
     def __init__(
@@ -98,7 +99,7 @@ class Matching:
         self.misshapen: list[bool] = []
         self._kept: dict[tuple[int, bool], tuple[Numbers, Fingerprints, Numbers]] = {}
         self._numbers: dict[tuple[int, ...], int] = {}
-        self._good: list[bool] = []
+        self.good: list[bool] = []
         done = 0
         for step in trace.steps:
             if deadline is not None:
@@ -128,7 +129,7 @@ class Matching:
             state = StepState.UNKNOWN
         else:
             state = StepState.RESHAPED if ordered.any() else StepState.MOVED if alike.any() else StepState.UNKNOWN
-        handed_on = all(self._good[before] for before in step.inputs)
+        handed_on = all(self.good[before] for before in step.inputs)
         if state is StepState.AGREES and step.name in NEUTRAL and not handed_on and part:
             state, matched = StepState.MOVED, None
         self.states.append(state)
@@ -142,7 +143,7 @@ class Matching:
         # The solution never has these numbers in this shape, in any order, so the shape may be another right way.
         rearranged = state in (StepState.RESHAPED, StepState.MOVED) and step.name in NEUTRAL
         innocent = innocent or (rearranged and handed_on and not (alike & fitting).any())
-        self._good.append(
+        self.good.append(
             state is StepState.AGREES or innocent or (alone and (state is StepState.RESHAPED or handed_on))
         )
         self.constant.append(bool(step.stack) and all(self.constant[before] for before in step.inputs))
@@ -165,10 +166,6 @@ class Matching:
 
     def _number_of(self, shape: tuple[int, ...]) -> int:
         return self._numbers.setdefault(shape, len(self._numbers))
-
-    def good(self, at: int) -> bool:
-        """Whether a step is beyond suspicion: it agrees, or nothing is comparable with it and its inputs agree."""
-        return self._good[at]
 
     def equal(self, mine: int, theirs: int) -> bool:
         """Whether a step holds what a step of the reference holds."""
@@ -587,7 +584,7 @@ class DivergenceSearch:
 
     def divergence(self) -> Divergence | None:
         """Return the first step that diverges."""
-        misused = [at for at in self._differing_results() if self.good(at)]
+        misused = [at for at in self._differing_results() if self.good[at]]
         if first := self._first():
             return self._divergence_of([self._culprit(index) for index in first[:MOST_CULPRITS]])
         written = [
@@ -613,7 +610,7 @@ class DivergenceSearch:
         for spared in (own, set[int]()):
             blamed = [index for index in suspects if index not in spared]
             inputs = {index: self.trace.steps[index].inputs for index in blamed}
-            good = {at for ats in inputs.values() for at in ats if self.good(at) or at in spared}
+            good = {at for ats in inputs.values() for at in ats if self.good[at] or at in spared}
             first = [
                 index
                 for index in blamed
@@ -652,12 +649,12 @@ class DivergenceSearch:
         Where nothing is known of what is wrong, they may lead to whatever the check goes on to compute with.
         """
         differing = set(self._differing_results())
-        first = next((at for at in self.trace.results if not self.good(at) or at in differing), None)
-        if first is not None and self.good(first) and self.places[first] is None:
+        first = next((at for at in self.trace.results if not self.good[at] or at in differing), None)
+        if first is not None and self.good[first] and self.places[first] is None:
             return []  # the finding speaks of a value that the check made: another part has another mistake
-        rest = [at for at in self.trace.results if not self.good(at) or self._in_doubt(at, differing)]
+        rest = [at for at in self.trace.results if not self.good[at] or self._in_doubt(at, differing)]
         if not rest:
-            rest = [at for at, step in enumerate(self.trace.steps) if is_check_step(step) and not self.good(at)]
+            rest = [at for at, step in enumerate(self.trace.steps) if is_check_step(step) and not self.good[at]]
         found: set[int] = set()
         while rest:
             at = rest.pop()
@@ -666,7 +663,7 @@ class DivergenceSearch:
             found.add(at)
             inputs = self.trace.steps[at].inputs
             handed = set(inputs) if is_check_step(self.trace.steps[at]) else set()
-            rest += [index for index in inputs if not self.good(index) or self._in_doubt(index, handed)]
+            rest += [index for index in inputs if not self.good[index] or self._in_doubt(index, handed)]
         return sorted(found)
 
     def _in_doubt(self, at: int, handed: Collection[int]) -> bool:
@@ -700,7 +697,7 @@ class DivergenceSearch:
             if index in seen:
                 continue
             seen.add(index)
-            if self.states[index] is StepState.UNKNOWN and self.good(index):
+            if self.states[index] is StepState.UNKNOWN and self.good[index]:
                 rest += reversed(self.trace.steps[index].inputs)
             else:
                 found[index] = None
@@ -765,7 +762,7 @@ class DivergenceSearch:
         """
         last, line = at, self.places[at]
         for index, step in enumerate(self.trace.steps[at + 1 :], at + 1):
-            if last in step.inputs and _line_of(self.places[index]) == _line_of(line) and not self.good(index):
+            if last in step.inputs and _line_of(self.places[index]) == _line_of(line) and not self.good[index]:
                 last = index
         is_multiple = last != at and self.matching.factor(at) is not None and self.matching.factor(last) is not None
         return last if is_multiple else at
@@ -836,7 +833,7 @@ class DivergenceSearch:
             step = self.trace.steps[index]
             agrees = (self.states[index] is StepState.AGREES and step.dtype not in COMMON) or step.name in BLANK
             is_again = self.graph.is_again(index)
-            if before >> index & 1 or not self.good(index) or is_again:
+            if before >> index & 1 or not self.good[index] or is_again:
                 lines[place.line] = lines.get(place.line, True) and agrees and not is_again
                 if step.name in BLANK or self._tells(index):
                     telling.add(place.line)
