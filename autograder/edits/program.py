@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
+from itertools import permutations
 from textwrap import indent
 from typing import TypeGuard
 
@@ -492,26 +493,14 @@ ONE_WAY = (ast.Sub, ast.Div, ast.Pow, ast.FloorDiv, ast.Mod, ast.MatMult)
 TRANSPOSES = {"transpose", "permute", "swapaxes", "swapdims", "movedim", "moveaxis"}
 TURNED = {"T", "mT", "H", "mH"}
 MASKED = {"masked_fill", "masked_fill_", "masked_select", "where"}
-NAMES = {
-    "sin": "cos",
-    "cos": "sin",
+_PAIRS = (
+    *(("sin", "cos"), ("sum", "mean"), ("ones", "zeros"), ("ones_like", "zeros_like"), ("tril", "triu")),
+    *(("softmax", "log_softmax"), ("all", "any"), ("min", "max"), ("floor", "ceil")),
+)
+NAMES = {one: other for pair in _PAIRS for one, other in permutations(pair)} | {
     "amax": "amin",
     "argmax": "argmin",
-    "sum": "mean",
-    "mean": "sum",
-    "ones": "zeros",
-    "zeros": "ones",
-    "ones_like": "zeros_like",
-    "zeros_like": "ones_like",
     "full_like": "zeros_like",
-    "tril": "triu",
-    "triu": "tril",
-    "softmax": "log_softmax",
-    "log_softmax": "softmax",
-    "all": "any",
-    "any": "all",
-    "min": "max",
-    "max": "min",
     "eval": "train",
     "exp": "sigmoid",
     "sqrt": "exp",
@@ -519,8 +508,6 @@ NAMES = {
     "var": "std",
     "append": "extend",
     "popleft": "pop",
-    "floor": "ceil",
-    "ceil": "floor",
 }
 DTYPES = {
     "float64": "float32",

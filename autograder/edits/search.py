@@ -470,8 +470,7 @@ def restated(node: ast.stmt) -> Iterator[Ranked]:
             yield 1, f"{name} = {ast.unparse(value)}"
         case ast.Assign([ast.Tuple(elts)], value) if len(elts) > 1:
             for left, right in combinations(range(len(elts)), 2):
-                other = [ast.unparse(part) for part in elts]
-                other[left], other[right] = other[right], other[left]
+                other = map(ast.unparse, _exchanged(elts, left, right))
                 yield 1, f"{', '.join(other)} = {ast.unparse(value)}"
 
 
