@@ -204,8 +204,6 @@ def title_line(page: Page, exercise: ExerciseResult) -> Text:
     return Text.assemble(mark, word, " ", page.text(f"{number(exercise.id)} {exercise.title}", "bold"))
 
 
-# A pass in the terminal: what was built, pictures of what it does, and the hints left over.
-
 # Two-dimensional numbers: their scale, and where two grids differ. None stands for a number that is not finite.
 
 Grid = Sequence[Sequence[float | None]]
