@@ -566,12 +566,6 @@ def _named_files(listing: Listing) -> tuple[str, ...]:
     return (*names[:MOST_FOUND], f"and {more:,} more") if more > 0 else tuple(names)
 
 
-def student_name(path: Path, kind: Kind) -> str:
-    """Return the name of a submission's folder, or of its file without the ending; it must be a valid id."""
-    name = path.resolve().name if path.name in ("", "..") else path.name
-    return checked_id(name.removesuffix(path.suffix) if kind == "file" else name, path)
-
-
 def reader_of(path: Path, kind: Kind) -> Reader | None:
     """Return the reader of a path, or None if there is none."""
     return open_folder if kind == "folder" else READERS.get(path.suffix.lower()) if kind == "file" else None
@@ -589,7 +583,8 @@ def _student_and_reader(path: Path) -> tuple[str, Reader]:
     reader = reader_of(path, kind)
     if reader is None:
         raise SubmissionError(f"{printable(path)} is neither a folder nor a zip, {expected}; give one of these")
-    return student_name(path, kind), reader
+    name = path.resolve().name if path.name in ("", "..") else path.name
+    return checked_id(name.removesuffix(path.suffix) if kind == "file" else name, path), reader
 
 
 def _ranked(file: str, submitted: Sequence[SubmittedFile], wanted: frozenset[str]) -> list[SubmittedFile]:
