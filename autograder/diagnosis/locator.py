@@ -232,16 +232,8 @@ def _to_trace(judgement: Judgement, *, beside: bool = False) -> list[Key]:
 
 
 def _same_mistake(judgement: Judgement, first: Verdict) -> list[Verdict]:
-    known = first.diagnosis.misconception if first.diagnosis is not None else None
-    return [
-        verdict
-        for verdict in judgement.verdicts
-        if known is not None
-        and verdict is not first
-        and _is_open(verdict)
-        and verdict.diagnosis is not None
-        and verdict.diagnosis.misconception is known
-    ]
+    alike = [verdict for verdict in judgement.verdicts if verdict.mistake == first.mistake and verdict is not first]
+    return [verdict for verdict in alike if verdict.mistake is not None and _is_open(verdict)]
 
 
 def locate(
@@ -266,9 +258,8 @@ def _shared(judgement: Judgement, locations: Mapping[str, Location]) -> dict[str
     found = dict(locations)
     by_misconception: dict[str, list[str]] = {}
     for verdict in judgement.verdicts:
-        known = verdict.diagnosis.misconception if verdict.diagnosis is not None else None
-        if known is not None and verdict.diagnosis is not None and verdict.diagnosis.place is None:
-            by_misconception.setdefault(known.id, []).append(verdict.check.id)
+        if verdict.mistake is not None and verdict.diagnosis is not None and verdict.diagnosis.place is None:
+            by_misconception.setdefault(verdict.mistake, []).append(verdict.check.id)
     for checks in by_misconception.values():
         best = max((found[check] for check in checks if check in found), key=_certainty, default=None)
         if best is not None and best.first_mistake is None:
