@@ -132,11 +132,11 @@ def _failing(
     exercise: ExerciseResult, next_commands: Sequence[Command], hint: int = 1, *, brief: bool = False
 ) -> list[str]:
     state, check, todos = states.state_of(exercise), exercise.first_failure, todo_view(exercise)
-    if check is None:
+    view = _view(exercise, hint, next_commands)
+    if check is None or view is None:
         return [_title(exercise), ended(state.meaning), *next_sentences(next_commands)]
     first = "Begin with" if state.mark == "waiting" else "First failure"
     begin = f"{first}: check {exercise.checks.index(check) + 1}, {states.spoken(check.id)}."
-    view = failure_view(check, prints=exercise.prints, hints_shown=hint, next_commands=next_commands, todos=todos)
     if brief:
         return failure_sentences(view.brief)
     count = states.count_of(exercise)
@@ -353,10 +353,8 @@ def _view(exercise: ExerciseResult, hints_shown: int = 1, next_commands: Sequenc
     check = exercise.first_failure
     if check is None:
         return None
-    todos = todo_view(exercise)
-    return failure_view(
-        check, prints=exercise.prints, hints_shown=hints_shown, next_commands=next_commands, todos=todos
-    )
+    todos, prints = todo_view(exercise), exercise.prints
+    return failure_view(check, prints=prints, hints_shown=hints_shown, next_commands=next_commands, todos=todos)
 
 
 def _failing_lines(
