@@ -160,141 +160,10 @@ def other_value(yours: Value, expected: Value, right: bool) -> Fact:
     return Fact(id_, f"{described(yours)}, expected {described(expected)}", ("its value is right",) if right else ())
 
 
-# Parts.
-
-
-def unexpected_part(part: str) -> Fact:
-    """A dict has a key too many."""
-    return Fact("type", f"has the part {part!r}, which is not expected")
-
-
-def other_length(yours: int, expected: int, lists: tuple[str, str] | None = None) -> Fact:
-    """A list has another length; `lists` shows both if they are short."""
-    if lists is not None:
-        return Fact("type", f"{lists[0]}, expected {lists[1]}")
-    return Fact("type", f"{yours} {'part' if yours == 1 else 'parts'}, expected {expected}")
-
-
-# What stands in place of a tensor.
-
-
-def no_tensor(yours: Value, expected: Array, right: bool) -> Fact:
-    """Something else stands where a tensor is expected; `right` says that its numbers are the expected ones."""
-    values = " with the right values" if right else ""
-    return Fact("type", f"{described(yours)}{values}, expected {array(expected)}")
-
-
-def tensor_inside(key: int | str, count: int) -> Fact:
-    """The expected tensor is one of several values that were returned."""
-    return Fact("type", f"item {key} of the {count} you return is right", ("return it alone",))
-
-
-def none_returned(expected: Array) -> Fact:
-    """The code returned None where a tensor is expected."""
-    says = f"Your code returned None, expected {array(expected)}"
-    return Fact("none", says, asks="Is the return missing?", whole=True)
-
-
-MISSING_GRADIENT = Fact(
-    "type",
-    "no gradient arrives",
-    asks="Is there a detach(), .data, .item() or torch.no_grad() on the way?",
-)
-"""No gradient reaches what it should."""
-
-
-def other_dtype(yours: str, expected: str, right: bool) -> Fact:
-    """The dtype is another one; `right` says that the numbers are the expected ones all the same."""
-    values = "its values are right" if right else "its values differ too"
-    return Fact("dtype", f"{yours}, expected {expected}", (values,))
-
-
-def other_device(yours: str) -> Fact:
-    """The tensor is on another device than the input."""
-    return Fact("device", f"on the device {yours}, expected the device of the input")
-
-
-# Exceptions that a check asks for.
-
-
-def no_exception(expected: str, returned: str) -> Fact:
-    """An exception is expected; the call returned an object of a type instead."""
-    also = (f"the call returned {returned}",)
-    return Fact("raises", f"Your code raised nothing, expected {expected}", also, whole=True)
-
-
-def other_exception(expected: str, raised: str, text: str) -> Fact:
-    """Another exception than the expected one was raised."""
-    also = (f"its message: {text[:_MOST_QUOTED]}",) if text else ()
-    return Fact("raises", f"Your code raised {raised}, expected {expected}", also, whole=True)
-
-
-_MOST_QUOTED = 80
-"""Characters of a learner's own exception message: enough to recognise it."""
-
-
-def lacking_message(raised: str, missing: tuple[str, ...]) -> Fact:
-    """The message of the exception does not name what it should."""
-    return Fact("raises", f"The message of the {raised} does not mention {joined(missing)}", whole=True)
-
-
-def unobserved_exception(yours: Value, expected: str) -> Fact:
-    """The observation is no report of an exception."""
-    return Fact("type", f"The call gave {described(yours)}, expected {expected}", whole=True)
-
-
-# What a judge of the course's own says.
-
-
-def custom_judgement(text: str) -> Fact:
-    """A judge of the course's own found a mistake, in its author's words."""
-    return Fact("other", opened(text), whole=True)
-
-
 def incomparable_result(yours: Value, expected: Value) -> Fact:
     """A judge of the course's own cannot read the observation."""
     says = f"The result is {described(yours)}, which cannot be compared with {described(expected)}"
     return Fact("other", says, whole=True)
-
-
-# Numbers that dropout set to 0, and the scale of the others.
-
-
-def dropped_share(share: float, rate: float) -> Fact:
-    """In train mode another share is dropped than the rate."""
-    says = f"In train mode {share:.0%} of the elements are zero, expected about {rate:.0%}"
-    return Fact("dropout", says, whole=True)
-
-
-def kept_scale(low: float, high: float, rate: float) -> Fact:
-    """In train mode what is kept has another scale; `high` equals `low` where it is the same everywhere."""
-    factor = f"{low:.3g}" if low == high else f"{low:.3g} to {high:.3g}"
-    expected = f"1 / (1 - {rate}) = {1 / (1 - rate):.3g} ×"
-    return Fact("dropout", f"In train mode what is kept is {factor} × its value, expected {expected}", whole=True)
-
-
-DROPPED_TOGETHER = Fact(
-    "dropout",
-    "In train mode the same places are dropped all along an axis, expected others each time",
-    whole=True,
-)
-"""In train mode all elements along an axis are dropped, or none."""
-
-ODD_RESULT = Fact("other", "not every result is a number, or an array of the expected shape")
-"""One of many random results is no number, or has another shape than the reference's."""
-
-
-def other_distribution(is_mean: bool, count: int, yours: float, expected: float, margin: float) -> Fact:
-    """The mean of many random results, or else their standard deviation, is not that of the reference's."""
-    if is_mean:
-        asks = "What is the mean by hand? Which step of yours moves it up or down?"
-        says = f"the mean of {count} results is {yours:.3g}, expected {expected:.3g}"
-        return Fact("distribution", f"{says}, give or take {margin:.1g}", asks=asks)
-    asks = "How much does one result differ from the next? Count the random numbers that go into one of them."
-    if yours == 0:
-        asks = "Is every result the same? Each one needs new random numbers."
-    says = f"{count} results have a standard deviation of {yours:.3g}, expected about {expected:.3g}"
-    return Fact("distribution", says, asks=asks)
 
 
 def other_shape(yours: tuple[int, ...], expected: tuple[int, ...]) -> Fact:
@@ -335,7 +204,7 @@ def compare(yours: Value, expected: Expected, judge: Same | Like, name: str = ""
         return _compare_arrays(yours, nominal, exact, judge, name or "result")
     if isinstance(nominal, dict) and isinstance(yours, dict):
         if extra := [key for key in yours if key not in nominal]:
-            return Difference(unexpected_part(extra[0]), name)
+            return Difference(Fact("type", f"has the part {extra[0]!r}, which is not expected"), name)
         parts: list[tuple[str, Value, Value, Value]] = [
             (key, yours.get(key), value, exact[key]) for key, value in nominal.items()
         ]
@@ -377,8 +246,10 @@ def _has_two(value: Value) -> bool:
 
 
 def _of_another_length(yours: list[Value], nominal: list[Value], name: str) -> Difference:
-    lists = (str(yours), str(nominal)) if _are_short(yours, nominal) else None
-    return Difference(other_length(len(yours), len(nominal), lists), name, lists=(yours, nominal))
+    says = f"{len(yours)} {'part' if len(yours) == 1 else 'parts'}, expected {len(nominal)}"
+    if _are_short(yours, nominal):
+        says = f"{yours}, expected {nominal}"
+    return Difference(Fact("type", says), name, lists=(yours, nominal))
 
 
 def _are_short(*lists: Sequence[Value]) -> bool:
@@ -413,14 +284,21 @@ def _raises(yours: Value, expected: Expected, judge: Raises) -> Difference | Non
     missing = tuple(word for word in expected.nominal["mentions"] if word not in text) if is_wanted else ()
     if raised and is_wanted and (not missing or raised[0] == "AssertionError"):
         return None
-
     if raised is None:
-        return Difference(unobserved_exception(yours, wanted), "")
+        return Difference(Fact("type", f"The call gave {described(yours)}, expected {wanted}", whole=True), "")
+    also: tuple[str, ...] = ()
     if not raised:
-        return Difference(no_exception(wanted, str(seen.get("returned"))), "")
-    if not is_wanted:
-        return Difference(other_exception(wanted, raised[0], text), "")
-    return Difference(lacking_message(wanted, missing), "")
+        says, also = f"Your code raised nothing, expected {wanted}", (f"the call returned {seen.get('returned')}",)
+    elif is_wanted:
+        says = f"The message of the {wanted} does not mention {joined(missing)}"
+    else:
+        says = f"Your code raised {raised[0]}, expected {wanted}"
+        also = (f"its message: {text[:_MOST_QUOTED]}",) if text else ()
+    return Difference(Fact("raises", says, also, whole=True), "")
+
+
+_MOST_QUOTED = 80
+"""Characters of a learner's own exception message: enough to recognise it."""
 
 
 def _raised(yours: Value) -> list[str] | None:
@@ -450,7 +328,7 @@ def _custom(judge: Callable[[Any, Any], str | None], yours: Value, expected: Exp
         raise CourseProblem(
             f"{_named(judge, line)} returns {text!r:.60}, expected a sentence on what is wrong, or None if nothing is"
         )
-    return Difference(custom_judgement(text), "")
+    return Difference(Fact("other", opened(text), whole=True), "")
 
 
 def _has_form_of(yours: Value, expected: Value) -> bool:

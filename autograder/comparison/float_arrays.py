@@ -17,30 +17,20 @@ from autograder.results import Fact
 from autograder.runner import CourseProblem, Fault, Observed, Outcome
 
 from .compare import (
-    DROPPED_TOGETHER,
-    MISSING_GRADIENT,
-    ODD_RESULT,
     SMALLEST_SCALE,
     TOLERANCES,
     Difference,
     Expected,
     compare,
+    described,
     differing_values,
-    dropped_share,
     incomparable_result,
     is_floating,
     judge_observation,
-    kept_scale,
-    no_tensor,
-    none_returned,
     odd_numbers,
-    other_device,
-    other_distribution,
-    other_dtype,
     other_number,
     other_shape,
     other_value,
-    tensor_inside,
 )
 
 Numbers: TypeAlias = NDArray[np.float64]
@@ -196,15 +186,19 @@ def dropped_wrongly(train: Numbers, full: Numbers, rate: float) -> Fact | None:
     # Six standard errors of a share: a right program exceeds them once in 500 million runs.
     share, margin = float((train[there] == 0).sum()) / count, 6 * (rate * (1 - rate) / count) ** 0.5
     if abs(share - rate) > margin:
-        return dropped_share(share, rate)
+        says = f"In train mode {share:.0%} of the elements are zero, expected about {rate:.0%}"
+        return Fact("dropout", says, whole=True)
     kept = there & (train != 0)
     ratio = train[kept] / full[kept]
     # More than rounding in float32, and less than a rate that is off by 0.01.
     if np.abs(ratio * (1 - rate) - 1).max(initial=0.0) > 1e-3:
         low, high = (float(np.quantile(ratio, share)) for share in (0.05, 0.95))  # without a few odd ones
-        middle = float(np.median(ratio))
-        return kept_scale(middle, middle, rate) if high - low < 1e-3 * abs(high) else kept_scale(low, high, rate)
-    return DROPPED_TOGETHER if shared_axes(train, full, rate) else None
+        is_one = high - low < 1e-3 * abs(high)
+        factor = f"{float(np.median(ratio)):.3g}" if is_one or low == high else f"{low:.3g} to {high:.3g}"
+        expected = f"1 / (1 - {rate}) = {1 / (1 - rate):.3g} ×"
+        return Fact("dropout", f"In train mode what is kept is {factor} × its value, expected {expected}", whole=True)
+    says = "In train mode the same places are dropped all along an axis, expected others each time"
+    return Fact("dropout", says, whole=True) if shared_axes(train, full, rate) else None
 
 
 def shared_axes(train: Numbers, full: Numbers, rate: float) -> tuple[int, ...]:
@@ -420,11 +414,13 @@ def _compare_forms(yours: Value, nominal: Array, exact: Value, judge: Same | Lik
     if yours.shape != nominal.shape:
         return Difference(other_shape(yours.shape, nominal.shape), name, mine, theirs, dtypes)
     if not is_on_device:
-        return Difference(other_device(yours.device), name)
+        return Difference(Fact("device", f"on the device {yours.device}, expected the device of the input"), name)
     # The numbers of a judge Like are compared here alone: its own tolerance is that of two ways.
     tolerances = (TOLERANCES.get(dtype, 0.0) for dtype in (*dtypes, "float32"))
-    is_right = not wrong(mine, theirs, max(judge.tolerance or 0.0, *tolerances)).any()
-    return Difference(other_dtype(*dtypes, is_right), name, mine, theirs, dtypes)
+    is_wrong = wrong(mine, theirs, max(judge.tolerance or 0.0, *tolerances)).any()
+    values = "its values differ too" if is_wrong else "its values are right"
+    fact = Fact("dtype", f"{yours.dtype}, expected {nominal.dtype}", (values,))
+    return Difference(fact, name, mine, theirs, dtypes)
 
 
 def _differing(
@@ -444,17 +440,20 @@ def _differing(
 def _in_place_of_tensor(yours: Value, nominal: Array, exact: Value, judge: Same | Like, name: str) -> Fact:
     """Return what stands where a tensor is expected, and whether the right one is in it."""
     if yours is None and "gradient" in name:
-        return MISSING_GRADIENT
+        asks = "Is there a detach(), .data, .item() or torch.no_grad() on the way?"
+        return Fact("type", "no gradient arrives", asks=asks)
     if yours is None and (not name or name.startswith(("result", "output"))):
-        return none_returned(nominal)
+        says = f"Your code returned None, expected {described(nominal)}"
+        return Fact("none", says, asks="Is the return missing?", whole=True)
     parts = enumerate(yours) if isinstance(yours, list) else yours.items() if isinstance(yours, dict) else ()
     for key, part in parts:
         if isinstance(part, Array) and compare(part, Expected(nominal, exact), judge) is None:
-            return tensor_inside(key, len(yours) if isinstance(yours, list | dict) else 1)
+            count = len(yours) if isinstance(yours, list | dict) else 1
+            return Fact("type", f"item {key} of the {count} you return is right", ("return it alone",))
     plain_numbers = as_numbers(yours) if isinstance(yours, list | int | float) else None
     theirs = numbers(exact if isinstance(exact, Array) else nominal)
-    is_right = plain_numbers is not None and _are_equal(plain_numbers, theirs)
-    return no_tensor(yours, nominal, is_right)
+    values = " with the right values" if plain_numbers is not None and _are_equal(plain_numbers, theirs) else ""
+    return Fact("type", f"{described(yours)}{values}, expected {described(nominal)}")
 
 
 def _are_equal(one: Numbers, other: Numbers) -> bool:
@@ -490,8 +489,8 @@ def judge_random(yours: Value, expected: Value, judge: Within, name: str = "") -
         raise CourseProblem(f"a check with the judge Within returns no list or array of {LEAST_RESULTS} results")
     if mine is None or theirs is None or mine.shape != theirs.shape:
         is_list = isinstance(yours, list) and isinstance(expected, list) and len(yours) == len(expected)
-        fact = ODD_RESULT if is_list else None
-        return Difference(fact or incomparable_result(yours, expected), name)
+        odd = Fact("other", "not every result is a number, or an array of the expected shape")
+        return Difference(odd if is_list else incomparable_result(yours, expected), name)
     means, centre = (mine.mean(axis=0), theirs.mean(axis=0)), np.median(theirs, axis=0)
     # How far from the centre the numbers are, as Brown and Forsythe (1974) do: long tails do not mislead that test.
     far, far_expected = np.abs(mine - centre), np.abs(theirs - centre)
@@ -505,10 +504,21 @@ def judge_random(yours: Value, expected: Value, judge: Within, name: str = "") -
             at = int(errors.argmax())
             one, other = shown or (mine.std(axis=0, ddof=1), theirs.std(axis=0, ddof=1))
             margin = judge.standard_errors * float(error[at])
-            return Difference(
-                other_distribution(what == "mean", len(theirs), float(one[at]), float(other[at]), margin), name
-            )
+            fact = _other_distribution(what == "mean", len(theirs), float(one[at]), float(other[at]), margin)
+            return Difference(fact, name)
     return None
+
+
+def _other_distribution(is_mean: bool, count: int, yours: float, expected: float, margin: float) -> Fact:
+    if is_mean:
+        asks = "What is the mean by hand? Which step of yours moves it up or down?"
+        says = f"the mean of {count} results is {yours:.3g}, expected {expected:.3g}"
+        return Fact("distribution", f"{says}, give or take {margin:.1g}", asks=asks)
+    asks = "How much does one result differ from the next? Count the random numbers that go into one of them."
+    if yours == 0:
+        asks = "Is every result the same? Each one needs new random numbers."
+    says = f"{count} results have a standard deviation of {yours:.3g}, expected about {expected:.3g}"
+    return Fact("distribution", says, asks=asks)
 
 
 def _standard_error(yours: Numbers, expected: Numbers) -> Numbers:

@@ -9,7 +9,7 @@ import pytest
 from autograder.answer_key import Misconception
 from autograder.checks import Same
 from autograder.comparison import ONLY_SOME_SIZES, Expected
-from autograder.comparison.compare import DROPPED_TOGETHER, compare
+from autograder.comparison.compare import compare
 from autograder.comparison.float_arrays import dropped_wrongly
 from autograder.diagnosis import (
     NOTHING_READ,
@@ -27,13 +27,15 @@ from autograder.diagnosis.findings import excerpt
 from autograder.diagnosis.judgement import Divergence, StepState
 from autograder.diagnosis.named_sizes import Coefficient, agreed, factors, named, simplest, symbols_in
 from autograder.protocol import Opaque, Value
-from autograder.results import LARGEST, Certainty, Evidence, Finding, FindingKind, Place
+from autograder.results import LARGEST, Certainty, Evidence, Fact, Finding, FindingKind, Place
 from autograder.results.report import LONGEST
 from autograder.runner import Fault
 from tests.support.observations import CHECK, finding, observed, trial_of
 from tests.support.zoo import COLUMNS, WORDS, TrialNumbers, causal, scores, softmax
 
 AXES = Axes(COLUMNS[0], WORDS)
+
+DROPPED = Fact("dropout", "In train mode the same places are dropped all along an axis", whole=True)
 
 
 def finding_between(yours: Any, expected: Any, other: tuple[Any, Any] | None = None) -> Finding:
@@ -185,7 +187,7 @@ def test_a_message_sheds_what_has_no_room_and_is_never_cut() -> None:
 )
 def test_a_name_that_begins_with_code_keeps_its_letters(name: str, message: str) -> None:
     entry = Misconception("an-id", name, "It is so.", "Is it?", (), {})
-    known = Diagnosis("pattern", DROPPED_TOGETHER, misconception=entry, certainty=Certainty.SHOWN)
+    known = Diagnosis("pattern", DROPPED, misconception=entry, certainty=Certainty.SHOWN)
     assert finding_of(known, Source("a.py", functions=frozenset({"Model", "forward"}))).message == message
 
 
@@ -470,7 +472,7 @@ def test_no_result_is_so_odd_that_it_has_no_finding() -> None:
 )
 def test_a_name_that_only_the_results_speak_for_is_said_so(kind: FindingKind, begins: str) -> None:
     entry = Misconception("an-id", "length is moved twice", "The next tokens are lost.", "How long is it?", (), {})
-    alike = Diagnosis(kind, DROPPED_TOGETHER, misconception=entry, certainty=Certainty.ALIKE)
+    alike = Diagnosis(kind, DROPPED, misconception=entry, certainty=Certainty.ALIKE)
     finding = finding_of(alike, Source("ex05_attention.py"))
     assert finding.message == f"{begins} a program in which length is moved twice."
     assert (finding.id, finding.name, finding.claim) == ("an-id", entry.name, Certainty.ALIKE)
