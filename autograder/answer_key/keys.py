@@ -496,12 +496,12 @@ class Keys(contextlib.AbstractContextManager["Keys"]):
         """Return the traces of a check as a plain value."""
         from .records import to_record as trace_to_record  # NumPy, which a check that passes does not need
 
-        file = self._file(exercise, self._solutions(exercise), f".traces-{check.id}")
+        sources = self._solutions(exercise)
+        file = self._file(exercise, sources, f".traces-{check.id}")
         kept = read(file, lambda record: record if traces_of(check, record) else [])
         if kept is not None and len(kept) >= check.trials:
             return kept
-        plan = {exercise.id: [(check.id, trial) for trial in range(check.trials)]}
-        run = self._runner.run(self._solutions(exercise), plan, exact=self.device == "cpu", trace=True)
+        run = self._runner.run(sources, {exercise.id: check.keys}, exact=self.device == "cpu", trace=True)
         traces = sorted(run.traces.get(exercise.id, {}).items())
         record = [[trial, trace_to_record(trace, exercise.file)] for (_, trial), trace in traces]
         store(file, record)

@@ -158,6 +158,9 @@ def _require_positive(tolerance: float | None) -> None:
         )
 
 
+Key = tuple[str, int]
+"""A check's id and the number of the trial."""
+
 Probe = Callable[[Any, Any], Any]
 """A function `(impl, given)` that runs an implementation on the inputs of a trial and returns an observation."""
 
@@ -208,6 +211,11 @@ class Check:
     kind: str = ""
     idea: bool = False
     line: int = field(default=0, compare=False)
+
+    @property
+    def keys(self) -> list[Key]:
+        """Its trials."""
+        return [(self.id, trial) for trial in range(self.trials)]
 
 
 @dataclass(frozen=True)
@@ -405,9 +413,6 @@ def steps_in(module: ModuleType) -> list[Step]:
 #
 # A worker gets the derived values and never the seed of the run, so a program that sees the inputs of one trial
 # cannot compute those of another.
-
-Key = tuple[str, int]
-"""A check's id and the number of the trial."""
 
 
 @lru_cache(maxsize=1 << 13, typed=True)

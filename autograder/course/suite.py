@@ -514,10 +514,7 @@ class Suite:
 
     def plan(self, exercises: Iterable[Exercise]) -> dict[str, list[Key]]:
         """Return every trial of every check of those exercises."""
-        return {
-            exercise.id: [(check.id, trial) for check in self.checks[exercise.id] for trial in range(check.trials)]
-            for exercise in exercises
-        }
+        return {one.id: [key for check in self.checks[one.id] for key in check.keys] for one in exercises}
 
     def points(self, exercise: Exercise) -> dict[str, int]:
         """Return the hundredths of a point each check is worth: the exercise's, split by the checks' shares.

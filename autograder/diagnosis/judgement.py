@@ -249,6 +249,14 @@ class Trials:
     survey: Survey | None
     todos: tuple[Todo, ...] = ()
 
+    def of(self, check: Check) -> list[Outcome]:
+        """Return the outcomes of a check."""
+        return [self.outcomes[key] for key in check.keys]
+
+    def fails(self, check: Check) -> bool:
+        """Whether a trial of a check is wrong."""
+        return any(key in self.failing for key in check.keys)
+
 
 @dataclass(frozen=True)
 class Judgement:

@@ -11,6 +11,7 @@ from autograder.answer_key import BY_MODE, AnswerKey, Failures, Misconception
 from autograder.checks import Check, Key, Raises
 from autograder.comparison import Expected, is_floating
 from autograder.course import Exercise, Suite
+from autograder.diagnosis import Trials
 from autograder.protocol import Array, Outline, Value, lines_of, name_hash
 from autograder.results import Certainty, Todo
 from autograder.runner import Fault, Observed, Outcome, Survey, WorkerFailure, found_in
@@ -41,7 +42,7 @@ def todos_in(
         if returns(todo, check) or written != [todo]:
             return returns(todo, check)
         behind = [other for other in todos if _is_behind(other, check)]
-        own = [outcomes[check.id, trial] for trial in range(check.trials) if (check.id, trial) in outcomes]
+        own = [outcomes[key] for key in check.keys if key in outcomes]
         return bool(behind) and bool(own) and todo not in behind and _is_of_other_code(check, behind, own)
 
     return tuple(replace(todo, checks=tuple(check.id for check in checks if judges(check, todo))) for todo in todos)
@@ -150,23 +151,14 @@ class Agreement:
     certainty: Certainty = Certainty.LIKELY
 
 
-def agreements(
-    outcomes: Mapping[Key, Outcome],
-    failing: Collection[Key],
-    key: AnswerKey,
-    checks: Mapping[str, Check],
-    failures: Failures,
-) -> list[Agreement]:
+def agreements(trials: Trials, checks: Mapping[str, Check], failures: Failures) -> list[Agreement]:
     """Hold a submission's outcomes in an exercise, and which of them are wrong, against every misconception.
 
     Of one that has not run in all checks only what these failures ask for counts, whatever other submissions asked for.
     """
     sums: Sums = {}
-    return (
-        [_agreement(entry, outcomes, failing, key, checks, sums) for entry in _candidates(key, failures)]
-        if failing
-        else []
-    )
+    candidates = _candidates(trials.key, failures) if trials.failing else ()
+    return [_agreement(entry, trials, checks, sums) for entry in candidates]
 
 
 def _candidates(key: AnswerKey, failures: Failures) -> Iterator[Misconception]:
@@ -177,10 +169,10 @@ def _candidates(key: AnswerKey, failures: Failures) -> Iterator[Misconception]:
             yield replace(entry, outcomes={at: one for at, one in entry.outcomes.items() if at[0] in wanted})
 
 
-def failures_of(failing: Collection[Key], checks: Mapping[str, Check], survey: Survey | None) -> Failures:
+def failures_of(trials: Trials, checks: Mapping[str, Check]) -> Failures:
     """Return what has to be explained: misconceptions that cannot be the name of any of it need not run."""
-    failed = frozenset(id_ for id_, _ in failing)
-    statements = survey.statements if survey is not None else ()
+    failed = frozenset(id_ for id_, _ in trials.failing)
+    statements = trials.survey.statements if trials.survey is not None else ()
     return Failures(failed, _waiting(checks, failed), frozenset(hash_ for hash_, _ in statements))
 
 
@@ -191,24 +183,16 @@ def _waiting(checks: Mapping[str, Check], failed: Collection[str]) -> frozenset[
     )
 
 
-def _agreement(
-    entry: Misconception,
-    outcomes: Mapping[Key, Outcome],
-    failing: Collection[Key],
-    key: AnswerKey,
-    checks: Mapping[str, Check],
-    sums: "Sums",
-) -> Agreement:
-    # They take NumPy, and a right program has no use for it.
+def _agreement(entry: Misconception, trials: Trials, checks: Mapping[str, Check], sums: "Sums") -> Agreement:
     from autograder.comparison import is_raised_alike, is_same  # NumPy, which a check that passes does not need
 
-    theirs = entry.outcomes
+    outcomes, failing, theirs = trials.outcomes, trials.failing, entry.outcomes
     different = {at[0] for at in outcomes if (at in theirs) != (at in failing)}
     raised: set[str] = set()
     for at, yours in outcomes.items():
         if at not in theirs or at[0] in different:
             continue
-        if is_same(yours, theirs[at], checks[at[0]].judge, key.reference[at], sums):
+        if is_same(yours, theirs[at], checks[at[0]].judge, trials.key.reference[at], sums):
             continue
         if is_raised_alike(yours, theirs[at], any_type=entry.any_exception):
             raised.add(at[0])
@@ -241,14 +225,15 @@ class Code:
     contract: Collection[str] = ()
 
     @classmethod
-    def of(cls, survey: Survey | None, source: bytes, key: AnswerKey) -> "Code":
+    def of(cls, trials: Trials) -> "Code":
         """Return the code of a survey; nothing is known of a file without one."""
+        survey = trials.survey
         if survey is None:
             return cls()
-        contract = {owner for entry in key.misconceptions for owner in entry.owners}
-        return cls({hash_ for hash_, _ in survey.statements}, survey.words, source, contract)
+        contract = {owner for entry in trials.key.misconceptions for owner in entry.owners}
+        return cls({hash_ for hash_, _ in survey.statements}, survey.words, trials.source, contract)
 
-    def contradicts(self, entry: Misconception, check: Check, outcomes: Mapping[Key, Outcome]) -> bool:
+    def contradicts(self, entry: Misconception, check: Check, outcomes: Sequence[Outcome]) -> bool:
         """Whether the name of a misconception is false of this code, whatever it computes in a check."""
         by_hash = {name_hash(owner): owner for owner in self.words}
         owners = {by_hash[owner] for owner in entry.owners if owner in by_hash}
@@ -260,7 +245,7 @@ class Code:
         helpers = {owner for owner in self._reached(*owners) if name_hash(owner) not in self.contract}
         words = {name_hash(word) for owner in owners | helpers for word in self.words[owner]}
         return not entry.condition.holds(words) or (
-            entry.any_exception and name_hash("raise") in entry.condition.uses and not self._refuses(check, outcomes)
+            entry.any_exception and name_hash("raise") in entry.condition.uses and not self._refuses(outcomes)
         )
 
     def _reached(self, *names: str) -> set[str]:
@@ -273,22 +258,14 @@ class Code:
             rest += [word for word in self.words[name] if word in self.words and word not in reached]
         return reached
 
-    def _refuses(self, check: Check, outcomes: Mapping[Key, Outcome]) -> bool:
+    def _refuses(self, outcomes: Sequence[Outcome]) -> bool:
         """Whether each exception of a check comes from a `raise` or an `assert` of the file."""
         lines = lines_of(self.source)
-        faults = [outcome for trial in range(check.trials) if isinstance(outcome := outcomes[check.id, trial], Fault)]
-        raised = [fault.frames[-1].line for fault in faults if fault.frames]
+        raised = [one.frames[-1].line for one in outcomes if isinstance(one, Fault) and one.frames]
         return all(lines[at - 1].strip().startswith(("raise", "assert")) for at in raised if at <= len(lines))
 
 
-def name(
-    check: Check,
-    outcomes: Mapping[Key, Outcome],
-    key: AnswerKey,
-    found: list[Agreement],
-    failing: Collection[Key],
-    code: Code = Code(),
-) -> Agreement | None:
+def name(check: Check, trials: Trials, found: list[Agreement], code: Code) -> Agreement | None:
     """Return the misconception behind a failed check, and how sure it is, or None where there is doubt.
 
     It is none that the code contradicts. It is shown if the code has its statements, or what its catalogue states, or
@@ -304,16 +281,16 @@ def name(
     """
     statements = code.statements
     found = [one for one in found if check.id in one.checks | one.raised or one.entry.any_exception]
-    found = [one for one in found if not code.contradicts(one.entry, check, outcomes)]
+    found = [one for one in found if not code.contradicts(one.entry, check, trials.of(check))]
     candidates = [agreement for agreement in found if check.id in agreement.checks]
     full = [agreement for agreement in candidates if agreement.extent is Extent.PROGRAM]
-    failed = {id_ for id_, _ in failing}
-    if len(failed) > MANY and 2 * len(failed) > len({id_ for id_, _ in outcomes}):
+    failed = {id_ for id_, _ in trials.failing}
+    if len(failed) > MANY and 2 * len(failed) > len({id_ for id_, _ in trials.outcomes}):
         candidates = [one for one in candidates if one.extent is Extent.PROGRAM or _is_known_by_more(one, statements)]
-    is_rich = _is_rich({check.id}, outcomes, key)
-    raising = any(isinstance(outcomes[check.id, trial], Fault) for trial in range(check.trials))
+    is_rich = _is_rich({check.id}, trials)
+    raising = any(isinstance(outcome, Fault) for outcome in trials.of(check))
     known = [one for one in found if check.id in one.checks | one.raised and _explains_the_rest(one)]
-    known = known or [one for one in found if _refuses_just_that(one, outcomes)]
+    known = known or [one for one in found if _refuses_just_that(one, trials.outcomes)]
     if full:
         best = full
     elif raising and known:
@@ -321,7 +298,7 @@ def name(
     elif is_rich:
         best = _most_checks(_closest(candidates))
     else:
-        best = _most_checks([one for one in candidates if _is_telling(check, one, outcomes, key, failed)])
+        best = _most_checks([one for one in candidates if _is_telling(check, one, trials, failed)])
         best = best or [agreement for agreement in candidates if is_in(agreement.entry, statements)]
     if not best or not _one_group(best):
         return None
@@ -329,10 +306,10 @@ def name(
     lacks = first.entry.condition.lacks - {name_hash(BY_MODE)}
     states = first.entry.stated
     is_stated = states == "words" or (states == "result" and full) or (lacks and first.extent >= Extent.FAILURES)
-    is_all = full and (first.entry.any_exception or _is_rich(first.checks, outcomes, key, "any"))
+    is_all = full and (first.entry.any_exception or _is_rich(first.checks, trials, "any"))
     if is_stated or is_all or is_in(first.entry, statements):
         return replace(first, certainty=Certainty.SHOWN)
-    is_seen = first.entry.any_exception or check.id in first.raised or _is_rich({check.id}, outcomes, key, "any")
+    is_seen = first.entry.any_exception or check.id in first.raised or _is_rich({check.id}, trials, "any")
     return replace(first, certainty=Certainty.ALIKE) if full or is_rich or is_seen else first
 
 
@@ -352,23 +329,21 @@ def _most_checks(found: list[Agreement]) -> list[Agreement]:
     return [agreement for agreement in found if len(agreement.checks) == most]
 
 
-def _is_telling(
-    check: Check, one: Agreement, outcomes: Mapping[Key, Outcome], key: AnswerKey, failed: Collection[str]
-) -> bool:
+def _is_telling(check: Check, one: Agreement, trials: Trials, failed: set[str]) -> bool:
     """Whether a misconception that gives the same few numbers, or the same exception, is hardly so by chance.
 
     Many mistakes lead to one refused structure or device, and to one message about shapes, which has digits.
     """
     are_alike, fails_here = one.extent >= Extent.FAILURES, one.extent >= Extent.CHECKS
-    if one.checks >= set(failed):
+    if one.checks >= failed:
         return are_alike
-    faults = [outcome for trial in range(check.trials) if isinstance(outcome := outcomes[check.id, trial], Fault)]
+    faults = [outcome for outcome in trials.of(check) if isinstance(outcome, Fault)]
     if any(fault.kind != "other" for fault in faults):
         return False
     several = len(one.checks) >= SEVERAL
     if faults:
         return are_alike and (several or not any(_DIGIT.search(fault.message) for fault in faults))
-    return fails_here and (several or _is_rich({check.id}, outcomes, key, "any"))
+    return fails_here and (several or _is_rich({check.id}, trials, "any"))
 
 
 def _explains_the_rest(one: Agreement) -> bool:
@@ -397,16 +372,11 @@ def _one_group(found: list[Agreement]) -> bool:
     return all(agreement.entry.id in (first.id, *first.same_as) for agreement in found)
 
 
-def _is_rich(
-    checks: Collection[str],
-    outcomes: Mapping[Key, Outcome],
-    key: AnswerKey,
-    kind: Literal["floating", "any"] = "floating",
-) -> bool:
+def _is_rich(checks: Collection[str], trials: Trials, kind: Literal["floating", "any"] = "floating") -> bool:
     """Whether what is wrong in one of these checks is made of enough numbers to be recognised by them alone."""
     return any(
-        isinstance(outcome, Observed) and _wrong_numbers(outcome.value, key.reference[at], kind) >= RICH
-        for at, outcome in outcomes.items()
+        isinstance(outcome, Observed) and _wrong_numbers(outcome.value, trials.key.reference[at], kind) >= RICH
+        for at, outcome in trials.outcomes.items()
         if at[0] in checks
     )
 

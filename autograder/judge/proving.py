@@ -202,9 +202,9 @@ class EditSearch:
             if not mended:
                 continue
             probed = {id_ for id_, _ in mended}
-            every = [key for check in goal.checks for key in goal.trials(check) if key not in mended]
+            every = [key for check in goal.checks for key in check.keys if key not in mended]
             passing = mended | set(self.trying.passing(edited, every))
-            right = {check.id for check in goal.checks if passing.issuperset(goal.trials(check))}
+            right = {check.id for check in goal.checks if passing.issuperset(check.keys)}
             if probed & right and goal.passed <= right:
                 yield _Part(edit, at, frozenset(right & goal.failed))
 
@@ -252,11 +252,7 @@ class _Goal:
         return [key for check in others for key in self._failing(check)[:1]][:MOST_PROBES]
 
     def _failing(self, check: Check) -> list[Key]:
-        return [key for key in self.trials(check) if key in self.failing]
-
-    @staticmethod
-    def trials(check: Check) -> list[Key]:
-        return [(check.id, trial) for trial in range(check.trials)]
+        return [key for key in check.keys if key in self.failing]
 
 
 def _before(edit: Edit, first: Edit, source: str) -> Edit | None:

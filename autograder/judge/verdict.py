@@ -448,7 +448,7 @@ class Verdicts:
         if any(_can_be_named(outcomes[at]) for at in failing):
             if self.on_outcomes is not None and forbidden is None:
                 self.on_outcomes(self.exercise.id, self._early(trials))
-            trials = replace(trials, key=self.find_key(failures_of(failing, self.checks, survey)))
+            trials = replace(trials, key=self.find_key(failures_of(trials, self.checks)))
         if forbidden is not None:
             verdicts = [self._made(check, trials, "fail", forbidden) for check in self.checks.values()]
         else:
@@ -470,9 +470,9 @@ class Verdicts:
         return [(one, "waits" if status == "pass" and one.id not in counted else status) for one, status in statuses]
 
     def _early_status(self, check: Check, trials: Trials) -> Status:
-        if not _fails(check, trials.failing):
+        if not trials.fails(check):
             return "pass"
-        found = _outcomes(check, trials)
+        found = trials.of(check)
         is_todo = any(isinstance(outcome, Fault) and outcome.kind == "todo" for outcome in found)
         return "not_started" if is_todo or is_unwritten(check, trials.todos, found) else "fail"
 
@@ -523,11 +523,9 @@ class Verdicts:
 
     def _matches(self, trials: Trials) -> dict[str, Agreement]:
         """Return the misconceptions behind the failed checks, by check."""
-        failures = failures_of(trials.failing, self.checks, trials.survey)
-        found = agreements(trials.outcomes, trials.failing, trials.key, self.checks, failures)
-        code = Code.of(trials.survey, trials.source, trials.key)
-        failed = [check for check in self.checks.values() if _fails(check, trials.failing)]
-        names = ((check.id, name(check, trials.outcomes, trials.key, found, trials.failing, code)) for check in failed)
+        found = agreements(trials, self.checks, failures_of(trials, self.checks))
+        code = Code.of(trials)
+        names = ((check.id, name(check, trials, found, code)) for check in self.checks.values() if trials.fails(check))
         return {check: known for check, known in names if known is not None}
 
     def _verdict(
@@ -538,7 +536,7 @@ class Verdicts:
         known: Mapping[str, Agreement],
     ) -> Verdict:
         """Return the verdict on one check; `known` are the misconceptions behind it and the others."""
-        if _fails(check, trials.failing) and is_unwritten(check, trials.todos, _outcomes(check, trials)):
+        if trials.fails(check) and is_unwritten(check, trials.todos, trials.of(check)):
             return self._made(check, trials, "not_started", None)
         own = known.get(check.id)
         is_shown = own is not None and own.certainty is Certainty.SHOWN
@@ -562,7 +560,7 @@ class Verdicts:
     def _status(
         self, check: Check, trials: Trials, differences: Mapping[Key, Difference | None], *, named: bool
     ) -> tuple[Status, "Diagnosis | None"]:
-        for outcome in _outcomes(check, trials):
+        for outcome in trials.of(check):
             match outcome:
                 case WorkerFailure():
                     from autograder.diagnosis import of_death  # only for a failure
@@ -570,15 +568,14 @@ class Verdicts:
                     return outcome.status, of_death(outcome)
                 case Fault():
                     return self._of_fault(outcome, trials)
-        if not _fails(check, trials.failing):
+        if not trials.fails(check):
             return "pass", None
         from autograder.diagnosis import Axes, Trial, of_difference, symbols_in  # only for a failure
 
         words, used = self.suite.course.words_of(self.exercise), symbols_in(check.probe)
-        keys = [(check.id, trial) for trial in range(check.trials)]
         compared = [
             Trial(differences[key], Axes(self._sizes(check, key[1]), words, used), trials.key.reference[key].exact)
-            for key in keys
+            for key in check.keys
         ]
         return "fail", of_difference(check, compared, evidence=self.evidence, named=named)
 
@@ -602,7 +599,7 @@ class Verdicts:
         return ("fail" if diagnosis.kind in ("structure", "device") else "error"), diagnosis
 
     def _made(self, check: Check, trials: Trials, status: Status, diagnosis: "Diagnosis | None") -> Verdict:
-        outcomes = _outcomes(check, trials)
+        outcomes = trials.of(check)
         if diagnosis is not None and diagnosis.place is None:
             others = (todo.name for todo in trials.todos if check.id in todo.checks and not returns(todo, check))
             diagnosis = replace(
@@ -677,14 +674,6 @@ def _of_structure(fact: "Fact", place: Place | None = None) -> "Diagnosis":
 
 def _of_forbidden(called: str, place: Place | None) -> "Diagnosis":
     return Diagnosis("forbidden", forbidden_call(called), place=place)
-
-
-def _outcomes(check: Check, trials: Trials) -> list[Outcome]:
-    return [trials.outcomes[check.id, trial] for trial in range(check.trials)]
-
-
-def _fails(check: Check, failing: Collection[Key]) -> bool:
-    return any((check.id, trial) in failing for trial in range(check.trials))
 
 
 def _unused(check: Check, trials: Trials) -> str | None:

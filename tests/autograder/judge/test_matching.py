@@ -11,6 +11,7 @@ from autograder.answer_key import AnswerKey, Failures, Misconception
 from autograder.answer_key.catalogue import Condition
 from autograder.checks import Key, Same
 from autograder.comparison import Expected, sketch
+from autograder.diagnosis import Trials
 from autograder.judge.matching import RICH, Code, agreements, name
 from autograder.protocol import Array, name_hash, words_of
 from autograder.results import Certainty, Place
@@ -66,8 +67,9 @@ def named(
     key = AnswerKey(expected, entries)
     outcomes: dict[Key, Outcome] = {(id_, 0): yours.get(id_, right) for id_ in CHECKS}
     failing = {(id_, 0) for id_ in yours}
-    found = agreements(outcomes, failing, key, CHECKS, Failures(frozenset()))
-    names = ((id_, name(CHECKS[id_], outcomes, key, found, failing, Code({marks}))) for id_ in yours)
+    trials = Trials(outcomes, failing, key, lambda *_: {}, b"", None)
+    found = agreements(trials, CHECKS, Failures(frozenset()))
+    names = ((id_, name(CHECKS[id_], trials, found, Code({marks}))) for id_ in yours)
     return {id_: match.entry.id for id_, match in names if match is not None}
 
 
@@ -82,8 +84,9 @@ def claim(yours: Mapping[str, Outcome], known: Misconception, own: Code, size: s
     key = AnswerKey(expected, (replace(known, outcomes=sketches),))
     outcomes: dict[Key, Outcome] = {(id_, 0): yours.get(id_, RIGHT[size]) for id_ in CHECKS}
     failing = {(id_, 0) for id_ in yours}
-    check = replace(CHECKS["a"], of="attend")
-    match = name(check, outcomes, key, agreements(outcomes, failing, key, CHECKS, Failures(frozenset())), failing, own)
+    trials = Trials(outcomes, failing, key, lambda *_: {}, b"", None)
+    found = agreements(trials, CHECKS, Failures(frozenset()))
+    match = name(replace(CHECKS["a"], of="attend"), trials, found, own)
     return match.certainty if match is not None else None
 
 
