@@ -24,15 +24,14 @@ from .toml import (
     KeyPath,
     Problem,
     Section,
-    Tables,
     as_flag,
     as_integer,
     as_line,
+    as_list,
     as_match,
     as_number,
     as_number_to,
     as_positive,
-    as_positives,
     as_table,
     as_tables,
     as_text,
@@ -56,7 +55,7 @@ COMMON = ("device", "seed", "steps", "say", "fresh", "anyway", "submission", "js
 def read_play(top: Section, exercises: Sequence[str]) -> tuple[Activity, ...]:
     """Read the activities in their order; `exercises` are the ids they may need."""
     activities: list[Activity] = []
-    for section in top.tables("play", "[[play]] tables", _as_tables):
+    for section in top.tables("play", "[[play]] tables", as_list(as_table)):
         section.expect_keys(*PLAY_KEYS)
         activity = Activity(
             id=section.value("id", "a name in lower case, like write", as_match(r"[a-z][a-z0-9_]*")) or "",
@@ -69,10 +68,6 @@ def read_play(top: Section, exercises: Sequence[str]) -> tuple[Activity, ...]:
             section.note("id", f"an earlier activity already has the id {activity.id}, choose another")
         activities.append(activity)
     return tuple(activities)
-
-
-def _as_tables(value: object) -> Tables | None:
-    return value if isinstance(value, list) and all(isinstance(table, dict) for table in value) else None
 
 
 def _play_needs(section: Section, exercises: Sequence[str]) -> tuple[str, ...]:
@@ -211,7 +206,7 @@ def read_sizes(owner: Section) -> Columns:
     """Return one mapping from axis to size for each column of the `sizes` of a course or of a part."""
     table = owner.value("sizes", "a table of axes, like T = [7, 9]", lambda value: as_table(value) or None) or {}
     section = Section(table, (*owner.path, "sizes"), f"{owner.label} sizes".strip(), owner.problems)
-    read = {name: section.value(name, "a list of integers above 0", as_positives) for name in table}
+    read = {name: section.value(name, "a list of integers above 0", as_list(as_positive, 1)) for name in table}
     axes = {name: sizes for name, sizes in read.items() if sizes}
     columns = Counter(map(len, axes.values())).most_common(1)[0][0] if axes else 0
     for name, sizes in axes.items():
@@ -425,8 +420,7 @@ EXERCISE_KEYS = (
 HINT_KEYS = ("start", "hints")
 """The tables in the file with the hints of an exercise."""
 
-ALSO = re.compile(r"[a-z][a-z0-9_]*")
-"""Another name of an exercise, as somebody types it."""
+_as_aliases = as_list(as_match(r"[a-z][a-z0-9_]*"))
 
 ID = re.compile(r"ex[0-9]{2}_[a-z][a-z0-9_]*")
 """The id of an exercise: the names of its files begin with it."""
@@ -532,11 +526,6 @@ def _own_libraries(section: Section, of_course: Sequence[str]) -> tuple[str, ...
     for name in [name for name in libraries if name in of_course]:
         section.note("libraries", f"libraries lists {name}, which the whole course has already; remove it here")
     return libraries
-
-
-def _as_aliases(value: object) -> tuple[str, ...] | None:
-    names = as_texts(value)
-    return names if names is not None and all(ALSO.fullmatch(name) for name in names) else None
 
 
 def _note_earlier(section: Section, id_: str, earlier: Sequence[str]) -> None:

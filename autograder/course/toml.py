@@ -172,7 +172,8 @@ def unknown(what: str, name: str, near: Iterable[str | None] = (), *, more: str 
 
 
 Value = TypeVar("Value")
-Tables: TypeAlias = list[Mapping[str, object]]
+Accept: TypeAlias = Callable[[object], Value | None]
+"""Returns a value as the expected type; None if it is of another one."""
 
 
 class Section:
@@ -188,9 +189,7 @@ class Section:
         """Record a mistake at one of the keys."""
         self.problems.add((*self.path, key), f"{self.label}: {message}" if self.label else message)
 
-    def value(
-        self, key: str, expected: str, accept: Callable[[object], Value | None], *, required: bool = True
-    ) -> Value | None:
+    def value(self, key: str, expected: str, accept: Accept[Value], *, required: bool = True) -> Value | None:
         """Return the result of `accept` for a value. None if it is missing, or not as expected, which is recorded."""
         if key not in self.table:
             if required:
@@ -211,11 +210,11 @@ class Section:
         return Section(table, (*self.path, key), f"{self.label} {key}".strip(), self.problems)
 
     def tables(
-        self, key: str, expected: str, accept: Callable[[object], "Tables | None"], *, required: bool = False
+        self, key: str, expected: str, accept: Accept[tuple[Mapping[str, object], ...]], *, required: bool = False
     ) -> list["Section"]:
         """Return the tables of an array, each labelled by its id or its number."""
         sections = []
-        for index, table in enumerate(self.value(key, expected, accept, required=required) or []):
+        for index, table in enumerate(self.value(key, expected, accept, required=required) or ()):
             id_ = table.get("id")
             name = quoted(id_) if isinstance(id_, str) else f"number {index + 1}"
             sections.append(Section(table, (*self.path, key, index), f"{key} {name}", self.problems))
@@ -259,7 +258,7 @@ def as_text(value: object) -> str | None:
     return value if isinstance(value, str) and value.strip() else None
 
 
-def as_match(pattern: str | re.Pattern[str]) -> Callable[[object], str | None]:
+def as_match(pattern: str | re.Pattern[str]) -> Accept[str]:
     """Accept a string that a pattern matches as a whole."""
     return lambda value: value if isinstance(value, str) and re.fullmatch(pattern, value) else None
 
@@ -280,7 +279,7 @@ def as_integer(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def as_integer_to(most: int) -> Callable[[object], int | None]:
+def as_integer_to(most: int) -> Accept[int]:
     """Accept an integer from 0 to `most`."""
     return lambda value: number if (number := as_integer(value)) is not None and 0 <= number <= most else None
 
@@ -297,7 +296,7 @@ def as_number(value: object) -> Decimal | None:
     return Decimal(number) if number is not None and Decimal(number).is_finite() and number > 0 else None
 
 
-def as_number_to(most: Decimal) -> Callable[[object], Decimal | None]:
+def as_number_to(most: Decimal) -> Accept[Decimal]:
     """Accept a number above 0 and at most `most`."""
     return lambda value: number if (number := as_number(value)) is not None and number <= most else None
 
@@ -307,19 +306,16 @@ def as_table(value: object) -> Mapping[str, object] | None:
     return value if isinstance(value, dict) else None
 
 
-def as_texts(value: object) -> tuple[str, ...] | None:
-    """Accept a list of strings."""
-    return tuple(value) if isinstance(value, list) and all(isinstance(text, str) for text in value) else None
+def as_list(accept: Accept[Value], least: int = 0) -> Accept[tuple[Value, ...]]:
+    """Accept a list of at least so many values, if each of them is accepted."""
+
+    def accepted(value: object) -> tuple[Value, ...] | None:
+        found = [accept(item) for item in value] if isinstance(value, list) else [None]
+        items = tuple(item for item in found if item is not None)
+        return items if least <= len(items) == len(found) else None
+
+    return accepted
 
 
-def as_tables(value: object) -> Tables | None:
-    """Accept a list of at least one table."""
-    return value if isinstance(value, list) and value and all(isinstance(table, dict) for table in value) else None
-
-
-def as_positives(value: object) -> tuple[int, ...] | None:
-    """Accept a list of integers above 0."""
-    if not isinstance(value, list):
-        return None
-    numbers = tuple(number for number in map(as_positive, value) if number is not None)
-    return numbers if numbers and len(numbers) == len(value) else None
+as_texts = as_list(lambda value: value if isinstance(value, str) else None)
+as_tables = as_list(as_table, 1)
