@@ -5,7 +5,7 @@ in a module of their own, which is imported where there are some.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import FunctionType
@@ -200,7 +200,8 @@ def passes(outcome: Outcome, expected: Expected, judge: Judge) -> bool:
 def compare(yours: Value, expected: Expected, judge: Same | Like, name: str = "") -> Difference | None:
     """Return the first difference between two values, walking both."""
     nominal, exact = expected.nominal, expected.exact
-    if isinstance(nominal, Array) or (isinstance(judge, Like) and _are_ways(nominal) and _has_two(yours)):
+    is_pair = isinstance(judge, Like) and isinstance(yours, list) and len(yours) == 2
+    if isinstance(nominal, Array) or (is_pair and _are_ways(nominal)):
         return _compare_arrays(yours, nominal, exact, judge, name or "result")
     if isinstance(nominal, dict) and isinstance(yours, dict):
         if extra := [key for key in yours if key not in nominal]:
@@ -210,7 +211,10 @@ def compare(yours: Value, expected: Expected, judge: Same | Like, name: str = ""
         ]
     elif isinstance(nominal, list) and isinstance(yours, list):
         if len(nominal) != len(yours):
-            return _of_another_length(yours, nominal, name)
+            says = f"{len(yours)} {'part' if len(yours) == 1 else 'parts'}, expected {len(nominal)}"
+            if len(yours) <= _SHORT >= len(nominal) and all(type(value) is int for value in (*yours, *nominal)):
+                says = f"{yours}, expected {nominal}"
+            return Difference(Fact("type", says), name, lists=(yours, nominal))
         parts = [(f"item {i}", *three) for i, three in enumerate(zip(yours, nominal, exact, strict=True))]
     else:
         return _compare_plain(yours, nominal, exact, judge, name)
@@ -235,30 +239,14 @@ def _compare_arrays(yours: Value, nominal: Any, exact: Any, judge: Same | Like, 
 
 def _are_ways(value: Value) -> bool:
     """Whether a list holds two ways to the same numbers."""
-    if not _has_two(value):
-        return False
-    one, other = value
-    return isinstance(one, Array) and isinstance(other, Array) and one.shape == other.shape
-
-
-def _has_two(value: Value) -> bool:
-    return isinstance(value, list) and len(value) == 2
-
-
-def _of_another_length(yours: list[Value], nominal: list[Value], name: str) -> Difference:
-    says = f"{len(yours)} {'part' if len(yours) == 1 else 'parts'}, expected {len(nominal)}"
-    if _are_short(yours, nominal):
-        says = f"{yours}, expected {nominal}"
-    return Difference(Fact("type", says), name, lists=(yours, nominal))
-
-
-def _are_short(*lists: Sequence[Value]) -> bool:
-    """Whether lists can be shown in a sentence: a few whole numbers, such as a shape."""
-    return all(len(values) <= _SHORT and all(type(value) is int for value in values) for values in lists)
+    match value:
+        case [Array() as one, Array() as other]:
+            return one.shape == other.shape
+    return False
 
 
 _SHORT = 6
-"""Longer lists do not fit in a sentence beside each other."""
+"""Longer lists do not fit in a sentence beside each other: shapes do."""
 
 
 def _joined(*names: str) -> str:

@@ -232,9 +232,6 @@ FEWEST = 4
 CHANCE_ERRORS = 3.29
 """Standard errors that a correlation needs: random numbers reach it once in a thousand times."""
 
-MOST_TARGETS = 1 << 14
-"""The most expected arrays that are kept: a class needs those of all its checks again and again."""
-
 
 @dataclass(frozen=True)
 class Target:
@@ -255,26 +252,22 @@ class Target:
     chance: float
 
 
-@lru_cache(maxsize=MOST_TARGETS)
+@lru_cache(maxsize=MOST_EXPECTED)
 def target_of(expected: Array, other_way: Array | None = None) -> Target:
     """Return what an array has to resemble; of two ways to the same numbers, those count that both have."""
     values = expected_numbers(expected)
-    if other_way is None:
-        return target(values)
-    return target(np.where(np.isfinite(expected_numbers(other_way)), values, np.nan))
-
-
-def target(expected: Numbers) -> Target:
-    """Return what an array has to resemble."""
-    there = np.isfinite(expected)
-    is_all, chosen = bool(there.all()), expected[there]
+    if other_way is not None:
+        values = np.where(np.isfinite(expected_numbers(other_way)), values, np.nan)
+    there = np.isfinite(values)
+    is_all, chosen = bool(there.all()), values[there]
     if chosen.size < FEWEST or float(np.ptp(chosen)) / 2 <= allowed(chosen, TOLERANCES["float32"]):
         return Target(chosen, there, is_all, True, None, chosen, 0.0, 1.0)
-    axes, count = _apart(expected) if is_all else (None, chosen.size)
+    axes, count = _apart(values) if is_all else (None, chosen.size)
     with np.errstate(over="ignore", invalid="ignore"):
-        direction = _centred(expected if is_all else chosen, axes)
+        direction = _centred(values if is_all else chosen, axes)
         spread = math.sqrt(float(direction @ direction))
-    return Target(chosen, there, is_all, False, axes, direction, spread, by_chance(count))
+    chance = math.tanh(CHANCE_ERRORS / math.sqrt(max(count, FEWEST) - 3))  # Fisher's transformation
+    return Target(chosen, there, is_all, False, axes, direction, spread, chance)
 
 
 def resembles(yours: Numbers, target: Target, likeness: float, factor: float | None = None) -> bool:
@@ -318,11 +311,6 @@ def _centred(values: Numbers, axes: tuple[int, ...] | None) -> Numbers:
     apart = values if axes is None else values - values.mean(axis=axes, keepdims=True)
     centred: Numbers = apart.ravel() - apart.mean()
     return centred
-
-
-def by_chance(count: int) -> float:
-    """Return the correlation that so many random numbers hardly ever reach (Fisher's transformation)."""
-    return math.tanh(CHANCE_ERRORS / math.sqrt(max(count, FEWEST) - 3))
 
 
 # Compares arrays, which takes NumPy, and names the first difference as a fact.
@@ -836,7 +824,7 @@ def _drops_alike(one: list[Any], other: list[Any]) -> bool:
 def _kept(train: Array, full: Array) -> list[float]:
     """Return the quantiles of the kept elements over their full values, the share of zeros, and that of NaN."""
     values, wholes = numbers(train), numbers(full)
-    there = np.abs(wholes) > 1e-2 * np.abs(wholes).max(initial=0.0)
+    there = _comparable(wholes)
     if not there.any():
         return [0.0] * 7
     ratio = values[there] / wholes[there]
