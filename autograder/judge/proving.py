@@ -6,7 +6,6 @@ The edit is never shown, and never stored: it would be the answer. Only its line
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from autograder.answer_key import Misconception
 from autograder.checks import Check, Key, SameInputs
@@ -34,6 +33,22 @@ FEWEST_MENDED = 2
 
 
 @dataclass(frozen=True)
+class Budget:
+    """How many edits a search may try, and for how many seconds."""
+
+    edits: int
+    seconds: float
+
+
+SELF_CHECK = Budget(240, 4.0)
+"""An edit takes 5 to 10 ms on a warm worker, so that a learner hardly notices the search after the verdict.
+
+The number of edits ends it, so that the same program gets the same answer. The time ends it on a slow machine, and
+where the edits are tried once more, on other checks.
+"""
+
+
+@dataclass(frozen=True)
 class Proof:
     """A line, and the checks that an edit of it mends.
 
@@ -54,19 +69,6 @@ class Hung(Exception):
 
 Judged = tuple[Judgement, Mapping[str, Location]]
 """A judgement, and the locations of its mistakes by check."""
-
-
-class Trying(Protocol):
-    """Tries edited programs. Each method raises `Hung`."""
-
-    def repairs(self, source: str, judged: Judged) -> Sequence[Edit]:
-        """Return edits that may mend a program that was judged so, the likeliest first."""
-
-    def passing(self, source: str, keys: Sequence[Key]) -> Collection[Key]:
-        """Return the trials that pass."""
-
-    def judged(self, source: str) -> Judged:
-        """Judge a program, and locate its mistakes."""
 
 
 def can_be_proved(judgement: Judgement, locations: Mapping[str, Location]) -> bool:
@@ -97,14 +99,38 @@ def _written(judgement: Judgement) -> list[Verdict]:
 
 
 class EditSearch:
-    """One search: it tries edits, the likeliest first, until one mends everything or the time is over."""
+    """One search: it tries edits, the likeliest first, until one mends everything or the time is over.
 
-    def __init__(self, source: str, judged: Judged, trying: Trying, seconds: float) -> None:
+    The edited programs run in the worker of a marking.
+    """
+
+    def __init__(self, source: str, judged: Judged, marking: Marking, budget: Budget) -> None:
         self.source = source
         self.judgement, self.locations = judged
-        self.trying = trying
-        self.end = time.monotonic() + seconds
+        self.marking = marking
+        self.budget = budget
+        self.end = time.monotonic() + budget.seconds
         self.most = 0
+
+    def repairs(self, source: str, judged: Judged) -> Sequence[Edit]:
+        """Return edits that may mend a program that was judged so, the likeliest first."""
+        lines, clues = suspected_lines(*judged), clues_of(judged[0])
+        return self.marking.runner.repairs(source, lines, self.budget.edits, clues)
+
+    def passing(self, source: str, keys: Sequence[Key]) -> Collection[Key]:
+        """Return the trials that pass; raises `Hung`."""
+        like = self.judgement
+        assert like.trials is not None
+        expected = like.trials.key.reference
+        judges = {verdict.check.id: verdict.check.judge for verdict in like.verdicts}
+        outcomes = self.marking.edited(like, source, keys).outcomes(like, keys)
+        if any(isinstance(outcome, WorkerFailure) for outcome in outcomes.values()):
+            raise Hung
+        return [key for key in keys if key in outcomes and passes(outcomes[key], expected[key], judges[key[0]])]
+
+    def judged(self, source: str) -> Judged:
+        """Judge a program, and locate its mistakes."""
+        return self.marking.edited(self.judgement, source).judged_like(self.judgement)
 
     def proofs(self) -> list[Proof]:
         """Return the proof of one edit that mends everything, else of two that do, else of one that mends a part."""
@@ -115,7 +141,7 @@ class EditSearch:
 
     def _proofs(self) -> list[Proof]:
         goal = _Goal.of(self.judgement)
-        edits = self.trying.repairs(self.source, (self.judgement, self.locations))
+        edits = self.repairs(self.source, (self.judgement, self.locations))
         for probes in (goal.of_first, goal.of_others):
             parts = self._parts(edits, goal, probes)
             if parts and parts[-1].mended == goal.failed:
@@ -143,7 +169,7 @@ class EditSearch:
         That is by an edit that mends the rest, or by a misconception that explains the rest alone.
         """
         edited = first.edit.applied(self.source)
-        judgement, locations = self.trying.judged(edited)
+        judgement, locations = self.judged(edited)
         if not can_be_proved(judgement, {}):
             return []
         known, rest = self._in_code(_only(judgement)), goal.failed - first.mended
@@ -151,7 +177,7 @@ class EditSearch:
         if second is not None and second.line == first.edit.line:
             return [Proof(second.line, goal.failed, Certainty.SHOWN)]
         if second is not None:
-            alone, _ = self.trying.judged(second.applied(self.source))
+            alone, _ = self.judged(second.applied(self.source))
             one = Proof(first.edit.line, first.mended, Certainty.SHOWN, known=self._in_code(_only(alone)))
             return [one, Proof(second.line, rest, Certainty.SHOWN, known=known)]
         if known is None:
@@ -175,7 +201,7 @@ class EditSearch:
 
     def _edit_beside(self, first: Edit, edited: str, judged: Judged) -> Edit | None:
         """Return an edit that mends all that is wrong after the first one, as an edit of the program before it."""
-        edits = self.trying.repairs(edited, judged)
+        edits = self.repairs(edited, judged)
         before = {edit: _before(edit, first, self.source) for edit in edits}
         goal = _Goal.of(judged[0])
         self.most = len(edits)
@@ -198,12 +224,12 @@ class EditSearch:
             if at >= self.most or time.monotonic() > self.end:
                 return
             edited = edit.applied(source)
-            mended = set(self.trying.passing(edited, probes))
+            mended = set(self.passing(edited, probes))
             if not mended:
                 continue
             probed = {id_ for id_, _ in mended}
             every = [key for check in goal.checks for key in check.keys if key not in mended]
-            passing = mended | set(self.trying.passing(edited, every))
+            passing = mended | set(self.passing(edited, every))
             right = {check.id for check in goal.checks if passing.issuperset(check.keys)}
             if probed & right and goal.passed <= right:
                 yield _Part(edit, at, frozenset(right & goal.failed))
@@ -349,25 +375,6 @@ def plain_text(source: bytes) -> str:
     return source.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
 
 
-# How long the search for a proof may take. It stands alone because most checks need no search.
-
-
-@dataclass(frozen=True)
-class Budget:
-    """How many edits a search may try, and for how many seconds."""
-
-    edits: int
-    seconds: float
-
-
-SELF_CHECK = Budget(240, 4.0)
-"""An edit takes 5 to 10 ms on a warm worker, so that a learner hardly notices the search after the verdict.
-
-The number of edits ends it, so that the same program gets the same answer. The time ends it on a slow machine, and
-where the edits are tried once more, on other checks.
-"""
-
-
 # Runs the search for a proof on a submission, and puts what it finds into the result.
 
 
@@ -388,7 +395,7 @@ def proved(
     on_search()
     try:
         source = plain_text(marking.submission.sources[exercise.file])
-        proofs = EditSearch(source, settled, _Trying(marking, settled, budget.edits), budget.seconds).proofs()
+        proofs = EditSearch(source, settled, marking, budget).proofs()
     except (UnicodeDecodeError, EnvironmentProblem, GraderProblem):
         return result
     return marking.relocated(exercise, with_proofs(*settled, proofs)) if proofs else result
@@ -448,30 +455,3 @@ def _is_unset(verdict: Verdict) -> bool:
     fact = verdict.diagnosis.fact if verdict.diagnosis is not None else None
     names = ("argument_unused", "unset_attribute", "set_without_self", "not_imported")
     return fact is not None and fact.id in names
-
-
-@dataclass(frozen=True)
-class _Trying:
-    """Tries edited programs in the worker of a marking."""
-
-    marking: Marking
-    settled: Judged
-    most: int
-
-    def repairs(self, source: str, judged: Judged) -> Sequence[Edit]:
-        lines, clues = suspected_lines(*judged), clues_of(judged[0])
-        return self.marking.runner.repairs(source, lines, self.most, clues)
-
-    def passing(self, source: str, keys: Sequence[Key]) -> list[Key]:
-        like, _ = self.settled
-        assert like.trials is not None
-        expected = like.trials.key.reference
-        judges = {verdict.check.id: verdict.check.judge for verdict in like.verdicts}
-        outcomes = self.marking.edited(like, source, keys).outcomes(like, keys)
-        if any(isinstance(outcome, WorkerFailure) for outcome in outcomes.values()):
-            raise Hung
-        return [key for key in keys if key in outcomes and passes(outcomes[key], expected[key], judges[key[0]])]
-
-    def judged(self, source: str) -> Judged:
-        like, _ = self.settled
-        return self.marking.edited(like, source).judged_like(like)

@@ -1,7 +1,7 @@
 """The search for the line that decides a mistake: what proves one, what only makes it likely, and when it ends."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -74,15 +74,24 @@ def mends(**checks_of: str) -> Run:
     return run
 
 
-@dataclass
-class Fake:
-    """Tries edits of a program that is never run; the edits of an edited program are the same, where they still fit."""
+class Search(EditSearch):
+    """Edits of a program that is never run; the edits of an edited program are the same, where they still fit."""
 
-    judgement: Judgement
-    passing: Run
-    edits: Sequence[Edit]
-    known: Mapping[str, Misconception] = field(default_factory=dict)
-    locations: Mapping[str, Location] = field(default_factory=dict)
+    def __init__(
+        self,
+        judgement: Judgement,
+        run: Run,
+        edits: Sequence[Edit],
+        seconds: float,
+        known: Mapping[str, Misconception] | None = None,
+        locations: Mapping[str, Location] | None = None,
+    ) -> None:
+        marking: Any = None
+        super().__init__(SOURCE, (judgement, {}), marking, Budget(len(edits), seconds))
+        self.run, self.edits, self.known, self.found = run, edits, known or {}, locations or {}
+
+    def passing(self, source: str, keys: Sequence[Key]) -> Collection[Key]:
+        return self.run(source, keys)
 
     def repairs(self, source: str, judged: Judged) -> Sequence[Edit]:
         if source == SOURCE:
@@ -92,7 +101,7 @@ class Fake:
 
     def judged(self, source: str) -> Judged:
         verdicts = self.judgement.verdicts
-        right = [self.passing(source, [(verdict.check.id, trial) for trial in range(2)]) for verdict in verdicts]
+        right = [self.run(source, [(verdict.check.id, trial) for trial in range(2)]) for verdict in verdicts]
         judgement = checks(*("pass" if len(passing) == 2 else "fail" for passing in right))
         entry = next((entry for words, entry in self.known.items() if words in source), None)
         if entry is not None:
@@ -103,11 +112,11 @@ class Fake:
                 for verdict in judgement.verdicts
             )
             judgement = replace(judgement, verdicts=tuple(found))
-        return judgement, self.locations
+        return judgement, self.found
 
 
 def proofs(judgement: Judgement, run: Run, *edits: Edit, seconds: float = 60, **known: Any) -> list[Proof]:
-    return EditSearch(SOURCE, (judgement, {}), Fake(judgement, run, edits, **known), seconds).proofs()
+    return Search(judgement, run, edits, seconds, **known).proofs()
 
 
 def test_an_edit_after_which_every_check_passes_proves_its_line() -> None:
