@@ -140,9 +140,8 @@ UNWRITTEN_STEP = Fact("todo", "This TODO is not written yet", whole=True)
 
 def differing_step(title: str, found: str = "", paper: str = "") -> Fact:
     """A step has other numbers than the paper, or another shape: what was found, and what is on paper."""
-    if found:
-        return Fact("value", f"{title}: your code returns {found}, on paper it is {paper}", whole=True)
-    return Fact("value", f"{title}: your values differ from those on paper", whole=True)
+    says = f"your code returns {found}, on paper it is {paper}" if found else "your values differ from those on paper"
+    return Fact("value", f"{title}: {says}", whole=True)
 
 
 def grid_shape(grid: Grid) -> str:
@@ -233,56 +232,50 @@ def results_of(
     """
     results = []
     for step in steps:
-        outcome = outcomes.get((step.id, 0))
-        paper = read_paper(step.paper)
+        outcome = outcomes.get((step.id, 0)) or WorkerFailure("grader_error", NOT_RUN)
+        paper, yours = read_paper(step.paper), None
         if isinstance(outcome, Observed):
-            results.append(_compared(step, paper, outcome.value, source))
-            continue
-        outcome = outcome or WorkerFailure("grader_error", NOT_RUN)
-        diagnosis, mark = _failed(outcome, exercise, source, memory_mib)
-        results.append(StepResult(step.id, step.title, mark, paper, finding=finding_of(diagnosis, source)))
+            mark, fact, yours = _compared(step, paper, outcome.value)
+            diagnosis = Diagnosis("pattern", fact) if fact is not None else None
+        else:
+            mark, diagnosis = _failed(outcome, exercise, source, memory_mib)
+        finding = finding_of(diagnosis, source) if diagnosis is not None else None
+        results.append(StepResult(step.id, step.title, mark, paper, yours, finding))
     outside = [result for step, result in zip(steps, results, strict=True) if not step.inside]
     if all(result.mark == "equal" for result in outside):
-        results = [result if result.mark == "equal" else _unseen(result) for result in results]
+        unseen = [StepResult(result.id, result.title, "unseen", result.paper) for result in results]
+        results = [one if one.mark == "equal" else other for one, other in zip(results, unseen, strict=True)]
     return tuple(results)
-
-
-def _unseen(result: StepResult) -> StepResult:
-    return StepResult(result.id, result.title, "unseen", result.paper)
 
 
 def _failed(
     outcome: Fault | WorkerFailure, exercise: Exercise, source: Source, memory_mib: int
-) -> tuple[Diagnosis, Mark]:
+) -> tuple[Mark, Diagnosis]:
     if isinstance(outcome, WorkerFailure):
-        return of_death(outcome), "failed"
+        return "failed", of_death(outcome)
     place = outcome.frames[-1] if outcome.frames else None
     if outcome.kind == "todo" and place is not None:
         own = place.file == exercise.file
         fact = UNWRITTEN_STEP if own else EarlierUnwritten(exercise.file, place.file).fact
-        return Diagnosis("structure", fact, place=place), "unwritten"
+        return "unwritten", Diagnosis("structure", fact, place=place)
     if is_out_of_memory(outcome):
-        return Diagnosis("exception", exceeded_memory(outcome.type, memory_mib), place=place), "failed"
-    return of_fault(outcome, exercise.file, source.data), "failed"
+        return "failed", Diagnosis("exception", exceeded_memory(outcome.type, memory_mib), place=place)
+    return "failed", of_fault(outcome, exercise.file, source.data)
 
 
-def _compared(step: Step, paper: Grid, value: Value, source: Source) -> StepResult:
+def _compared(step: Step, paper: Grid, value: Value) -> tuple[Mark, Fact | None, Grid | None]:
+    """Return how a step compares with the paper, what is wrong, and its numbers."""
     if value == Opaque(UNSEEN):
-        return StepResult(step.id, step.title, "unseen", paper)
+        return "unseen", None, None
     rows = _rows(value)
     if rows is None:
-        fact = differing_step(step.title, described_result(value), grid_shape(paper))
-        return StepResult(step.id, step.title, "differs", paper, None, finding_of(Diagnosis("pattern", fact), source))
+        return "differs", differing_step(step.title, described_result(value), grid_shape(paper)), None
     if [len(row) for row in rows] != [len(row) for row in paper]:
         yours = tuple(tuple(_written(number, paper[0][0]) for number in row) for row in rows)
-        fact = differing_step(step.title, grid_shape(yours), grid_shape(paper))
-        return StepResult(step.id, step.title, "differs", paper, yours, finding_of(Diagnosis("pattern", fact), source))
+        return "differs", differing_step(step.title, grid_shape(yours), grid_shape(paper)), yours
     pairs = [list(zip(row, own, strict=True)) for row, own in zip(paper, rows, strict=True)]
     yours = tuple(tuple(word if _equal(found, word) else _written(found, word) for word, found in row) for row in pairs)
-    if yours == paper:
-        return StepResult(step.id, step.title, "equal", paper, yours)
-    finding = finding_of(Diagnosis("pattern", differing_step(step.title)), source)
-    return StepResult(step.id, step.title, "differs", paper, yours, finding)
+    return ("equal", None, yours) if yours == paper else ("differs", differing_step(step.title), yours)
 
 
 def _rows(value: Value) -> list[list[float | str]] | None:

@@ -1,9 +1,9 @@
 """Grades submissions: runs them in workers, compares them with the answer keys, and makes reports."""
 
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -125,9 +125,8 @@ class Grader:
 
     def _release(self) -> None:
         for _ in self._keys:
-            keys = self._idle.get()
-            keys.close()
-            self._idle.put(keys)
+            with self._lent() as keys:
+                keys.close()
 
     def forget(self) -> None:
         """Run earlier exercises again, even if their files have not changed."""
@@ -157,21 +156,23 @@ class Grader:
         self.find_keys([exercise], with_misconceptions=True)
         return _result(self._found[exercise.id, True])
 
-    def _find_reference(self, exercise: Exercise) -> AnswerKey:
+    @contextmanager
+    def _lent(self) -> Iterator[Keys]:
         keys = self._idle.get()
         try:
-            return keys.reference(exercise)
+            yield keys
         finally:
             self._idle.put(keys)
+
+    def _find_reference(self, exercise: Exercise) -> AnswerKey:
+        with self._lent() as keys:
+            return keys.reference(exercise)
 
     def _extend(self, exercise: Exercise, failures: Failures | None = None) -> AnswerKey:
         """Return the key with all that may explain these failures, or with everything."""
         with self._extending[exercise.id]:  # what one submission has run, the next one need not
-            keys = self._idle.get()
-            try:
+            with self._lent() as keys:
                 key = keys.get(exercise, failures, known=self._known.get(exercise.id))
-            finally:
-                self._idle.put(keys)
             self._known[exercise.id] = key
         return key
 
@@ -285,11 +286,8 @@ class Grader:
         return find
 
     def _find_traces(self, exercise: Exercise, check: Check) -> "Mapping[Key, RecordedTrace]":
-        keys = self._idle.get()
-        try:
+        with self._lent() as keys:
             return keys.traces(exercise, check)
-        finally:
-            self._idle.put(keys)
 
     def _verdicts(self, exercise: Exercise) -> Verdicts:
         def key(failures: Failures | None) -> AnswerKey:
