@@ -56,7 +56,8 @@ def is_unwritten(check: Check, todos: Sequence[Todo], outcomes: Sequence[Outcome
     if all(todo.state in ("open", "empty") for todo in behind):
         return not _is_of_other_code(check, behind, outcomes)
     empty = [todo for todo in behind if todo.state == "empty"]
-    if any(todo.name == f"{check.of}.__init__" for todo in empty) and all(map(_lacks_parts, outcomes)):
+    lacks_parts = all(isinstance(outcome, Fault) and outcome.kind == "structure" for outcome in outcomes)
+    if lacks_parts and any(todo.name == f"{check.of}.__init__" for todo in empty):
         return True
     return all(map(_is_none, outcomes)) and any(returns(todo, check) for todo in empty)
 
@@ -87,11 +88,6 @@ def _is_failure_of_code(outcome: Outcome) -> bool:
     return not isinstance(outcome, Observed) and (
         isinstance(outcome, WorkerFailure) or outcome.at_import or bool(outcome.frames)
     )
-
-
-def _lacks_parts(outcome: Outcome) -> bool:
-    """Say whether an object had not the attributes that the check needs."""
-    return isinstance(outcome, Fault) and outcome.kind == "structure"
 
 
 def _is_none(outcome: Outcome) -> bool:
@@ -286,10 +282,11 @@ def name(check: Check, trials: Trials, found: list[Agreement], code: Code) -> Ag
     full = [agreement for agreement in candidates if agreement.extent is Extent.PROGRAM]
     failed = {id_ for id_, _ in trials.failing}
     if len(failed) > MANY and 2 * len(failed) > len({id_ for id_, _ in trials.outcomes}):
-        candidates = [one for one in candidates if one.extent is Extent.PROGRAM or _is_known_by_more(one, statements)]
+        candidates = [one for one in candidates if len(one.checks) >= SEVERAL or is_in(one.entry, statements)]
     is_rich = _is_rich({check.id}, trials)
     raising = any(isinstance(outcome, Fault) for outcome in trials.of(check))
-    known = [one for one in found if check.id in one.checks | one.raised and _explains_the_rest(one)]
+    several = [one for one in found if one.extent >= Extent.CHECKS and len(one.checks) >= SEVERAL]
+    known = [one for one in several if check.id in one.checks | one.raised and not one.is_one_of_several]
     known = known or [one for one in found if _refuses_just_that(one, trials.outcomes)]
     if full:
         best = full
@@ -311,11 +308,6 @@ def name(check: Check, trials: Trials, found: list[Agreement], code: Code) -> Ag
         return replace(first, certainty=Certainty.SHOWN)
     is_seen = first.entry.any_exception or check.id in first.raised or _is_rich({check.id}, trials, "any")
     return replace(first, certainty=Certainty.ALIKE) if full or is_rich or is_seen else first
-
-
-def _is_known_by_more(one: Agreement, statements: Collection[str]) -> bool:
-    """Whether more than one check agrees with a misconception, or the file has its statements."""
-    return len(one.checks) >= SEVERAL or is_in(one.entry, statements)
 
 
 def _closest(candidates: list[Agreement]) -> list[Agreement]:
@@ -346,20 +338,11 @@ def _is_telling(check: Check, one: Agreement, trials: Trials, failed: set[str]) 
     return fails_here and (several or _is_rich({check.id}, trials, "any"))
 
 
-def _explains_the_rest(one: Agreement) -> bool:
-    """Whether several checks fail just as with a misconception, and others raise an exception of the same type."""
-    return one.extent >= Extent.CHECKS and not one.is_one_of_several and len(one.checks) >= SEVERAL
-
-
 def _refuses_just_that(one: Agreement, outcomes: Mapping[Key, Outcome]) -> bool:
     """Whether a program raises an exception just where a misconception does that is true whatever is raised."""
     raising = {at[0] for at, theirs in one.entry.outcomes.items() if theirs is not None and theirs.fault is not None}
-    return one.entry.any_exception and one.extent >= Extent.CHECKS and _raising(outcomes) == raising
-
-
-def _raising(outcomes: Mapping[Key, Outcome]) -> set[str]:
-    """Return the checks in which a program raises an exception."""
-    return {id_ for (id_, _), outcome in outcomes.items() if isinstance(outcome, Fault) and outcome.kind == "other"}
+    raises = {id_ for (id_, _), one in outcomes.items() if isinstance(one, Fault) and one.kind == "other"}
+    return one.entry.any_exception and one.extent >= Extent.CHECKS and raises == raising
 
 
 def is_in(entry: Misconception, statements: Collection[str]) -> bool:

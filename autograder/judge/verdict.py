@@ -46,7 +46,7 @@ from autograder.submission import Cells
 from .matching import Agreement, Code, agreements, failures_of, is_unwritten, name, returns, todos_in
 
 if TYPE_CHECKING:
-    from autograder.diagnosis import Diagnosis, Location
+    from autograder.diagnosis import Location
     from autograder.results import Fact
 
 # Places that the syntax of a file gives: where a checked value is returned, and where its part is defined.
@@ -142,9 +142,8 @@ def raise_statement(
 
 def _raised(outcome: Outcome) -> tuple[str, str] | None:
     """Return the type and the message of the exception that a check observed; None if nothing was raised."""
-    value = outcome.value if isinstance(outcome, Observed) else None
-    match value:
-        case {"raised": [str(type_), *_], "message": str(message)}:
+    match outcome:
+        case Observed({"raised": [str(type_), *_], "message": str(message)}):
             return type_, message
     return None
 
@@ -186,9 +185,8 @@ def _function(survey: Survey, part: str) -> str:
 
 def _returned(outcome: Outcome) -> str | None:
     """Return the type of what a call returned in which nothing was raised."""
-    value = outcome.value if isinstance(outcome, Observed) else None
-    match value:
-        case {"raised": [], "returned": str(type_)}:
+    match outcome:
+        case Observed({"raised": [], "returned": str(type_)}):
             return type_
     return None
 
@@ -385,7 +383,7 @@ def _hints(judgement: Judgement, verdict: Verdict, location: "Location | None") 
     return hints if verdict.status == "fail" and not _is_beside(diagnosis, hints) else ()
 
 
-def _is_beside(diagnosis: "Diagnosis | None", hints: Sequence[str]) -> bool:
+def _is_beside(diagnosis: Diagnosis | None, hints: Sequence[str]) -> bool:
     """Whether the hints of a check are about something else than what is wrong.
 
     Most are about its numbers. A sentence about names and calls says what to change, and a wrong dtype or device needs
@@ -418,7 +416,7 @@ class Verdicts:
         *,
         seed: int,
         evidence: bool,
-        on_outcomes: "OnOutcomes | None" = None,
+        on_outcomes: OnOutcomes | None = None,
     ) -> None:
         self.suite = suite
         self.exercise = exercise
@@ -487,38 +485,34 @@ class Verdicts:
 
     def missing(self, unseen: str = "") -> Judgement:
         """Judge an exercise whose file was not found; `unseen` says what was not looked into."""
-
         return self._all_alike("missing", _of_structure(missing_file(self.exercise.file, unseen)))
 
     def unread(self, why: str) -> Judgement:
         """Judge an exercise whose file is there and could not be read; `why` says what is wrong."""
-
         return self._all_alike("error", _of_structure(unread_file(why)))
 
     def held(self, doubt: str = "") -> Judgement:
         """Hold back an exercise: nothing could be read, or there is a `doubt` about which file counts."""
-
         return self._all_alike("held", _of_structure(work_elsewhere(doubt) if doubt else NOTHING_READ))
 
     def grader_error(self, text: str, *, of_course: bool = False) -> Judgement:
         """Judge an exercise on which the kit itself failed, or a file `of_course`."""
-
         fact = wrong_course_file(text) if of_course else failed_grader(text)
         return self._all_alike("grader_error", Diagnosis("exception", fact))
 
-    def _all_alike(self, status: Status, diagnosis: "Diagnosis") -> Judgement:
+    def _all_alike(self, status: Status, diagnosis: Diagnosis) -> Judgement:
         verdicts = (Verdict(check, status, 0, self._most(check), diagnosis) for check in self.checks.values())
         return Judgement(self.exercise, tuple(verdicts))
 
-    def _forbidden(self, trials: Trials) -> "Diagnosis | None":
+    def _forbidden(self, trials: Trials) -> Diagnosis | None:
         """Diagnose a call that would skip the exercise: it costs all of its points."""
         if trials.survey is not None and trials.survey.forbidden:
             called, line = trials.survey.forbidden[0]
-            return _of_forbidden(called, Place(self.exercise.file, line))
+            return Diagnosis("forbidden", forbidden_call(called), place=Place(self.exercise.file, line))
         for outcome in trials.outcomes.values():
             if isinstance(outcome, Fault) and outcome.kind == "forbidden":
                 place = outcome.frames[-1] if outcome.frames else None
-                return _of_forbidden(outcome.message, place)
+                return Diagnosis("forbidden", forbidden_call(outcome.message), place=place)
         return None
 
     def _matches(self, trials: Trials) -> dict[str, Agreement]:
@@ -559,7 +553,7 @@ class Verdicts:
 
     def _status(
         self, check: Check, trials: Trials, differences: Mapping[Key, Difference | None], *, named: bool
-    ) -> tuple[Status, "Diagnosis | None"]:
+    ) -> tuple[Status, Diagnosis | None]:
         for outcome in trials.of(check):
             match outcome:
                 case WorkerFailure():
@@ -582,14 +576,13 @@ class Verdicts:
     def _sizes(self, check: Check, trial: int) -> Mapping[str, int]:
         return sizes_of(self.suite.course.sizes_of(self.exercise), self.seed, self.exercise.id, check.id, trial)
 
-    def _of_fault(self, fault: Fault, trials: Trials) -> tuple[Status, "Diagnosis | None"]:
+    def _of_fault(self, fault: Fault, trials: Trials) -> tuple[Status, Diagnosis | None]:
         place = fault.frames[-1] if fault.frames else None
         if fault.kind == "todo" and place is not None:
             if place.file == self.exercise.file:
                 return "not_started", None
-
             return "waits", _of_structure(EarlierUnwritten(self.exercise.file, place.file).fact, place)
-        from autograder.diagnosis import Diagnosis, exceeded_memory, of_fault  # only for a failure
+        from autograder.diagnosis import exceeded_memory, of_fault  # only for a failure
 
         if is_out_of_memory(fault):
             exceeded = exceeded_memory(fault.type, self.suite.course.limits.memory_mib)
@@ -598,7 +591,7 @@ class Verdicts:
         diagnosis = of_fault(fault, self.exercise.file, trials.source, trials.survey, libraries)
         return ("fail" if diagnosis.kind in ("structure", "device") else "error"), diagnosis
 
-    def _made(self, check: Check, trials: Trials, status: Status, diagnosis: "Diagnosis | None") -> Verdict:
+    def _made(self, check: Check, trials: Trials, status: Status, diagnosis: Diagnosis | None) -> Verdict:
         outcomes = trials.of(check)
         if diagnosis is not None and diagnosis.place is None:
             others = (todo.name for todo in trials.todos if check.id in todo.checks and not returns(todo, check))
@@ -668,12 +661,8 @@ DEVICE = ("another_device",)
 """The name of `given` by which a check looks at devices."""
 
 
-def _of_structure(fact: "Fact", place: Place | None = None) -> "Diagnosis":
+def _of_structure(fact: "Fact", place: Place | None = None) -> Diagnosis:
     return Diagnosis("structure", fact, place=place)
-
-
-def _of_forbidden(called: str, place: Place | None) -> "Diagnosis":
-    return Diagnosis("forbidden", forbidden_call(called), place=place)
 
 
 def _unused(check: Check, trials: Trials) -> str | None:
