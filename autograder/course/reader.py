@@ -211,17 +211,14 @@ def read_sizes(owner: Section) -> Columns:
     columns = Counter(map(len, axes.values())).most_common(1)[0][0] if axes else 0
     for name, sizes in axes.items():
         if len(sizes) != columns:
-            section.note(name, f"{name} has {_columns(len(sizes))}, expected {columns} as most axes have")
+            found = f"{len(sizes)} column{'' if len(sizes) == 1 else 's'}"
+            section.note(name, f"{name} has {found}, expected {columns} as most axes have")
         elif columns < 2:
             section.note(name, f"{name} has one column, expected at least two, since each check runs on two")
     _note_equal_sizes(section, axes)
     return tuple(
         {name: sizes[column] for name, sizes in axes.items() if column < len(sizes)} for column in range(columns)
     )
-
-
-def _columns(count: int) -> str:
-    return f"{count} column{'' if count == 1 else 's'}"
 
 
 def _note_equal_sizes(section: Section, axes: Mapping[str, tuple[int, ...]]) -> None:
@@ -459,19 +456,26 @@ def read_exercises(
     parts = read_parts(top, owners, sections)
     points = _points(top, owners, sections)
     groups = read_groups(top, libraries)
-    exercises = [
-        _exercise(
-            section,
-            root,
-            owner_of(section, owners, top, "sizes"),
-            ids,
-            index,
-            points[index],
-            own := _own_libraries(section, libraries),
-            read_forbidden(section, groups, (*libraries, *own)),
+    exercises = []
+    for index, (section, worth) in enumerate(zip(sections, points, strict=True)):
+        own = _own_libraries(section, libraries)
+        forbidden = read_forbidden(section, groups, (*libraries, *own))
+        start, hints = _texts_beside(section, root, ids[index])
+        exercise = Exercise(
+            id=ids[index],
+            title=section.value("title", "a string", as_text) or "",
+            points=worth,
+            needs=_needs(section, ids, index),
+            hints=hints,
+            forbidden=forbidden,
+            words=read_words(section, owner_of(section, owners, top, "sizes")),
+            built=_built(section),
+            start=start,
+            minutes=section.value("minutes", "a whole number of minutes above 0", as_positive, required=False),
+            also=section.value("also", "a list of names in lower case, like rope", _as_aliases, required=False) or (),
+            libraries=own,
         )
-        for index, section in enumerate(sections)
-    ]
+        exercises.append(exercise)
     for section, exercise in zip(sections, exercises, strict=True):
         others = {
             name: one for one in exercises if one.id not in ("", exercise.id) for name in (*names_of(one), *one.also)
@@ -490,34 +494,6 @@ def _points(top: Section, owners: Sequence[Section], sections: Sequence[Section]
         for index, worth in zip(own, read_points(owner, [sections[index] for index in own]), strict=True):
             points[index] = worth
     return points
-
-
-def _exercise(
-    section: Section,
-    root: Path,
-    sized: Section,
-    ids: Sequence[str],
-    index: int,
-    points: int,
-    libraries: tuple[str, ...],
-    forbidden: tuple[str, ...],
-) -> Exercise:
-    """Return an exercise; `sized` is the table with the sizes that its words may name."""
-    start, hints = _texts_beside(section, root, ids[index])
-    return Exercise(
-        id=ids[index],
-        title=section.value("title", "a string", as_text) or "",
-        points=points,
-        needs=_needs(section, ids, index),
-        hints=hints,
-        forbidden=forbidden,
-        words=read_words(section, sized),
-        built=_built(section),
-        start=start,
-        minutes=section.value("minutes", "a whole number of minutes above 0", as_positive, required=False),
-        also=section.value("also", "a list of names in lower case, like rope", _as_aliases, required=False) or (),
-        libraries=libraries,
-    )
 
 
 def _own_libraries(section: Section, of_course: Sequence[str]) -> tuple[str, ...]:

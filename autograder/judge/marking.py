@@ -4,7 +4,7 @@ So one mistake costs its points once: an exercise that is right by itself is not
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, MutableMapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from autograder.checks import Key
@@ -35,12 +35,11 @@ if TYPE_CHECKING:
     from autograder.runner import RecordedTrace
 
 
-FindVerdicts = Callable[[Exercise], Verdicts]
-
 Remembered = MutableMapping[tuple[str, str], tuple[bool, bool]]
 """Whether an exercise passes and its file can be imported, by its id and the digest of all files it needs."""
 
 
+@dataclass
 class Marking:
     """The results of one submission, made as they are requested. The runner keeps its worker from run to run.
 
@@ -48,30 +47,21 @@ class Marking:
     results have what the code printed.
     """
 
-    def __init__(
-        self,
-        suite: Suite,
-        submission: Submission,
-        runner: Runner,
-        verdicts: FindVerdicts,
-        traces: "Callable[[Exercise], FindTraces]",
-        remembered: Remembered | None = None,
-        *,
-        prints: bool = False,
-    ) -> None:
-        self.suite = suite
-        self.submission = submission
-        self.runner = runner
-        self.verdicts = verdicts
-        self.traces = traces
-        self.remembered = remembered
-        self.prints = prints
+    suite: Suite
+    submission: Submission
+    runner: Runner
+    verdicts: Callable[[Exercise], Verdicts]
+    traces: "Callable[[Exercise], FindTraces]"
+    remembered: Remembered | None = None
+    prints: bool = False
+
+    def __post_init__(self) -> None:
         self._own: dict[str, Judgement] = {}
         self._locations: dict[str, dict[str, Location]] = {}
         self._loads: dict[str, bool] = {}
         self._settled: dict[str, Judgement] = {}
         self._recalled: dict[str, bool] = {}
-        self._patience = Timeouts(runner.limits)
+        self._patience = Timeouts(self.runner.limits)
         self._seconds_to_locate = SUBMISSION_SECONDS
         self._hangs_in_help = False
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -401,6 +401,7 @@ OnOutcomes = Callable[[str, Sequence[tuple[Check, Status]]], None]
 """Gets the id of an exercise and the status of each of its checks, before mistakes are named."""
 
 
+@dataclass
 class Verdicts:
     """Judges one submission's outcomes in one exercise.
 
@@ -408,24 +409,16 @@ class Verdicts:
     Before that, which may take minutes, `on_outcomes(exercise, statuses)` gets a status for each check.
     """
 
-    def __init__(
-        self,
-        suite: Suite,
-        exercise: Exercise,
-        find_key: Callable[[Failures | None], AnswerKey],
-        *,
-        seed: int,
-        evidence: bool,
-        on_outcomes: OnOutcomes | None = None,
-    ) -> None:
-        self.suite = suite
-        self.exercise = exercise
-        self.find_key = find_key
-        self.seed = seed
-        self.evidence = evidence
-        self.on_outcomes = on_outcomes
-        self.checks = {check.id: check for check in suite.checks[exercise.id]}
-        self.points = suite.points(exercise)
+    suite: Suite
+    exercise: Exercise
+    find_key: Callable[[Failures | None], AnswerKey]
+    seed: int
+    evidence: bool
+    on_outcomes: OnOutcomes | None = None
+
+    def __post_init__(self) -> None:
+        self.checks = {check.id: check for check in self.suite.checks[self.exercise.id]}
+        self.points = self.suite.points(self.exercise)
 
     def judge(self, outcomes: Mapping[Key, Outcome], survey: Survey | None, source: bytes) -> Judgement:
         """Return the judgement on the exercise; `source` is the student's file, for the lines around a place.
