@@ -93,16 +93,24 @@ def _lexemes_of_fstring(found: re.Match[str], indent: int | None, depth: int) ->
         at, indent = at + len(part), None
 
 
-class _Code:
-    """A program whose lexemes and names are known: many patches are looked for in the same one."""
+_DEFINITION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+class _Program:
+    """A program that is parsed once: every misconception of an exercise is held against the same solution."""
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.lexemes = tuple(_lexemes(text))
+        self.lines = text.split("\n")
         self.tree = ast.parse(text)
+        self.definitions = definitions_of(self.tree)
 
     @cached_property
-    def functions(self) -> list[tuple[int, int, frozenset[str], frozenset[str]]]:
+    def lexemes(self) -> Sequence[Lexeme]:
+        return tuple(_lexemes(self.text))
+
+    @cached_property
+    def scopes(self) -> list[tuple[int, int, frozenset[str], frozenset[str]]]:
         """The place of each function in the text, the inner ones last, with its variables and all names in it."""
         starts = [0]
         for line in self.text.split("\n"):
@@ -127,15 +135,43 @@ class _Code:
 
     def may_be(self, old: str, lexeme: Lexeme) -> bool:
         """Whether a lexeme is a local name that may have been called `old` before."""
-        around = [one for one in self.functions if one[0] <= lexeme.start < one[1]]
+        around = [one for one in self.scopes if one[0] <= lexeme.start < one[1]]
         if not lexeme.name or not around or old in self.lasting:
             return False
         return any(lexeme.text in own for _, _, own, _ in around) and old not in around[0][3]
 
+    @cached_property
+    def statements(self) -> Sequence[Statement]:
+        return statements(self.tree)
 
-_DEFINITION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    @cached_property
+    def functions(self) -> Sequence[tuple[str, int, int]]:
+        """The functions and methods, with their first and last lines."""
+        found = [(f"{owner}." * bool(owner) + node.name, node) for owner, node in function_definitions(self.tree)]
+        return [(name, node.lineno, node.end_lineno or node.lineno) for name, node in found]
 
-_code = lru_cache(maxsize=4)(_Code)
+    @cached_property
+    def codes(self) -> Sequence[tuple[int, str]]:
+        """The first line of each statement that runs, and its code."""
+        return [
+            (one.line, "\n".join(line.split("  #")[0].strip() for line in self.lines[one.line - 1 : one.last]))
+            for one in self.statements
+            if one.runs
+        ]
+
+    def changes(self, other: "_Program") -> list[str]:
+        """Return the functions and classes that another program lacks, or has in another way."""
+        return [name for name in self.definitions if not self._is_same(other, name)]
+
+    def _is_same(self, other: "_Program", name: str) -> bool:
+        own, theirs = self.definitions[name], other.definitions.get(name)
+        return theirs is not None and (self._text(own) == other._text(theirs) or ast.dump(own) == ast.dump(theirs))
+
+    def _text(self, node: ast.stmt) -> list[str]:
+        return self.lines[first_line(node) - 1 : node.end_lineno]
+
+
+_program = lru_cache(maxsize=8)(_Program)
 
 
 def _stored(node: ast.stmt) -> Iterator[ast.Name]:
@@ -169,7 +205,7 @@ def located(patch: Patch, program: str) -> Patch | None:
         return patch if count == 1 else None
     otherwise = patch if count else None
     try:
-        code = _code(program)
+        code = _program(program)
     except (SyntaxError, ValueError):
         return otherwise
     wanted = tuple(_lexemes(find))
@@ -187,7 +223,7 @@ def _cuts_a_word(find: str, program: str) -> bool:
     return any(re.fullmatch(r"\w\w", end) is not None for end in ends)
 
 
-def _match(code: _Code, wanted: Sequence[Lexeme], at: int, begins: bool) -> _Match | None:
+def _match(code: _Program, wanted: Sequence[Lexeme], at: int, begins: bool) -> _Match | None:
     """Return the match of some lexemes that begins at one of the program's; `begins` if white space is before them."""
     names: dict[str, str] = {}
     before: tuple[int, int] | None = None
@@ -212,7 +248,7 @@ def _sign(number: int) -> int:
     return (number > 0) - (number < 0)
 
 
-def _moved(code: _Code, find: str, replace: str, wanted: Sequence[Lexeme], match: _Match) -> Patch | None:
+def _moved(code: _Program, find: str, replace: str, wanted: Sequence[Lexeme], match: _Match) -> Patch | None:
     """Return a patch in the words of a program: its names, and its indentation; None if its text is not unique there.
 
     It gets the rest of its lines if it is not unique without them.
@@ -236,7 +272,7 @@ def _moved(code: _Code, find: str, replace: str, wanted: Sequence[Lexeme], match
     return (text[start:end], moved) if text.count(text[start:end]) == 1 else None
 
 
-def _shift(code: _Code, find: str, wanted: Sequence[Lexeme], match: _Match) -> int:
+def _shift(code: _Program, find: str, wanted: Sequence[Lexeme], match: _Match) -> int:
     """Return by how much the program is indented more than the text of a patch."""
     pairs = list(zip(wanted, code.lexemes[match.first : match.last + 1], strict=True))
     if not find[:1].isspace():
@@ -263,7 +299,7 @@ def _renamed(text: str, names: Mapping[str, str], in_brackets: bool) -> str:
     return "".join([*parts, text[at:]])
 
 
-def _is_sound(patch: Patch, code: _Code) -> bool:
+def _is_sound(patch: Patch, code: _Program) -> bool:
     """Whether a patch gives a program that is another one, and uses no name that it lacks."""
     text = code.text.replace(*patch)
     try:
@@ -368,22 +404,17 @@ def read_catalogue(
         _raise(file, problems)
     else:
         unfit += _sentences(file, problems)
+    kept = (*TEXTS, "convention", "any_exception", "without_idea", "destroys")
     return tuple(
         WrongProgram(
             id_,
-            entry["name"],
-            entry["explanation"],
-            entry["hint"],
-            fitted[id_].patches,
-            _same_as(entry),
-            entry.get("convention", ""),
-            entry.get("any_exception", False),
-            () if entry.get("when") == RESULT else tuple(entry.get("when", ())),
-            entry.get("when") == RESULT,
-            entry.get("without_idea", False),
-            entry.get("destroys", ""),
-            fitted[id_].program,
-            fitted[id_].moved,
+            patches=fitted[id_].patches,
+            same_as=_same_as(entry),
+            when=() if entry.get("when") == RESULT else tuple(entry.get("when", ())),
+            of_result=entry.get("when") == RESULT,
+            program=fitted[id_].program,
+            moved=fitted[id_].moved,
+            **{key: entry[key] for key in kept if key in entry},
         )
         for id_, entry in entries.items()
         if id_ not in broken
@@ -495,48 +526,6 @@ def unknown_names(misconception: WrongProgram, solution: str) -> list[str]:
         return []
     wrong, right = _program(patched(solution, misconception)), _program(solution)
     return sorted(lacking(wrong.tree) - lacking(right.tree))
-
-
-class _Program:
-    """A program that is parsed once: every misconception of an exercise is held against the same solution."""
-
-    def __init__(self, text: str) -> None:
-        self.lines = text.split("\n")
-        self.tree = ast.parse(text)
-        self.definitions = definitions_of(self.tree)
-
-    @cached_property
-    def statements(self) -> Sequence[Statement]:
-        return statements(self.tree)
-
-    @cached_property
-    def functions(self) -> Sequence[tuple[str, int, int]]:
-        """The functions and methods, with their first and last lines."""
-        found = [(f"{owner}." * bool(owner) + node.name, node) for owner, node in function_definitions(self.tree)]
-        return [(name, node.lineno, node.end_lineno or node.lineno) for name, node in found]
-
-    @cached_property
-    def codes(self) -> Sequence[tuple[int, str]]:
-        """The first line of each statement that runs, and its code."""
-        return [
-            (one.line, "\n".join(line.split("  #")[0].strip() for line in self.lines[one.line - 1 : one.last]))
-            for one in self.statements
-            if one.runs
-        ]
-
-    def changes(self, other: "_Program") -> list[str]:
-        """Return the functions and classes that another program lacks, or has in another way."""
-        return [name for name in self.definitions if not self._is_same(other, name)]
-
-    def _is_same(self, other: "_Program", name: str) -> bool:
-        own, theirs = self.definitions[name], other.definitions.get(name)
-        return theirs is not None and (self._text(own) == other._text(theirs) or ast.dump(own) == ast.dump(theirs))
-
-    def _text(self, node: ast.stmt) -> list[str]:
-        return self.lines[first_line(node) - 1 : node.end_lineno]
-
-
-_program = lru_cache(maxsize=8)(_Program)
 
 
 def marks_of(misconception: WrongProgram, solution: str) -> tuple[str, ...]:
@@ -658,11 +647,7 @@ def _own_attributes(nodes: Iterable[ast.AST]) -> Iterator[str]:
 
 def _patches(entry: Mapping[str, Any]) -> tuple[Patch, ...]:
     patches = entry.get("patches", [entry])
-    return tuple((_trimmed(patch["find"]), _trimmed(patch["replace"])) for patch in patches)
-
-
-def _trimmed(text: str) -> str:
-    return text.removesuffix("\n")
+    return tuple((patch["find"].removesuffix("\n"), patch["replace"].removesuffix("\n")) for patch in patches)
 
 
 def _same_as(entry: Mapping[str, Any]) -> tuple[str, ...]:
