@@ -289,9 +289,6 @@ def _formed(form: protocol.Value, exact: protocol.Value) -> protocol.Value:
 
 _NOTHING = 'returns None in every trial; return what the code computes, or {"result": None} if None is right'
 _DATA = "return its numbers, texts, lists or dicts"
-_TOO_MUCH = f"a collection of more than {protocol.OBSERVATION_PARTS} parts or {protocol.OBSERVATION_DEPTH} levels"
-_LONG_TEXT = f"a text or bytes of length {protocol.OBSERVATION_TEXT} or more"
-_LONG_KEY = f"a dict with a key of {protocol.OBSERVATION_KEY} or more characters"
 _SHORTER = "return its length, a part of it, or a digest (hashlib)"
 
 
@@ -310,16 +307,17 @@ def _problems(value: protocol.Value) -> Iterator[tuple[str, str]]:
         case protocol.Opaque("set" | "frozenset" as name):
             yield f"an object of the type {name}", "return sorted(...) of it"
         case protocol.Opaque("list" | "tuple" | "dict"):
-            yield _TOO_MUCH, _DATA
+            parts, levels = protocol.OBSERVATION_PARTS, protocol.OBSERVATION_DEPTH
+            yield f"a collection of more than {parts} parts or {levels} levels", _DATA
         case protocol.Opaque("an enormous int"):
             yield f"an int of {protocol.INT_BITS} bits or more", "return str(...) of it"
         case protocol.Opaque(name):
             yield f"an object of the type {name}", _DATA
         # A worker cuts longer ones to this length, so of two that are cut nobody knows whether they are equal.
         case str() | bytes() if len(value) >= protocol.OBSERVATION_TEXT:
-            yield _LONG_TEXT, _SHORTER
+            yield f"a text or bytes of length {protocol.OBSERVATION_TEXT} or more", _SHORTER
         case dict() if any(len(key) >= protocol.OBSERVATION_KEY for key in value):
-            yield _LONG_KEY, _SHORTER
+            yield f"a dict with a key of {protocol.OBSERVATION_KEY} or more characters", _SHORTER
         case dict():
             yield from (problem for part in value.values() for problem in _problems(part))
         case list() | tuple():
@@ -707,31 +705,31 @@ class Keys(contextlib.AbstractContextManager["Keys"]):
                 break
             if not isinstance(outcome, Observed) and id_ not in failed:
                 line = outcome.probe_line if isinstance(outcome, Fault) else None
-                where = f"the check {id_} ({self._where(exercise, id_, line)})"
+                where = self._where(exercise, id_, line)
                 fails = f"the solution of {exercise.id} fails {where}"
                 failed[id_] = _misnamed(where, outcome) or f"{fails}: {_reason(outcome)}{_remedy(outcome)}"
         values = {at: outcome.value for at, outcome in outcomes.items() if isinstance(outcome, Observed)}
         for check in self.suite.checks[exercise.id]:
-            if any(_is_unobserved(check, outcome) for at, outcome in outcomes.items() if at[0] == check.id):
-                failed[check.id] = f"the check {check.id} ({self._where(exercise, check.id)}) {_RAISES}"
-            elif any(_is_exception_of(check, outcome) for at, outcome in outcomes.items() if at[0] == check.id):
-                failed[check.id] = f"the check {check.id} ({self._where(exercise, check.id)}) {_NO_RAISES}"
+            own, where = [outcomes[at] for at in check.keys if at in outcomes], self._where(exercise, check.id)
+            if any(_is_unobserved(check, outcome) for outcome in own):
+                failed[check.id] = f"{where} {_RAISES}"
+            elif any(_is_exception_of(check, outcome) for outcome in own):
+                failed[check.id] = f"{where} {_NO_RAISES}"
             elif isinstance(check.judge, Within):
-                counts = [_fewest_results(value) for (id_, _), value in values.items() if id_ == check.id]
-                if counts and min(counts) < LEAST_RESULTS:
-                    where = f"the check {check.id} ({self._where(exercise, check.id)})"
-                    failed[check.id] = f"{where} has the judge Within and only {min(counts)} results, {_MANY}"
+                fewest = min((_fewest_results(values[at]) for at in check.keys if at in values), default=LEAST_RESULTS)
+                if fewest < LEAST_RESULTS:
+                    failed[check.id] = f"{where} has the judge Within and only {fewest} results, {_MANY}"
         for id_ in {id_: None for id_, _ in values}:
             if problem := observation_problem(value for at, value in values.items() if at[0] == id_):
-                failed.setdefault(id_, f"the check {id_} ({self._where(exercise, id_)}) {problem}")
+                failed.setdefault(id_, f"{self._where(exercise, id_)} {problem}")
         if failed:
             raise CourseProblem("\n".join(failed.values()))
         return values
 
     def _where(self, exercise: Exercise, check: str, line: int | None = None) -> str:
-        """Return the file of a check and a line in it, that of its declaration unless another one is given."""
+        """Name a check with its file and a line in it, that of its declaration unless another one is given."""
         declared = next(one for one in self.suite.checks[exercise.id] if one.id == check)
-        return f"{self.suite.course.checks_file(exercise).name}, line {line or declared.line}"
+        return f"the check {check} ({self.suite.course.checks_file(exercise).name}, line {line or declared.line})"
 
 
 @lru_cache(maxsize=512)
