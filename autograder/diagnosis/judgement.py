@@ -263,6 +263,7 @@ class Judgement:
     """The verdicts on an exercise. `trials` is None where nothing was run, or the kit itself failed.
 
     `stood_in` has the earlier exercises in whose place reference parts were used. `prints` is what the code printed.
+    `locations` are those of the mistakes by check, once they were looked for.
     """
 
     exercise: Exercise
@@ -270,6 +271,12 @@ class Judgement:
     trials: Trials | None = None
     stood_in: tuple[str, ...] = ()
     prints: Prints = field(default_factory=dict)
+    locations: Mapping[str, "Location"] = field(default_factory=dict)
+
+    @property
+    def survey(self) -> Survey | None:
+        """What the syntax of the file says, if it was run."""
+        return self.trials.survey if self.trials is not None else None
 
     @property
     def ran_to_a_mistake(self) -> bool:

@@ -57,7 +57,6 @@ class Marking:
 
     def __post_init__(self) -> None:
         self._own: dict[str, Judgement] = {}
-        self._locations: dict[str, dict[str, Location]] = {}
         self._loads: dict[str, bool] = {}
         self._settled: dict[str, Judgement] = {}
         self._recalled: dict[str, bool] = {}
@@ -88,30 +87,26 @@ class Marking:
         doubt = self.submission.doubts.get(exercise.file)
         if doubt and judgement.status not in ("pass", "grader_error"):
             return result_of(self.verdicts(exercise).held(doubt))
-        self._locations[exercise.id] = self._located(judgement)
+        judgement = self._settled[exercise.id] = self._located(judgement)
         result, left = self._result(judgement), self.submission.left.get(exercise.file)
         return with_left_out(result, left) if left else result
 
     def _result(self, judgement: Judgement) -> ExerciseResult:
-        locations = self._locations.get(judgement.exercise.id, {})
         try:
-            return result_of(judgement, locations, self.submission.cells)
+            return result_of(judgement, self.submission.cells)
         except Exception as error:  # as in `_judge`: a fault of the kit's must not cost points
             return result_of(self.verdicts(judgement.exercise).grader_error(f"{type(error).__name__}: {error}"))
 
-    def settled(self, exercise: Exercise) -> tuple[Judgement, "dict[str, Location]"] | None:
-        """Return the judgement behind a result that was made, and its locations; None if it says all that can be said.
+    def settled(self, exercise: Exercise) -> Judgement | None:
+        """Return the judgement behind a result that was made; None if it says all that can be said.
 
         A program that hung in a run for help gets no more of them.
         """
-        judgement = self._settled.get(exercise.id)
-        if judgement is None or self._hangs_in_help:
-            return None
-        return judgement, self._locations.get(exercise.id, {})
+        return None if self._hangs_in_help else self._settled.get(exercise.id)
 
-    def relocated(self, exercise: Exercise, locations: "dict[str, Location]") -> ExerciseResult:
+    def relocated(self, exercise: Exercise, locations: "Mapping[str, Location]") -> ExerciseResult:
         """Return the result of an exercise that was settled, with other locations."""
-        self._locations[exercise.id] = locations
+        self._settled[exercise.id] = replace(self._settled[exercise.id], locations=locations)
         return self._result(self._settled[exercise.id])
 
     def edited(self, like: Judgement, source: str, keys: Collection[Key] | None = None) -> "Marking":
@@ -150,10 +145,9 @@ class Marking:
             prints=prints,
         )
 
-    def judged_like(self, like: Judgement) -> tuple[Judgement, "dict[str, Location]"]:
+    def judged_like(self, like: Judgement) -> Judgement:
         """Judge the exercise as in another judgement, with the same reference parts, and locate its mistakes."""
-        judgement = self.verdicts_like(like)
-        return judgement, self._located(judgement)
+        return self._located(self.verdicts_like(like))
 
     def verdicts_like(self, like: Judgement) -> Judgement:
         """Judge the exercise as in another judgement, with the same reference parts."""
@@ -249,15 +243,15 @@ class Marking:
         sources, needed = self.submission.sources, self.suite.course.with_needs(exercise)
         return digest({other.file: sources[other.file] for other in needed if other.file in sources})
 
-    def _located(self, judgement: Judgement) -> "dict[str, Location]":
-        """Run what failed once more with tracing, and return where the values diverge from the reference solution's.
+    def _located(self, judgement: Judgement) -> Judgement:
+        """Run what failed once more with tracing, and add where the values diverge from the reference solution's.
 
         That is help, not a verdict: where it cannot be had, there is no location.
         """
         exercise = judgement.exercise
         can_run = exercise.file in self.submission.sources and not self._hangs_in_help
         if not judgement.ran_to_a_mistake or not can_run:
-            return {}
+            return judgement
         from autograder.diagnosis import find_locations  # only for a failure
 
         def traced(keys: Sequence[Key]) -> "Mapping[Key, RecordedTrace]":
@@ -265,9 +259,9 @@ class Marking:
 
         deadline = Deadline(seconds := min(EXERCISE_SECONDS, self._seconds_to_locate))
         try:
-            return find_locations(judgement, traced, self.traces(exercise), deadline)
+            return replace(judgement, locations=find_locations(judgement, traced, self.traces(exercise), deadline))
         except Exception:
-            return {}
+            return judgement
         finally:
             self._seconds_to_locate -= seconds - deadline.left
 

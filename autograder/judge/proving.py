@@ -4,7 +4,7 @@ The edit is never shown, and never stored: it would be the answer. Only its line
 """
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from autograder.answer_key import Misconception
@@ -67,17 +67,13 @@ class Hung(Exception):
     """An edited program hangs or ends its process: the search would cost too much."""
 
 
-Judged = tuple[Judgement, Mapping[str, Location]]
-"""A judgement, and the locations of its mistakes by check."""
-
-
-def can_be_proved(judgement: Judgement, locations: Mapping[str, Location]) -> bool:
+def can_be_proved(judgement: Judgement) -> bool:
     """Whether a search can tell more: all that is written runs to its end, and fails for an unknown statement."""
     first, trials = judgement.first_failure, judgement.trials
     statuses = {verdict.status for verdict in _written(judgement)}
     if first is None or first.status not in FAILED or trials is None or not statuses <= {"pass", "waits", *FAILED}:
         return False
-    known = locations.get(first.check.id)
+    known = judgement.locations.get(first.check.id)
     is_known = known is not None and known.certainty is Certainty.ALIKE
     return not is_known and first.diagnosis is not None and first.diagnosis.kind != "forbidden"
 
@@ -104,17 +100,17 @@ class EditSearch:
     The edited programs run in the worker of a marking.
     """
 
-    def __init__(self, source: str, judged: Judged, marking: Marking, budget: Budget) -> None:
+    def __init__(self, source: str, judgement: Judgement, marking: Marking, budget: Budget) -> None:
         self.source = source
-        self.judgement, self.locations = judged
+        self.judgement = judgement
         self.marking = marking
         self.budget = budget
         self.end = time.monotonic() + budget.seconds
         self.most = 0
 
-    def repairs(self, source: str, judged: Judged) -> Sequence[Edit]:
+    def repairs(self, source: str, judgement: Judgement) -> Sequence[Edit]:
         """Return edits that may mend a program that was judged so, the likeliest first."""
-        lines, clues = suspected_lines(*judged), clues_of(judged[0])
+        lines, clues = suspected_lines(judgement), clues_of(judgement)
         return self.marking.runner.repairs(source, lines, self.budget.edits, clues)
 
     def passing(self, source: str, keys: Sequence[Key]) -> Collection[Key]:
@@ -128,7 +124,7 @@ class EditSearch:
             raise Hung
         return [key for key in keys if key in outcomes and passes(outcomes[key], expected[key], judges[key[0]])]
 
-    def judged(self, source: str) -> Judged:
+    def judged(self, source: str) -> Judgement:
         """Judge a program, and locate its mistakes."""
         return self.marking.edited(self.judgement, source).judged_like(self.judgement)
 
@@ -141,7 +137,7 @@ class EditSearch:
 
     def _proofs(self) -> list[Proof]:
         goal = _Goal.of(self.judgement)
-        edits = self.repairs(self.source, (self.judgement, self.locations))
+        edits = self.repairs(self.source, self.judgement)
         for probes in (goal.of_first, goal.of_others):
             parts = self._parts(edits, goal, probes)
             if parts and parts[-1].mended == goal.failed:
@@ -169,21 +165,21 @@ class EditSearch:
         That is by an edit that mends the rest, or by a misconception that explains the rest alone.
         """
         edited = first.edit.applied(self.source)
-        judgement, locations = self.judged(edited)
-        if not can_be_proved(judgement, {}):
+        judgement = self.judged(edited)
+        if not can_be_proved(replace(judgement, locations={})):
             return []
         known, rest = self._in_code(_only(judgement)), goal.failed - first.mended
-        second = self._edit_beside(first.edit, edited, (judgement, locations))
+        second = self._edit_beside(first.edit, edited, judgement)
         if second is not None and second.line == first.edit.line:
             return [Proof(second.line, goal.failed, Certainty.SHOWN)]
         if second is not None:
-            alone, _ = self.judged(second.applied(self.source))
-            one = Proof(first.edit.line, first.mended, Certainty.SHOWN, known=self._in_code(_only(alone)))
+            alone = self._in_code(_only(self.judged(second.applied(self.source))))
+            one = Proof(first.edit.line, first.mended, Certainty.SHOWN, known=alone)
             return [one, Proof(second.line, rest, Certainty.SHOWN, known=known)]
         if known is None:
             return []
         failure = judgement.first_failure
-        location = locations.get(failure.check.id) if failure is not None else None
+        location = judgement.locations.get(failure.check.id) if failure is not None else None
         proofs = [Proof(first.edit.line, first.mended, Certainty.SHOWN)]
         if location is not None and location.place.file == judgement.exercise.file:
             line = _line_before(location.place.line, first.edit, self.source)
@@ -194,16 +190,15 @@ class EditSearch:
 
     def _in_code(self, known: Misconception | None) -> Misconception | None:
         """Return a misconception of an edited program if the learner's own has it: else the edit may have made it."""
-        trials = self.judgement.trials
-        survey = trials.survey if trials is not None else None
+        survey = self.judgement.survey
         statements = {hash_ for hash_, _ in survey.statements} if survey is not None else set()
         return known if known is not None and is_in(known, statements) else None
 
-    def _edit_beside(self, first: Edit, edited: str, judged: Judged) -> Edit | None:
+    def _edit_beside(self, first: Edit, edited: str, judgement: Judgement) -> Edit | None:
         """Return an edit that mends all that is wrong after the first one, as an edit of the program before it."""
-        edits = self.repairs(edited, judged)
+        edits = self.repairs(edited, judgement)
         before = {edit: _before(edit, first, self.source) for edit in edits}
-        goal = _Goal.of(judged[0])
+        goal = _Goal.of(judgement)
         self.most = len(edits)
         beside = [edit for edit in edits if before[edit] is not None]
         for part in self._mending(edited, beside, goal, goal.of_first):
@@ -315,7 +310,7 @@ def named(judgement: Judgement) -> set[str]:
 # Where a mistake may be, and what its repair may look like, by what the judge found.
 
 
-def suspected_lines(judgement: Judgement, locations: Mapping[str, Location]) -> list[int]:
+def suspected_lines(judgement: Judgement) -> list[int]:
     """Return the lines that the diagnoses point to, those of the first failure first.
 
     Where an exception was expected, the conditions of the exceptions in the function come before all.
@@ -324,11 +319,11 @@ def suspected_lines(judgement: Judgement, locations: Mapping[str, Location]) -> 
     verdicts = sorted(judgement.verdicts, key=lambda verdict: verdict is not first)
     found = _conditions(judgement)
     for verdict in verdicts:
-        location, diagnosis = locations.get(verdict.check.id), verdict.diagnosis
+        location, diagnosis = judgement.locations.get(verdict.check.id), verdict.diagnosis
         for place in (location.place if location else None, diagnosis.place if diagnosis else None):
             if place is not None and place.file == judgement.exercise.file:
                 found.append(place.line)
-    survey = judgement.trials.survey if judgement.trials is not None else None
+    survey = judgement.survey
     if not found and first is not None and survey is not None:
         found = list(survey.places.get(first.check.of or "", ()))  # a function, and its returns
         owners = {owner for verdict in verdicts for owner in _owners(verdict)}
@@ -389,33 +384,31 @@ def proved(
 
     Ask for it when the verdict is known: it only helps. `on_search` is called before a search begins.
     """
-    settled = marking.settled(exercise)
-    if settled is None or not can_be_proved(*settled):
+    judgement = marking.settled(exercise)
+    if judgement is None or not can_be_proved(judgement):
         return result
     on_search()
     try:
         source = plain_text(marking.submission.sources[exercise.file])
-        proofs = EditSearch(source, settled, marking, budget).proofs()
+        proofs = EditSearch(source, judgement, marking, budget).proofs()
     except (UnicodeDecodeError, EnvironmentProblem, GraderProblem):
         return result
-    return marking.relocated(exercise, with_proofs(*settled, proofs)) if proofs else result
+    return marking.relocated(exercise, with_proofs(judgement, proofs)) if proofs else result
 
 
-def with_proofs(
-    judgement: Judgement, locations: Mapping[str, Location], proofs: Sequence[Proof]
-) -> dict[str, Location]:
+def with_proofs(judgement: Judgement, proofs: Sequence[Proof]) -> dict[str, Location]:
     """Return the locations, with those that are proved in place of what was only likely.
 
     A line that was found in another way stays where it is proved too, with all that is known of it. A known mistake
     gives what is observed alone, so an edit that mends that check is more than a divergence of values. An edit shows
     that mistake only if all that it mends fails for it.
     """
-    survey = judgement.trials.survey if judgement.trials is not None else None
+    survey = judgement.survey
     several = len({proof.line for proof in proofs}) > 1
     apart = len({function_at(survey, proof.line) for proof in proofs}) > 1
     raising = {verdict.check.id for verdict in judgement.verdicts if several and verdict.status == "error"}
     diagnosed = {verdict.check.id: verdict.diagnosis.place for verdict in judgement.verdicts if verdict.diagnosis}
-    mistakes, found = named(judgement), dict(locations)
+    mistakes, found = named(judgement), dict(judgement.locations)
     names = {verdict.check.id: verdict.diagnosis.misconception for verdict in judgement.verdicts if verdict.diagnosis}
     unset = {verdict.check.id for verdict in judgement.verdicts if _is_unset(verdict)}
     for proof, check in [(one, check) for one in proofs for check in one.checks if check not in unset]:

@@ -46,7 +46,6 @@ from autograder.submission import Cells
 from .matching import Agreement, Code, agreements, failures_of, is_unwritten, name, returns, todos_in
 
 if TYPE_CHECKING:
-    from autograder.diagnosis import Location
     from autograder.results import Fact
 
 # Places that the syntax of a file gives: where a checked value is returned, and where its part is defined.
@@ -291,22 +290,14 @@ def _shortened(text: str) -> str:
 # The words are imported where there is a finding.
 
 
-def result_of(
-    judgement: Judgement,
-    locations: Mapping[str, "Location"] | None = None,
-    cells: Mapping[str, Cells] | None = None,
-) -> ExerciseResult:
+def result_of(judgement: Judgement, cells: Mapping[str, Cells] | None = None) -> ExerciseResult:
     """Return the complete result, with the location of each check's mistake where it was found.
 
     `cells` say of each file that was made of a notebook where its lines come from.
     """
-    exercise, trials = judgement.exercise, judgement.trials
-    survey = trials.survey if trials is not None else None
-    located, found = locations or {}, _findings(judgement, locations or {}, cells or {})
-    checks = tuple(
-        _check(judgement, verdict, found.get(verdict.check.id), located.get(verdict.check.id))
-        for verdict in judgement.verdicts
-    )
+    exercise, trials, survey = judgement.exercise, judgement.trials, judgement.survey
+    found = _findings(judgement, cells or {})
+    checks = tuple(_check(judgement, verdict, found.get(verdict.check.id)) for verdict in judgement.verdicts)
     return ExerciseResult(
         exercise.id,
         exercise.title,
@@ -340,23 +331,20 @@ def with_left_out(result: ExerciseResult, sentences: Sequence[str]) -> ExerciseR
     return replace(result, checks=checks)
 
 
-def _findings(
-    judgement: Judgement, located: "Mapping[str, Location]", cells: Mapping[str, Cells]
-) -> Mapping[str, Finding]:
+def _findings(judgement: Judgement, cells: Mapping[str, Cells]) -> Mapping[str, Finding]:
     """Return the finding of each check that has a diagnosis."""
     diagnoses = {verdict.check.id: verdict.diagnosis for verdict in judgement.verdicts if verdict.diagnosis is not None}
     if not diagnoses:
         return {}
     from autograder.diagnosis import Source, finding_of  # only for a failure
 
-    trials = judgement.trials
-    survey, data = (trials.survey, trials.source) if trials is not None else (None, b"")
+    survey, data = judgement.survey, judgement.trials.source if judgement.trials is not None else b""
     functions = frozenset(part for name in (survey.places if survey else ()) for part in name.split("."))
     source = Source(judgement.exercise.file, data, functions, cells)
-    return {check: finding_of(diagnosis, source, located.get(check)) for check, diagnosis in diagnoses.items()}
+    return {id_: finding_of(diagnosis, source, judgement.locations.get(id_)) for id_, diagnosis in diagnoses.items()}
 
 
-def _check(judgement: Judgement, verdict: Verdict, finding: Finding | None, location: "Location | None") -> CheckResult:
+def _check(judgement: Judgement, verdict: Verdict, finding: Finding | None) -> CheckResult:
     return CheckResult(
         verdict.check.id,
         verdict.check.title,
@@ -365,16 +353,16 @@ def _check(judgement: Judgement, verdict: Verdict, finding: Finding | None, loca
         verdict.max_score,
         round(verdict.seconds, 6),
         finding,
-        _hints(judgement, verdict, location),
+        _hints(judgement, verdict),
         verdict.bonus,
         verdict.output,
         verdict.of,
     )
 
 
-def _hints(judgement: Judgement, verdict: Verdict, location: "Location | None") -> tuple[str, ...]:
+def _hints(judgement: Judgement, verdict: Verdict) -> tuple[str, ...]:
     """Return the hints of a check that fails, where they fit; a misconception has its own first one."""
-    diagnosis = verdict.diagnosis
+    diagnosis, location = verdict.diagnosis, judgement.locations.get(verdict.check.id)
     hints = judgement.exercise.hints.get(verdict.check.id, verdict.check.hints)
     known = diagnosis.misconception if diagnosis is not None else None
     known = known or (location.first_mistake if location is not None else None)

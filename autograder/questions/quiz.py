@@ -549,9 +549,9 @@ def _passing(marking: Marking, exercise: Exercise) -> Judgement:
         raise Unaskable(f"there is no {exercise.file}")
     result = marking.result(exercise)
     settled = marking.settled(exercise)
-    if result.status != "pass" or settled is None or settled[0].trials is None:
+    if result.status != "pass" or settled is None or settled.trials is None:
         raise Unaskable(f"{exercise.file} does not pass its checks")
-    return settled[0]
+    return settled
 
 
 def _text_of(source: bytes) -> str:

@@ -18,7 +18,6 @@ from autograder.judge import Budget, Grader, result_of
 from autograder.judge.proving import (
     EditSearch,
     Hung,
-    Judged,
     Proof,
     can_be_proved,
     clues_of,
@@ -87,19 +86,19 @@ class Search(EditSearch):
         locations: Mapping[str, Location] | None = None,
     ) -> None:
         marking: Any = None
-        super().__init__(SOURCE, (judgement, {}), marking, Budget(len(edits), seconds))
+        super().__init__(SOURCE, judgement, marking, Budget(len(edits), seconds))
         self.run, self.edits, self.known, self.found = run, edits, known or {}, locations or {}
 
     def passing(self, source: str, keys: Sequence[Key]) -> Collection[Key]:
         return self.run(source, keys)
 
-    def repairs(self, source: str, judged: Judged) -> Sequence[Edit]:
+    def repairs(self, source: str, judgement: Judgement) -> Sequence[Edit]:
         if source == SOURCE:
             return self.edits
         words = ((SOURCE[change.start : change.end], change.text) for change in self.edits)
         return [edit(word, to, source) for word, to in words if word in source]
 
-    def judged(self, source: str) -> Judged:
+    def judged(self, source: str) -> Judgement:
         verdicts = self.judgement.verdicts
         right = [self.run(source, [(verdict.check.id, trial) for trial in range(2)]) for verdict in verdicts]
         judgement = checks(*("pass" if len(passing) == 2 else "fail" for passing in right))
@@ -112,7 +111,7 @@ class Search(EditSearch):
                 for verdict in judgement.verdicts
             )
             judgement = replace(judgement, verdicts=tuple(found))
-        return judgement, self.found
+        return replace(judgement, locations=self.found)
 
 
 def proofs(judgement: Judgement, run: Run, *edits: Edit, seconds: float = 60, **known: Any) -> list[Proof]:
@@ -189,8 +188,8 @@ def test_an_edit_shows_a_name_only_if_that_mistake_explains_all_that_it_mends() 
     assert known is not None
     both = replace(judgement, verdicts=tuple(replace(verdict, diagnosis=known) for verdict in judgement.verdicts))
     for of, shown in ((both, known.misconception), (named(checks("fail", "fail"), "a"), None)):
-        assert with_proofs(of, {}, [proof])["a"].first_mistake == shown
-    assert with_proofs(both, {}, [replace(proof, certainty=LIKELY)])["a"].first_mistake is None
+        assert with_proofs(of, [proof])["a"].first_mistake == shown
+    assert with_proofs(both, [replace(proof, certainty=LIKELY)])["a"].first_mistake is None
 
 
 def test_a_mistake_is_not_named_on_the_line_of_an_edit_that_mends_only_some_checks() -> None:
@@ -269,23 +268,23 @@ def test_no_edit_is_tried_when_the_time_is_over() -> None:
 
 def test_a_part_that_is_not_written_yet_is_no_hindrance() -> None:
     judgement = checks("fail", "not_started")
-    assert can_be_proved(judgement, {})
+    assert can_be_proved(judgement)
     found = proofs(judgement, mends(a="ONE", b="no edit"), edit("one", "ONE"))
     assert found == [Proof(1, frozenset("a"), SHOWN)]
-    assert not can_be_proved(checks("pass", "not_started"), {})
+    assert not can_be_proved(checks("pass", "not_started"))
 
 
 @pytest.mark.parametrize("status", ["timeout", "memory", "grader_error"])
 def test_what_does_not_run_to_its_end_is_not_searched(status: Status) -> None:
-    assert can_be_proved(checks("pass", "fail"), {})
-    assert not can_be_proved(checks("fail", status), {})
-    assert not can_be_proved(checks("pass"), {})
+    assert can_be_proved(checks("pass", "fail"))
+    assert not can_be_proved(checks("fail", status))
+    assert not can_be_proved(checks("pass"))
 
 
 def test_a_statement_that_is_known_needs_no_proof() -> None:
     place = Place(EXERCISE.file, 3)
-    assert not can_be_proved(checks("fail"), {"a": Location(place, certainty=Certainty.ALIKE)})
-    assert can_be_proved(checks("fail"), {"a": Location(place, DIVERGENCE)})
+    assert not can_be_proved(replace(checks("fail"), locations={"a": Location(place, certainty=Certainty.ALIKE)}))
+    assert can_be_proved(replace(checks("fail"), locations={"a": Location(place, DIVERGENCE)}))
 
 
 DIVERGENCE = Divergence(Place(EXERCISE.file, 3), StepState.UNKNOWN, None, (), is_unique=False)
@@ -293,8 +292,8 @@ DIVERGENCE = Divergence(Place(EXERCISE.file, 3), StepState.UNKNOWN, None, (), is
 
 def test_the_first_failures_line_is_suspected_first() -> None:
     judgement = checks("pass", "fail", "fail")
-    assert suspected_lines(judgement, {"b": Location(Place(EXERCISE.file, 4))}) == [4, 2, 3]
-    assert suspected_lines(judgement, {"b": Location(Place("another.py", 4))}) == [2, 3]
+    assert suspected_lines(replace(judgement, locations={"b": Location(Place(EXERCISE.file, 4))})) == [4, 2, 3]
+    assert suspected_lines(replace(judgement, locations={"b": Location(Place("another.py", 4))})) == [2, 3]
 
 
 def test_where_no_exception_was_raised_the_conditions_of_those_in_the_function_are_suspected_first() -> None:
@@ -309,7 +308,7 @@ def test_where_no_exception_was_raised_the_conditions_of_those_in_the_function_a
         silent = replace(verdict.diagnosis, fact=no_exception("ValueError", "int"))
         failed = replace(verdict, check=replace(verdict.check, of=of), diagnosis=silent)
         tried = replace(trials, source=source.encode(), survey=Survey({}, (), functions=functions))
-        found.append(suspected_lines(replace(judgement, verdicts=(failed,), trials=tried), {}))
+        found.append(suspected_lines(replace(judgement, verdicts=(failed,), trials=tried)))
     assert found == [[3, 1], [3, 5, 1]]
 
 
@@ -317,30 +316,32 @@ def test_a_proved_line_replaces_one_that_was_likely_and_keeps_what_is_known_of_i
     likely = Location(DIVERGENCE.place, DIVERGENCE)
     known = Location(Place(EXERCISE.file, 4, "g"), certainty=Certainty.ALIKE)
     judgement = checks("fail", "fail", "fail")
-    found = with_proofs(judgement, {"a": likely, "b": likely, "c": known}, [Proof(2, frozenset("abc"), SHOWN)])
+    located = replace(judgement, locations={"a": likely, "b": likely, "c": known})
+    found = with_proofs(located, [Proof(2, frozenset("abc"), SHOWN)])
     assert found["a"] == Location(Place(EXERCISE.file, 2, "f"), certainty=SHOWN)
     assert found["c"] == known
-    assert with_proofs(judgement, {"a": likely}, [Proof(3, frozenset("a"), SHOWN)])["a"] == replace(
+    assert with_proofs(replace(judgement, locations={"a": likely}), [Proof(3, frozenset("a"), SHOWN)])["a"] == replace(
         likely, certainty=SHOWN
     )
-    assert with_proofs(judgement, {"a": likely}, [Proof(2, frozenset("a"), LIKELY)])["a"] == likely
-    assert with_proofs(judgement, {}, [Proof(2, frozenset("a"), LIKELY)])["a"].certainty is LIKELY
-    assert with_proofs(named(judgement, "a"), {"a": likely}, [Proof(2, frozenset("a"), LIKELY)])["a"].place.line == 2
+    assert with_proofs(replace(judgement, locations={"a": likely}), [Proof(2, frozenset("a"), LIKELY)])["a"] == likely
+    assert with_proofs(judgement, [Proof(2, frozenset("a"), LIKELY)])["a"].certainty is LIKELY
+    known_there = replace(named(judgement, "a"), locations={"a": likely})
+    assert with_proofs(known_there, [Proof(2, frozenset("a"), LIKELY)])["a"].place.line == 2
 
 
 def test_a_proved_line_keeps_the_characters_that_the_diagnosis_marked() -> None:
     place = Place(EXERCISE.file, 2, "f", 4, 7)
     marked = placed(checks("fail"), place)
-    assert with_proofs(marked, {}, [Proof(2, frozenset("a"), SHOWN)])["a"].place == place
-    assert with_proofs(marked, {}, [Proof(3, frozenset("a"), SHOWN)])["a"].place == Place(EXERCISE.file, 3, "g")
+    assert with_proofs(marked, [Proof(2, frozenset("a"), SHOWN)])["a"].place == place
+    assert with_proofs(marked, [Proof(3, frozenset("a"), SHOWN)])["a"].place == Place(EXERCISE.file, 3, "g")
 
 
 def test_the_name_that_a_proof_gives_is_that_of_its_line() -> None:
     known = misconception("first")
     judgement = checks("fail", "fail")
     proof = Proof(2, frozenset("a"), SHOWN, known=known)
-    locations = with_proofs(judgement, {}, [proof])
-    finding = result_of(judgement, locations).checks[0].finding
+    locations = with_proofs(judgement, [proof])
+    finding = result_of(replace(judgement, locations=locations)).checks[0].finding
     assert finding is not None
     assert (finding.id, finding.place and finding.place.line, finding.certainty) == ("first", 2, SHOWN)
     assert str(finding.detail).endswith(MORE)
@@ -361,14 +362,14 @@ def test_two_edits_do_not_replace_an_exception_by_a_mistake_on_another_line() ->
         [Proof(2, frozenset("b"), SHOWN), second],
         [second, Proof(2, frozenset("b"), SHOWN)],
     ):
-        assert "a" not in with_proofs(judgement, {}, proofs)
+        assert "a" not in with_proofs(judgement, proofs)
 
 
 @pytest.mark.parametrize("lines", [(2, 3), (2, 2)])
 def test_where_two_lines_are_proved_each_finding_says_that_there_is_one_more(lines: tuple[int, int]) -> None:
     judgement = placed(checks("error", "fail"), Place(EXERCISE.file, 2, "f"))
     proofs = [Proof(line, frozenset(check), SHOWN) for line, check in zip(lines, "ab", strict=True)]
-    for check in result_of(judgement, with_proofs(judgement, {}, proofs)).checks:
+    for check in result_of(replace(judgement, locations=with_proofs(judgement, proofs))).checks:
         assert check.finding is not None
         assert (MORE in f"{check.finding.message} {check.finding.detail}") == (lines == (2, 3))
 
