@@ -435,7 +435,6 @@ def read_ported(file: Path, program: str, known: Collection[str]) -> dict[str, s
 
 
 def _raise(file: Path, problems: Iterable[tuple[str, str]]) -> None:
-    """Raise `CatalogueError` for problems of misconceptions, by id, if there are any."""
     if sentences := _sentences(file, problems):
         raise CatalogueError("\n".join(sentences))
 
@@ -467,8 +466,6 @@ def patched(solution: str, misconception: WrongProgram) -> str:
 
 @dataclass(frozen=True)
 class _Fitted:
-    """An entry of a catalogue, and the solution that it belongs to."""
-
     file: Path
     entry: Any
     solution: str
@@ -633,7 +630,6 @@ def condition_of(misconception: WrongProgram, solution: str, contract: Collectio
 
 
 def _words_in(program: _Program, owners: Iterable[str]) -> set[str]:
-    """Return the words that some functions and classes of a program use."""
     parts: list[ast.stmt] = [program.definitions[owner] for owner in owners]
     return set().union(*words_of(ast.Module(parts, [])).values())
 

@@ -269,7 +269,6 @@ def _form(nominal: protocol.Value, exact: protocol.Value) -> protocol.Value:
 
 
 def _formed(form: protocol.Value, exact: protocol.Value) -> protocol.Value:
-    """Return the nominal observation that `_form` made a form of."""
     match form:
         case None:
             return exact
@@ -934,7 +933,6 @@ class KitKeys(Keys):
 
 
 def _misfits(suite: Suite, manifest: Manifest, seed: int, device: str) -> Iterable[str]:
-    """Yield why the keys of a kit are not those of a suite."""
     course = suite.course
     if seed != manifest.seed:
         yield (

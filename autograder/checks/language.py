@@ -136,7 +136,6 @@ Judge = Same | Like | Raises | Dropout | Within | Callable[[Any, Any], str | Non
 
 
 def _exception_name(kind: object) -> str:
-    """Return the name of an exception. Raises `DeclarationError` for what cannot be one."""
     if isinstance(kind, str) and not kind.isidentifier():
         words = [f'"{word.rpartition(".")[2]}"' for word in kind.replace(",", " ").split()] or ['"ValueError"']
         form = words[0] if len(words) == 1 else f"({', '.join(words)})"
@@ -296,7 +295,6 @@ def _require_title(kind: str, title: object, most: int) -> None:
 
 
 def _amount_problem(points: object, trials: object) -> str:
-    """Return why a check cannot have these points or trials, or ""."""
     is_number = isinstance(points, int | float) and not isinstance(points, bool)
     if not (is_number and 0 < points < math.inf):  # type: ignore[operator]
         return f"points is {points!r}, expected a number above 0, such as 2 or 0.5"

@@ -226,7 +226,6 @@ def compare(yours: Value, expected: Expected, judge: Same | Like, name: str = ""
 
 
 def _compare_arrays(yours: Value, nominal: Any, exact: Any, judge: Same | Like, name: str) -> Difference | None:
-    """Compare an array, or two ways to the same numbers."""
     if yours == nominal:  # to the last bit
         return None
     from .float_arrays import compare_arrays, compare_ways  # NumPy, which a check that passes does not need
@@ -332,7 +331,6 @@ def _has_form_of(yours: Value, expected: Value) -> bool:
 
 
 def _judge_raised(judge: Callable[[Any, Any], str | None], error: Exception) -> str:
-    """Return a sentence on a judge of the course that raised an exception, with its line."""
     file = judge.__code__.co_filename if isinstance(judge, FunctionType) else ""
     line, at = 0, error.__traceback__
     while at is not None:
@@ -342,7 +340,6 @@ def _judge_raised(judge: Callable[[Any, Any], str | None], error: Exception) -> 
 
 
 def _named(judge: Callable[[Any, Any], Any], line: int) -> str:
-    """Return what to call a judge of the course, with its file and a line of it."""
     where = (
         f" ({Path(judge.__code__.co_filename).name}, line {line})" if isinstance(judge, FunctionType) and line else ""
     )

@@ -414,7 +414,6 @@ def _compare_forms(yours: Value, nominal: Array, exact: Value, judge: Same | Lik
 def _differing(
     mine: Numbers, theirs: Numbers, dtypes: tuple[str, str], off: NDArray[np.bool_], name: str
 ) -> Difference | None:
-    """Return the difference of two arrays that differ where `off` says."""
     if not off.any():
         return None
     odd = off & ~np.isfinite(mine) & np.isfinite(theirs)
@@ -733,7 +732,6 @@ def _weights(size: int) -> Numbers:
 
 
 def _is_alike(mine: Any, theirs: Any, tolerance: float | None, sums: Sums) -> bool:
-    """Return whether a value is what another one in brief was made of."""
     match theirs:
         case ArraySketch():
             return isinstance(mine, Array) and _is_array_alike(mine, theirs, sums)
@@ -815,7 +813,6 @@ def _trained(value: Mapping[str, Value], rate: float) -> dict[str, Value]:
 
 
 def _drops_alike(one: list[Any], other: list[Any]) -> bool:
-    """Return whether two programs drop alike: along the same axes, as much, and so that what is kept has one size."""
     if one[:2] != other[:2] or len(one) != len(other):
         return False
     return len(one) < 3 or float(np.abs(np.subtract(one[2], other[2])).max()) < SAME_SHARE

@@ -82,7 +82,6 @@ def _zone(section: Section) -> tzinfo | None:
 
 
 def _due(section: Section, zone: tzinfo | None) -> datetime | None:
-    """Return the local time of the zone at which work is due."""
     expected = "a date and a time, like 2026-03-01T23:59:00"
     due = section.value("due", expected, as_time, required=False)
     if due is None:
@@ -316,7 +315,6 @@ def _assignment(top: Section, section: Section, course: Course) -> Assignment:
 
 
 def _exercises(section: Section, course: Course) -> tuple[str, ...]:
-    """Return the exercises that an assignment lists, by id or as a part."""
     names = section.texts("exercises", "a list of exercise ids, or of parts")
     parts = {part.id: part.exercises for part in course.parts}
     ids = [exercise.id for exercise in course.every]

@@ -389,7 +389,6 @@ def split(total: int, shares: Sequence[Decimal] | Sequence[float]) -> list[int]:
 
 
 def _total(top: Section) -> Decimal | None:
-    """Return the points of the course, None if they are not valid."""
     if "points" not in top.table:
         return TOTAL
     total = top.value("points", f"a number above 0 and at most {MOST}", as_number_to(MOST))
@@ -497,7 +496,6 @@ def _points(top: Section, owners: Sequence[Section], sections: Sequence[Section]
 
 
 def _own_libraries(section: Section, of_course: Sequence[str]) -> tuple[str, ...]:
-    """Return the libraries that an exercise needs beside the course's."""
     libraries = read_libraries(section)
     for name in [name for name in libraries if name in of_course]:
         section.note("libraries", f"libraries lists {name}, which the whole course has already; remove it here")
@@ -554,7 +552,6 @@ def problem_of_hints(course: Course, exercise: Exercise, key: KeyPath, message: 
 
 
 def _hints(section: Section) -> Hints:
-    """Return the three hints of each check."""
     table = section.section("hints")
     hints: dict[str, tuple[str, str, str]] = {}
     for check in table.table:
@@ -571,7 +568,6 @@ def _hints(section: Section) -> Hints:
 
 
 def _start(section: Section) -> Starts:
-    """Return the texts that say how to begin each TODO, by its name."""
     table = section.section("start")
     starts: dict[str, tuple[str, ...]] = {}
     for todo in table.table:
@@ -592,7 +588,6 @@ def _start(section: Section) -> Starts:
 
 
 def _note_text(table: Section, key: str, name: str, text: str) -> None:
-    """Record a hint, or a text on how to begin, that is empty or too long."""
     if not text.strip():
         table.note(key, f"{name} of {key} is empty, expected a sentence")
     elif len(text) > HINT_LENGTH:

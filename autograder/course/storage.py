@@ -374,7 +374,6 @@ def _read_list() -> dict[str, str]:
 
 
 def _write_list(folders: dict[str, str]) -> Path | None:
-    """Write the list and return its file, None if it cannot be written."""
     file = _file()
     try:
         if file is None:

@@ -470,7 +470,6 @@ def _code_lines(text: str) -> list[str]:
 
 
 def _different(before: list[str], after: list[str]) -> tuple[list[str], list[str]]:
-    """Return the lines that only one of two texts has."""
     opcodes = difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
     changes = [opcode for opcode in opcodes if opcode[0] != "equal"]
     return (
@@ -701,7 +700,6 @@ def _checks(file: Path, module: ModuleType) -> tuple[Check, ...]:
 
 
 def _duplicate_problem(checks: tuple[Check, ...]) -> str | None:
-    """Return a sentence if two checks have one id or one title, None if there are none."""
     seen: dict[str, Check] = {}
     titled: dict[str, Check] = {}
     for check in checks:
@@ -716,7 +714,6 @@ def _duplicate_problem(checks: tuple[Check, ...]) -> str | None:
 
 
 def _requirement_problem(checks: tuple[Check, ...]) -> str | None:
-    """Return the first mistake in the `requires_any` of some checks, None if there is none."""
     known = {check.id: check for check in checks}
     for check in checks:
         for name in check.requires_any:
@@ -731,7 +728,6 @@ def _requirement_problem(checks: tuple[Check, ...]) -> str | None:
 
 
 def _required(known: Mapping[str, Check], name: str) -> set[str]:
-    """Return every check that a check requires, directly or indirectly."""
     required: set[str] = set()
     left = [*known[name].requires_any]
     while left:

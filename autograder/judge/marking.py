@@ -311,7 +311,6 @@ class Marking:
     def _with_parts(
         self, wrong: Iterable[Exercise], *, alone: bool = False
     ) -> tuple[dict[str, bytes], dict[str, bytes]]:
-        """Return the files that can be imported, and the reference parts of wrong exercises."""
         replaced = list(wrong)
         broken = {exercise.file for exercise in replaced if alone or not self._loads.get(exercise.id, False)}
         kept = {file: source for file, source in self.submission.sources.items() if file not in broken}
@@ -332,5 +331,4 @@ class Marking:
 
 
 def _has(judgement: Judgement, *statuses: Status) -> bool:
-    """Whether some check has one of these statuses."""
     return any(verdict.status in statuses for verdict in judgement.verdicts)

@@ -294,7 +294,6 @@ def _line_before(line: int, first: Edit, source: str) -> int:
 
 
 def _only(judgement: Judgement) -> Misconception | None:
-    """Return the misconception that explains all failures of a judgement; None if there is none."""
     failed = [verdict.diagnosis for verdict in judgement.verdicts if verdict.status in FAILED]
     known = {diagnosis.misconception.id if diagnosis and diagnosis.misconception else None for diagnosis in failed}
     first = next(iter(failed), None)
@@ -346,7 +345,6 @@ def _conditions(judgement: Judgement) -> list[int]:
 
 
 def _owners(verdict: Verdict) -> tuple[str, ...]:
-    """Return the functions and classes that the misconception of a verdict changes, as hashes."""
     known = verdict.diagnosis.misconception if verdict.diagnosis is not None else None
     return known.owners if known is not None else ()
 

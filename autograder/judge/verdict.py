@@ -164,7 +164,6 @@ def _statements(source: bytes, type_: str) -> dict[int, list[str]]:
 
 
 def _has(message: str, texts: Sequence[str]) -> bool:
-    """Whether a message has all the words of some texts."""
     return all(part.strip() in message for text in texts for part in _FIELD.split(text))
 
 
@@ -183,7 +182,6 @@ def _function(survey: Survey, part: str) -> str:
 
 
 def _returned(outcome: Outcome) -> str | None:
-    """Return the type of what a call returned in which nothing was raised."""
     match outcome:
         case Observed({"raised": [], "returned": str(type_)}):
             return type_
@@ -265,7 +263,6 @@ def outputs_of(prints: Prints, first_failure: str | None) -> tuple[PrintOutput, 
 
 
 def _by_text(prints: Iterable[tuple[Key | None, str]]) -> dict[tuple[str | None, str], list[int]]:
-    """Return the trials of each check that printed the same text."""
     found: dict[tuple[str | None, str], list[int]] = {}
     for key, text in prints:
         if text.strip():
@@ -332,7 +329,6 @@ def with_left_out(result: ExerciseResult, sentences: Sequence[str]) -> ExerciseR
 
 
 def _findings(judgement: Judgement, cells: Mapping[str, Cells]) -> Mapping[str, Finding]:
-    """Return the finding of each check that has a diagnosis."""
     diagnoses = {verdict.check.id: verdict.diagnosis for verdict in judgement.verdicts if verdict.diagnosis is not None}
     if not diagnoses:
         return {}
@@ -497,7 +493,6 @@ class Verdicts:
         return None
 
     def _matches(self, trials: Trials) -> dict[str, Agreement]:
-        """Return the misconceptions behind the failed checks, by check."""
         found = agreements(trials, self.checks, failures_of(trials, self.checks))
         code = Code.of(trials)
         names = ((check.id, name(check, trials, found, code)) for check in self.checks.values() if trials.fails(check))
