@@ -23,9 +23,9 @@ import numpy as np
 from autograder.answer_key import AnswerKey, CatalogueError, Keys, Outcomes, WrongProgram
 from autograder.checks import Check, Key, Raises
 from autograder.comparison import Expected, passes
-from autograder.course import COURSE_FILE, Course, Exercise, StubError, Suite, nearest, read_text, shortened
+from autograder.course import COURSE_FILE, Course, Exercise, Grid, StubError, Suite, nearest, read_text, shortened
 from autograder.diagnosis import EXERCISE_SECONDS, Deadline, OutOfTime, Source, by_value
-from autograder.judge import Grid, StepResult, Verdicts, failures, plan_of, plan_of_steps, result_of, results_of
+from autograder.judge import StepResult, Verdicts, failures, plan_of, result_of, results_of
 from autograder.protocol import ARGUMENT, COUNTS, PACKAGE, statements
 from autograder.report import render
 from autograder.results import CheckResult, ExerciseResult
@@ -792,7 +792,7 @@ def _unequal_steps(suite: Suite, runner: Runner, program: Program) -> Iterable[s
     declared = suite.steps.get(exercise.id, ())
     if program.kind not in RIGHT or not declared:
         return
-    outcomes = runner.run(program.sources, plan_of_steps(exercise, declared), probes="steps").outcomes
+    outcomes = runner.run(program.sources, plan_of(exercise, declared), probes="steps").outcomes
     source = Source(exercise.file, program.sources[exercise.file])
     memory = suite.course.limits.memory_mib
     for step in results_of(declared, outcomes.get(exercise.id, {}), exercise, source, memory):

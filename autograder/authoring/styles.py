@@ -15,7 +15,7 @@ from pathlib import Path
 from autograder.answer_key import WrongProgram, patched, read_ported
 from autograder.course import WHOLE, Course, Example, Exercise, Hunt, HuntFile, Suite, load_suite, with_steps
 from autograder.diagnosis import Source
-from autograder.judge import Budget, Grader, plan_of_steps, results_of
+from autograder.judge import Budget, Grader, plan_of, results_of
 from autograder.results import Certainty, ExerciseResult
 from autograder.runner import Runner
 from autograder.submission import Submission, digest
@@ -448,7 +448,7 @@ def _with_examples(course: Course, exercise: Exercise, hunts: Sequence[Hunt]) ->
     with Runner(suite, seed=course.seed, shared=True) as runner:
         for hunt in hunts:
             sources = {**base, exercise.file: hunt.source.encode()}
-            run = runner.run(sources, plan_of_steps(exercise, steps), probes="steps")
+            run = runner.run(sources, plan_of(exercise, steps), probes="steps")
             source, outcomes = Source(exercise.file, sources[exercise.file]), run.outcomes.get(exercise.id, {})
             results = results_of(steps, outcomes, exercise, source, course.limits.memory_mib)
             step = next((step for step in results if step.mark == "differs" and step.yours), None)

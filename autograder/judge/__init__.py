@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from autograder.faces import face
 
 if TYPE_CHECKING:
-    from .drawings import Grid, StepResult, failures, plan_of, plan_of_steps, results_of
+    from .drawings import StepResult, failures, plan_of, results_of
     from .grader import Grader, Shapes
     from .marking import Marking
     from .proving import SELF_CHECK, Budget

@@ -12,7 +12,7 @@ from typing import Literal
 
 from autograder import comparison  # its face loads NumPy when a name is used
 from autograder.checks import Drawing, Key, Step
-from autograder.course import Exercise
+from autograder.course import Exercise, Grid
 from autograder.diagnosis import Diagnosis, EarlierUnwritten, Source, exceeded_memory, finding_of, of_death, of_fault
 from autograder.protocol import Array, Opaque, Value
 from autograder.results import Fact, Finding, Picture
@@ -28,9 +28,9 @@ class NoPicture(Exception):
     """What a probe returned cannot be drawn; the message says why."""
 
 
-def plan_of(exercise: Exercise, drawings: Sequence[Drawing]) -> Plan:
-    """Return the plan of some pictures of an exercise."""
-    return {exercise.id: [(drawing.id, 0) for drawing in drawings]} if drawings else {}
+def plan_of(exercise: Exercise, probes: Sequence[Drawing | Step]) -> Plan:
+    """Return the plan of some pictures, or of some steps, of an exercise."""
+    return {exercise.id: [(probe.id, 0) for probe in probes]} if probes else {}
 
 
 def pictures_of(drawings: Sequence[Drawing], outcomes: Mapping[Key, Outcome]) -> tuple[Picture, ...]:
@@ -128,9 +128,6 @@ def _labels(labels: Value, count: int, axis: str) -> tuple[str, ...]:
 
 # Steps of a worked example that are not written yet, or differ from the numbers on paper.
 
-Grid = tuple[tuple[str, ...], ...]
-"""Rows of numbers, as they are written."""
-
 NOT_RUN = "this step was not run"
 
 
@@ -210,11 +207,6 @@ class StepResult:
     paper: Grid
     yours: Grid | None = None
     finding: Finding | None = None
-
-
-def plan_of_steps(exercise: Exercise, steps: Sequence[Step]) -> Plan:
-    """Return the plan of the steps of an exercise."""
-    return {exercise.id: [(step.id, 0) for step in steps]}
 
 
 def read_paper(text: str) -> Grid:

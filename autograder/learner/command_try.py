@@ -14,6 +14,7 @@ from autograder.cli import CommandParser, Part, Screen, add_exercise, add_json, 
 from autograder.course import (
     Course,
     Exercise,
+    Grid,
     UsageError,
     find_course,
     load_suite,
@@ -22,7 +23,7 @@ from autograder.course import (
 )
 from autograder.diagnosis import Source
 from autograder.ending import PASS
-from autograder.judge import Grid, StepResult, outputs_of, plan_of_steps, results_of
+from autograder.judge import StepResult, outputs_of, plan_of, results_of
 from autograder.progress import Command, Progress, confinement_warning, exercise_meant, read_progress, write_json
 from autograder.report import listed, plural
 from autograder.runner import Runner
@@ -99,7 +100,7 @@ def try_example(course: Course, exercise: Exercise, progress: Progress, *, folde
     sources = {file: source for file, source in submission.sources.items() if file not in parts}
     steps = suite.steps[exercise.id]
     with Runner(suite, seed=course.seed, shared=True) as runner:
-        run = runner.run(sources, plan_of_steps(exercise, steps), probes="steps", reference_parts=parts, prints=True)
+        run = runner.run(sources, plan_of(exercise, steps), probes="steps", reference_parts=parts, prints=True)
     source = Source(exercise.file, submission.sources[exercise.file], cells=submission.cells)
     memory = course.limits.memory_mib
     results = results_of(steps, run.outcomes.get(exercise.id, {}), exercise, source, memory)

@@ -7,7 +7,7 @@ import pytest
 from autograder.authoring.programs import programs_of
 from autograder.course import Exercise, load_suite, read_course, suite_files, with_steps
 from autograder.diagnosis import Source
-from autograder.judge import plan_of_steps, results_of
+from autograder.judge import plan_of, results_of
 from autograder.judge.drawings import read_paper
 from autograder.runner import Runner
 from tests.support import tiny
@@ -41,7 +41,7 @@ def test_right_programs_give_the_numbers_on_paper_in_every_step_that_can_be_seen
             for program in programs_of(SUITE, exercise):
                 if program.kind not in ("solution", "accepted"):
                     continue
-                run = runner.run(program.sources, plan_of_steps(exercise, steps), probes="steps")
+                run = runner.run(program.sources, plan_of(exercise, steps), probes="steps")
                 source = Source(exercise.file, program.sources[exercise.file])
                 outcomes = run.outcomes[exercise.id]
                 results = results_of(steps, outcomes, exercise, source, COURSE.limits.memory_mib)
