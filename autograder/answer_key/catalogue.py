@@ -113,7 +113,7 @@ class _Program:
     def scopes(self) -> list[tuple[int, int, frozenset[str], frozenset[str]]]:
         """The place of each function in the text, the inner ones last, with its variables and all names in it."""
         starts = [0]
-        for line in self.text.split("\n"):
+        for line in self.lines:
             starts.append(starts[-1] + len(line) + 1)
         found = []
         for node in ast.walk(self.tree):
@@ -492,7 +492,7 @@ class _Fitted:
     @cached_property
     def program(self) -> str:
         """The text of the file that the entry names; "" if it names none. Raises OSError and UnicodeDecodeError."""
-        return _with_plain_ends(read_text(programs_of(self.file) / self.entry["program"])) if self.is_program else ""
+        return read_text(programs_of(self.file) / self.entry["program"]) if self.is_program else ""
 
     @property
     def text(self) -> str:

@@ -10,7 +10,7 @@ import hashlib
 import json
 import lzma
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache, partial
 from io import BytesIO
@@ -199,7 +199,7 @@ def from_record(record: Any) -> AnswerKey:
     from .records import read_sketches  # NumPy, which a check that passes does not need
 
     reference = reference_from_record(record).reference
-    sketches = read_sketches(record["sketches"])
+    trials, sketches = tuple(reference), read_sketches(record["sketches"])
     return AnswerKey(
         reference,
         tuple(
@@ -209,7 +209,7 @@ def from_record(record: Any) -> AnswerKey:
                 entry["explanation"],
                 entry["hint"],
                 tuple(entry["same_as"]),
-                dict(_outcomes(tuple(reference), sketches, entry)),
+                {trials[at]: sketches[one] for at, one in zip(entry["trials"], entry["outcomes"], strict=True)},
                 tuple(entry["marks"]),
                 tuple(entry["owners"]),
                 entry.get("convention", ""),
@@ -231,13 +231,6 @@ def reference_from_record(record: Any) -> AnswerKey:
     return AnswerKey(
         {(check, trial): Expected(_formed(form, exact), exact) for check, trial, exact, form in expected}, ()
     )
-
-
-def _outcomes(
-    trials: Sequence[Key], sketches: "Sequence[Sketch | None]", entry: Mapping[str, Any]
-) -> "Iterable[tuple[Key, Sketch | None]]":
-    for trial, outcome in zip(entry["trials"], entry["outcomes"], strict=True):
-        yield trials[trial], sketches[outcome]
 
 
 def _unfinished(*checks: Iterable[str]) -> "tuple[()] | tuple[Failing, frozenset[str]]":

@@ -51,7 +51,8 @@ def without_full_bonus(table: Mapping[str, object], chosen: Sequence[str]) -> Ma
 
 def grading_of(section: Section, ids: Sequence[str], taken: Sequence[str], *, due_elsewhere: bool = False) -> Grading:
     """Return the rules in a table; `due_elsewhere` if assignments with due dates of their own inherit them."""
-    zone = _zone(section)
+    known = "the name of a time zone, like Europe/Berlin (pip install tzdata, if this machine knows none)"
+    zone = section.value("time_zone", known, _as_zone, required=False)
     due = _due(section, zone)
     for key in ("grace_minutes", "late_percent", "late_of", "late_most", "late_days"):
         if key in section.table and "due" not in section.table and not due_elsewhere:
@@ -74,11 +75,6 @@ def grading_of(section: Section, ids: Sequence[str], taken: Sequence[str], *, du
         curve=_curve(section),
         drop_assignments=section.value("drop_assignments", "a number, like 1", as_integer_to(365), required=False) or 0,
     )
-
-
-def _zone(section: Section) -> tzinfo | None:
-    expected = "the name of a time zone, like Europe/Berlin (pip install tzdata, if this machine knows none)"
-    return section.value("time_zone", expected, _as_zone, required=False)
 
 
 def _due(section: Section, zone: tzinfo | None) -> datetime | None:

@@ -83,11 +83,8 @@ def _tokens(text: str) -> Iterator[_Token]:
 def _key(statement: list[_Token]) -> KeyPath:
     """Return the parts of the dotted key a statement begins with."""
     end = next((index for index, token in enumerate(statement) if token.text in ("=", "]")), len(statement))
-    return tuple(_unquoted(token) for token in statement[:end] if token.kind in ("bare", "string"))
-
-
-def _unquoted(token: _Token) -> str:
-    return token.text if token.kind == "bare" else str(tomllib.loads(f"key = {token.text}")["key"])
+    parts = [token for token in statement[:end] if token.kind in ("bare", "string")]
+    return tuple(one.text if one.kind == "bare" else tomllib.loads(f"key = {one.text}")["key"] for one in parts)
 
 
 def _latest(path: KeyPath, counts: Mapping[KeyPath, int]) -> KeyPath:

@@ -297,9 +297,9 @@ def name(check: Check, trials: Trials, found: list[Agreement], code: Code) -> Ag
     else:
         best = _most_checks([one for one in candidates if _is_telling(check, one, trials, failed)])
         best = best or [agreement for agreement in candidates if is_in(agreement.entry, statements)]
-    if not best or not _one_group(best):
-        return None
-    first = best[0]
+    first = best[0] if best else None
+    if first is None or any(one.entry.id not in (first.entry.id, *first.entry.same_as) for one in best):
+        return None  # two misconceptions that are not the same
     lacks = first.entry.condition.lacks - {name_hash(BY_MODE)}
     states = first.entry.stated
     is_stated = states == "words" or (states == "result" and full) or (lacks and first.extent >= Extent.FAILURES)
@@ -348,11 +348,6 @@ def _refuses_just_that(one: Agreement, outcomes: Mapping[Key, Outcome]) -> bool:
 def is_in(entry: Misconception, statements: Collection[str]) -> bool:
     """Whether a file has all the statements that a misconception is made of."""
     return bool(entry.marks) and set(entry.marks) <= set(statements)
-
-
-def _one_group(found: list[Agreement]) -> bool:
-    first = found[0].entry
-    return all(agreement.entry.id in (first.id, *first.same_as) for agreement in found)
 
 
 def _is_rich(checks: Collection[str], trials: Trials, kind: Literal["floating", "any"] = "floating") -> bool:
