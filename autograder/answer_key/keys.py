@@ -17,7 +17,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from autograder import protocol
+from autograder import comparison, protocol  # the face of comparison loads NumPy when a name is used
 from autograder.checks import LEAST_RESULTS, Check, Key, Raises, Same, Within
 from autograder.comparison import Expected, is_floating, passes
 from autograder.course import (
@@ -73,7 +73,6 @@ from .catalogue import (
 )
 
 if TYPE_CHECKING:
-    from autograder.comparison import Sketch
     from autograder.runner import RecordedTrace
 
 
@@ -95,7 +94,7 @@ class Misconception:
     explanation: str
     hint: str
     same_as: tuple[str, ...]
-    outcomes: "Mapping[Key, Sketch | None]"
+    outcomes: "Mapping[Key, comparison.Sketch | None]"
     marks: tuple[str, ...] = ()
     owners: tuple[str, ...] = ()
     convention: str = ""
@@ -254,9 +253,7 @@ def _form(nominal: protocol.Value, exact: protocol.Value) -> protocol.Value:
     if type(nominal) is type(exact) and nominal == exact:
         return None
     if isinstance(nominal, protocol.Array) and isinstance(exact, protocol.Array) and is_floating(nominal):
-        from autograder.comparison import as_array, numbers  # NumPy, which a check that passes does not need
-
-        follows = as_array(numbers(exact), nominal.dtype, exact.device) == nominal
+        follows = comparison.as_array(comparison.numbers(exact), nominal.dtype, exact.device) == nominal
         return protocol.Opaque(nominal.dtype) if follows else (nominal,)
     return (nominal,)
 
@@ -270,9 +267,7 @@ def _formed(form: protocol.Value, exact: protocol.Value) -> protocol.Value:
         case list():
             return [_formed(*pair) for pair in zip(form, exact, strict=True)]
         case protocol.Opaque():
-            from autograder.comparison import as_array, numbers  # NumPy, which a check that passes does not need
-
-            return as_array(numbers(exact), form.type_name, exact.device)
+            return comparison.as_array(comparison.numbers(exact), form.type_name, exact.device)
     [nominal] = form
     return nominal
 
@@ -582,8 +577,6 @@ class Keys(contextlib.AbstractContextManager["Keys"]):
         left: Mapping[str, Collection[str] | None],
     ) -> tuple[AnswerKey, Outcomes]:
         """Run some misconceptions on some checks, or all; return the key with what came of it, and the outcomes."""
-        from autograder.comparison import sketch  # NumPy, which a check that passes does not need
-
         solution = sources[exercise.file].decode("utf-8")
         judges = {check.id: check.judge for check in self.suite.checks[exercise.id]}
         entries, outcomes = {entry.id: entry for entry in key.misconceptions}, {}
@@ -597,7 +590,7 @@ class Keys(contextlib.AbstractContextManager["Keys"]):
                 for at, outcome in self._outcomes(exercise, program, checks).items()
                 if not passes(outcome, key.reference[at], judges[at[0]])
             }
-            sketches = {at: sketch(outcome, judges[at[0]], key.reference[at]) for at, outcome in own.items()}
+            sketches = {at: comparison.sketch(outcome, judges[at[0]], key.reference[at]) for at, outcome in own.items()}
             if entry.any_exception and _refuse(own.values(), exercise.file, program[exercise.file]):
                 entry = replace(entry, condition=entry.condition.using("raise"))
             if checks is None:

@@ -5,8 +5,9 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from autograder import comparison  # its face loads NumPy when a name is used
 from autograder.answer_key import BY_MODE, AnswerKey, Failures, Misconception
 from autograder.checks import Check, Key, Raises
 from autograder.comparison import Expected, is_floating
@@ -16,10 +17,6 @@ from autograder.protocol import Array, Outline, Value, lines_of, name_hash
 from autograder.results import Certainty, Todo
 from autograder.runner import Fault, Observed, Outcome, Survey, WorkerFailure, found_in
 from autograder.submission import todos_of
-
-if TYPE_CHECKING:
-    from autograder.comparison import Sums
-
 
 # Which TODOs of an exercise are written, and which failures only say that one is not.
 
@@ -152,7 +149,7 @@ def agreements(trials: Trials, checks: Mapping[str, Check], failures: Failures) 
 
     Of one that has not run in all checks only what these failures ask for counts, whatever other submissions asked for.
     """
-    sums: Sums = {}
+    sums: comparison.Sums = {}
     candidates = _candidates(trials.key, failures) if trials.failing else ()
     return [_agreement(entry, trials, checks, sums) for entry in candidates]
 
@@ -179,18 +176,16 @@ def _waiting(checks: Mapping[str, Check], failed: Collection[str]) -> frozenset[
     )
 
 
-def _agreement(entry: Misconception, trials: Trials, checks: Mapping[str, Check], sums: "Sums") -> Agreement:
-    from autograder.comparison import is_raised_alike, is_same  # NumPy, which a check that passes does not need
-
+def _agreement(entry: Misconception, trials: Trials, checks: Mapping[str, Check], sums: "comparison.Sums") -> Agreement:
     outcomes, failing, theirs = trials.outcomes, trials.failing, entry.outcomes
     different = {at[0] for at in outcomes if (at in theirs) != (at in failing)}
     raised: set[str] = set()
     for at, yours in outcomes.items():
         if at not in theirs or at[0] in different:
             continue
-        if is_same(yours, theirs[at], checks[at[0]].judge, trials.key.reference[at], sums):
+        if comparison.is_same(yours, theirs[at], checks[at[0]].judge, trials.key.reference[at], sums):
             continue
-        if is_raised_alike(yours, theirs[at], any_type=entry.any_exception):
+        if comparison.is_raised_alike(yours, theirs[at], any_type=entry.any_exception):
             raised.add(at[0])
         else:
             different.add(at[0])
@@ -366,10 +361,8 @@ def _wrong_numbers(yours: Value, expected: Expected, kind: Literal["floating", "
             return 0
         if yours.shape != expected.nominal.shape or not isinstance(expected.exact, Array):
             return math.prod(yours.shape)
-        from autograder.comparison import numbers, wrong  # NumPy, which a check that passes does not need
-
         # Only clearly wrong numbers are evidence: those near the tolerance may be rounding.
-        return int(wrong(numbers(yours), numbers(expected.exact), 1e-3).sum())
+        return int(comparison.wrong(comparison.numbers(yours), comparison.numbers(expected.exact), 1e-3).sum())
     if isinstance(yours, dict) and isinstance(expected.nominal, dict):
         parts = [(yours.get(name), Expected(expected.nominal[name], expected.exact[name])) for name in expected.nominal]
     elif isinstance(yours, list) and isinstance(expected.nominal, list):

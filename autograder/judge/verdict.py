@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from autograder import comparison  # its face loads NumPy when a name is used
 from autograder.answer_key import AnswerKey, Failures
 from autograder.checks import Check, Key, Raises, SameInputs, counted_checks, missing_ideas, names_any, sizes_of
 from autograder.comparison import Difference, judge_observation
@@ -596,9 +597,7 @@ class Verdicts:
         observed = [outcome.value for outcome in outcomes if isinstance(outcome, Observed)]
         if self.evidence or len(observed) < len(outcomes):
             return None
-        from autograder.comparison import fingerprint  # only for a failure
-
-        return fingerprint((self.exercise.id, check.id), observed)
+        return comparison.fingerprint((self.exercise.id, check.id), observed)
 
     def _most(self, check: Check) -> int:
         """Return the points that a check adds to the maximum: none for a bonus."""
