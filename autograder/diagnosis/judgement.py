@@ -228,10 +228,14 @@ class Verdict:
         return self.check.of
 
     @property
+    def misconception(self) -> Misconception | None:
+        """The misconception that explains the failure."""
+        return self.diagnosis.misconception if self.diagnosis is not None else None
+
+    @property
     def mistake(self) -> str | None:
         """The id of the misconception that explains the failure."""
-        known = self.diagnosis.misconception if self.diagnosis is not None else None
-        return known.id if known is not None else None
+        return self.misconception.id if self.misconception is not None else None
 
 
 @dataclass(frozen=True)

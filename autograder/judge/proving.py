@@ -294,10 +294,9 @@ def _line_before(line: int, first: Edit, source: str) -> int:
 
 
 def _only(judgement: Judgement) -> Misconception | None:
-    failed = [verdict.diagnosis for verdict in judgement.verdicts if verdict.status in FAILED]
-    known = {diagnosis.misconception.id if diagnosis and diagnosis.misconception else None for diagnosis in failed}
-    first = next(iter(failed), None)
-    is_one = len(known) == 1 and first is not None and not first.is_one_of_several
+    failed = [verdict for verdict in judgement.verdicts if verdict.status in FAILED]
+    first = failed[0].diagnosis if failed else None
+    is_one = len({verdict.mistake for verdict in failed}) == 1 and first is not None and not first.is_one_of_several
     return first.misconception if is_one and first is not None else None
 
 
@@ -325,7 +324,7 @@ def suspected_lines(judgement: Judgement) -> list[int]:
     survey = judgement.survey
     if not found and first is not None and survey is not None:
         found = list(survey.places.get(first.check.of or "", ()))  # a function, and its returns
-        owners = {owner for verdict in verdicts for owner in _owners(verdict)}
+        owners = {owner for verdict in verdicts if (known := verdict.misconception) for owner in known.owners}
         found += [
             line for name, lines in survey.places.items() if name_hash(name.split(".")[0]) in owners for line in lines
         ]
@@ -344,23 +343,17 @@ def _conditions(judgement: Judgement) -> list[int]:
     return [line for part in within for line in part if lines[line].lstrip().startswith("raise ")]
 
 
-def _owners(verdict: Verdict) -> tuple[str, ...]:
-    known = verdict.diagnosis.misconception if verdict.diagnosis is not None else None
-    return known.owners if known is not None else ()
-
-
 def clues_of(judgement: Judgement) -> Clues:
     """Return the fixes of the misconceptions that explain failures, else those of all, and what is checked first."""
     first = judgement.first_failure
     of = first.check.of if first is not None else None
     writes = first is not None and isinstance(first.check.judge, SameInputs)
-    diagnosed = (verdict.diagnosis for verdict in judgement.verdicts if verdict.diagnosis is not None)
-    named = {known.id: known.fix for diagnosis in diagnosed if (known := diagnosis.misconception) and known.fix}
-    if named:
-        return Clues(tuple(named.values()), is_named=True, of=of, writes=writes)
+    fixes = {known.id: known.fix for verdict in judgement.verdicts if (known := verdict.misconception) and known.fix}
+    if fixes:
+        return Clues(tuple(fixes.values()), is_named=True, of=of, writes=writes)
     key = judgement.trials.key if judgement.trials is not None else None
-    fixes = tuple(known.fix for known in key.misconceptions if known.fix) if key is not None else ()
-    return Clues(fixes, of=of, writes=writes)
+    every = tuple(known.fix for known in key.misconceptions if known.fix) if key is not None else ()
+    return Clues(every, of=of, writes=writes)
 
 
 def plain_text(source: bytes) -> str:
@@ -407,7 +400,7 @@ def with_proofs(judgement: Judgement, proofs: Sequence[Proof]) -> dict[str, Loca
     raising = {verdict.check.id for verdict in judgement.verdicts if several and verdict.status == "error"}
     diagnosed = {verdict.check.id: verdict.diagnosis.place for verdict in judgement.verdicts if verdict.diagnosis}
     mistakes, found = named(judgement), dict(judgement.locations)
-    names = {verdict.check.id: verdict.diagnosis.misconception for verdict in judgement.verdicts if verdict.diagnosis}
+    names = {verdict.check.id: verdict.misconception for verdict in judgement.verdicts}
     unset = {verdict.check.id for verdict in judgement.verdicts if _is_unset(verdict)}
     for proof, check in [(one, check) for one in proofs for check in one.checks if check not in unset]:
         known, own = found.get(check), diagnosed.get(check)

@@ -361,8 +361,7 @@ def _hints(judgement: Judgement, verdict: Verdict) -> tuple[str, ...]:
     """Return the hints of a check that fails, where they fit; a misconception has its own first one."""
     diagnosis, location = verdict.diagnosis, judgement.locations.get(verdict.check.id)
     hints = judgement.exercise.hints.get(verdict.check.id, verdict.check.hints)
-    known = diagnosis.misconception if diagnosis is not None else None
-    known = known or (location.first_mistake if location is not None else None)
+    known = verdict.misconception or (location.first_mistake if location is not None else None)
     if known is not None:
         return (known.hint, *hints[1:])
     return hints if verdict.status == "fail" and not _is_beside(diagnosis, hints) else ()
