@@ -8,6 +8,7 @@ import contextlib
 import errno
 import json
 import os
+import shlex
 import stat
 import sys
 import time
@@ -414,6 +415,4 @@ def _owner(root: Path) -> str:
 
 
 def _quoted(root: Path) -> str:
-    import shlex
-
     return shlex.quote(str(root)) if os.name == "posix" else f'"{root}"'
