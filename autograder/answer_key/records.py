@@ -22,6 +22,7 @@ from autograder.comparison import (
     special,
     step_of,
     sums_of,
+    with_parts,
     wrong,
 )
 from autograder.protocol import COUNTS, WIDTH, Array, Fingerprints, Opaque, Value
@@ -159,19 +160,14 @@ class SketchTable:
         if sketch.fault is not None:
             return {"fault": list(sketch.fault)}
         arrays: list[int] = []
-        return {"value": self._without_arrays(sketch.value, arrays), "arrays": arrays, "judged": sketch.judged}
 
-    def _without_arrays(self, value: Value, arrays: list[int]) -> Value:
-        """Return a value with `ARRAY` in place of its arrays, whose indices are added to `arrays`."""
-        match value:
-            case ArraySketch():
-                arrays.append(self._arrays.setdefault(value, len(self._arrays)))
+        def without_array(part: Value) -> Value:
+            if isinstance(part, ArraySketch):
+                arrays.append(self._arrays.setdefault(part, len(self._arrays)))
                 return ARRAY
-            case dict():
-                return {name: self._without_arrays(part, arrays) for name, part in value.items()}
-            case list():
-                return [self._without_arrays(part, arrays) for part in value]
-        return value
+            return part
+
+        return {"value": with_parts(without_array, sketch.value), "arrays": arrays, "judged": sketch.judged}
 
     def to_record(self) -> Value:
         """Return the table as a plain value."""
@@ -219,17 +215,7 @@ def _sketch(row: Any, arrays: Sequence[ArraySketch]) -> Sketch | None:
         type_, message = row["fault"]
         return Sketch(fault=(type_, message))
     own = (arrays[index] for index in row["arrays"])
-    return Sketch(_with_arrays(row["value"], own), judged=row["judged"])
-
-
-def _with_arrays(value: Any, arrays: Iterator[ArraySketch]) -> Any:
-    if value == ARRAY:
-        return next(arrays)
-    if isinstance(value, dict):
-        return {name: _with_arrays(part, arrays) for name, part in value.items()}
-    if isinstance(value, list):
-        return [_with_arrays(part, arrays) for part in value]
-    return value
+    return Sketch(with_parts(lambda part: next(own) if part == ARRAY else part, row["value"]), judged=row["judged"])
 
 
 # Rounds what a solution returns in float64 to float32, as every answer key holds it.
@@ -247,7 +233,7 @@ SMALLEST_TOLERANCE = 1e-6
 def rounded(nominal: Value, exact: Value, judge: Judge) -> Expected:
     """Return what is expected, with the numbers of both observations rounded alike."""
     strict = isinstance(judge, Same | Like) and judge.tolerance is not None and judge.tolerance < SMALLEST_TOLERANCE
-    short = exact if strict or callable(judge) else _short(exact)
+    short = exact if strict or callable(judge) else with_parts(_short, exact)
     return Expected(_from_exact(nominal, short), short)
 
 
@@ -268,11 +254,7 @@ def keep_draws(nominal: Value, exact: Value) -> Value:
 
 
 def _short(value: Value) -> Value:
-    """Return a value with its float64 arrays as float32, where every number stays finite, infinite, zero or NaN."""
-    if isinstance(value, dict):
-        return {name: _short(part) for name, part in value.items()}
-    if isinstance(value, list):
-        return [_short(part) for part in value]
+    """Return a float64 array as float32, if every number stays finite, infinite, zero or NaN."""
     if not isinstance(value, Array) or value.dtype != "float64":
         return value
     long, short = numbers(value), as_array(numbers(value), "float32", value.device)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         other_number,
         other_shape,
         passes,
+        with_parts,
     )
     from .float_arrays import (
         ArraySketch,

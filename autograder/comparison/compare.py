@@ -5,7 +5,7 @@ in a module of their own, which is imported where there are some.
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import FunctionType
@@ -348,12 +348,21 @@ def _named(judge: Callable[[Any, Any], Any], line: int) -> str:
 
 def plain(value: Value) -> Any:
     """Return a value with its arrays as NumPy arrays, for a judge of the course's own."""
-    if isinstance(value, Array):
+
+    def as_numbers(part: Value) -> Any:
+        if not isinstance(part, Array):
+            return part
         from .float_arrays import numbers  # NumPy, which a check that passes does not need
 
-        return numbers(value)
+        return numbers(part)
+
+    return with_parts(as_numbers, value)
+
+
+def with_parts(change: Callable[[Any], Any], value: Any) -> Any:
+    """Return a value of dicts and lists with all other parts changed."""
+    if isinstance(value, dict):
+        return {name: with_parts(change, part) for name, part in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    if isinstance(value, Mapping):
-        return {key: plain(item) for key, item in value.items()}
-    return value
+        return [with_parts(change, part) for part in value]
+    return change(value)

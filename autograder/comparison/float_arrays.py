@@ -31,6 +31,7 @@ from .compare import (
     other_number,
     other_shape,
     other_value,
+    with_parts,
 )
 
 Numbers: TypeAlias = NDArray[np.float64]
@@ -667,17 +668,14 @@ def _judgement(value: Value, judge: Judge, expected: Expected) -> str | None:
 
 def _in_brief(value: Any, tolerance: float | None) -> Any:
     """Return a value with each array as its sketch, and with the digits of its numbers that can be compared."""
-    match value:
-        case Array():
-            return _array_in_brief(value, tolerance)
-        case dict():
-            return {name: _in_brief(part, tolerance) for name, part in value.items()}
-        case list() | tuple():
-            return [_in_brief(part, tolerance) for part in value]
-        case float():
-            digits = 3 - math.floor(math.log10(tolerance or TOLERANCES["float32"]))
-            return float(f"{value:.{digits}g}")
-    return value
+    digits = 3 - math.floor(math.log10(tolerance or TOLERANCES["float32"]))
+
+    def brief(part: Any) -> Any:
+        if isinstance(part, Array):
+            return _array_in_brief(part, tolerance)
+        return float(f"{part:.{digits}g}") if isinstance(part, float) else part
+
+    return with_parts(brief, value)
 
 
 def _array_in_brief(array: Array, tolerance: float | None) -> ArraySketch:

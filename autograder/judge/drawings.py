@@ -74,11 +74,11 @@ def _picture(drawing: Drawing, outcome: Outcome | None) -> Picture:
 
 
 def _parts(value: Value) -> tuple[Value, Value, Value]:
-    if isinstance(value, Array):
-        return value, [], []
-    if isinstance(value, list) and len(value) == 3:
-        values, row_labels, column_labels = value
-        return values, row_labels, column_labels
+    match value:
+        case Array():
+            return value, [], []
+        case [values, row_labels, column_labels]:
+            return values, row_labels, column_labels
     raise NoPicture("returns neither a tensor nor a tensor with labels of its rows and of its columns")
 
 
