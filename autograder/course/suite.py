@@ -394,9 +394,8 @@ def catalogue(course: Course) -> dict[str, dict[str, str]]:
     """Return the catalogue for a kit without solutions: the texts of every misconception, and no code."""
     return {
         name: {"exercise": exercise.id, **{key: str(fields[key]) for key in _TEXTS if key in fields}}
-        for exercise, text in _catalogues(course)
-        for name, fields in _parsed(text).items()
-        if isinstance(fields, dict)
+        for exercise in course.exercises
+        for name, fields in entries_of(course, exercise).items()
     }
 
 
