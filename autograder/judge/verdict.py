@@ -55,17 +55,16 @@ if TYPE_CHECKING:
 # One that raises something else has the `raise` statement.
 
 
-def place_of(
-    survey: Survey | None, check: Check, file: str, outcomes: Sequence[Outcome], source: bytes, *, is_named: bool
-) -> Place | None:
+def place_of(trials: Trials, check: Check, file: str, *, is_named: bool) -> Place | None:
     """Return where the checked value is returned, what should raise is defined, or the part that it lacks is made.
 
-    A known mistake has a place of its own, so the return is none for it. `source` is the text of the file.
+    A known mistake has a place of its own, so the return is none for it.
     """
+    survey, outcomes = trials.survey, trials.of(check)
     if all(isinstance(outcome, Observed) for outcome in outcomes):
         if isinstance(check.judge, Raises):
             missing = missing_exception(survey, check, file, outcomes)
-            return missing or raise_statement(survey, check, file, outcomes, source)
+            return missing or raise_statement(survey, check, file, outcomes, trials.source)
         return None if is_named else return_line(survey, check, file)
     faults = [outcome for outcome in outcomes if isinstance(outcome, Fault)]
     refused = next((fault for fault in faults if fault.kind == "structure"), None)
@@ -571,17 +570,9 @@ class Verdicts:
         outcomes = trials.of(check)
         if diagnosis is not None and diagnosis.place is None:
             others = (todo.name for todo in trials.todos if check.id in todo.checks and not returns(todo, check))
-            diagnosis = replace(
-                diagnosis,
-                place=place_of(
-                    trials.survey,
-                    replace(check, of=next(others, check.of)),
-                    self.exercise.file,
-                    outcomes,
-                    trials.source,
-                    is_named=diagnosis.misconception is not None,
-                ),
-            )
+            of, is_named = next(others, check.of), diagnosis.misconception is not None
+            place = place_of(trials, replace(check, of=of), self.exercise.file, is_named=is_named)
+            diagnosis = replace(diagnosis, place=place)
         elif diagnosis is not None and diagnosis.kind == "device" and diagnosis.place is not None:
             tensor = diagnosis.fact.data
             if isinstance(tensor, str):

@@ -5,11 +5,13 @@ from typing import Any
 
 import pytest
 
+from autograder.answer_key import AnswerKey
 from autograder.checks import Raises
+from autograder.diagnosis import Trials
 from autograder.judge.verdict import definition, misplaced, missing_exception, place_of, raise_statement
 from autograder.protocol import Function, Refusal
 from autograder.results import Place
-from autograder.runner import Fault, Observed, Survey
+from autograder.runner import Fault, Observed, Outcome, Survey
 from tests.support import tiny
 
 FILE = "ex03_blocks.py"
@@ -21,6 +23,11 @@ SURVEY = Survey(
     (("Block", "self.inner", 4), ("Stack", "self.blocks", 14), ("Stack", "self.norm", 15)),
     (Function("Stack.__init__", 12, 13, 16, 0), Function("pile", 30, 31, 31, 0)),
 )
+
+
+def trials(survey: Survey, outcome: Outcome, source: bytes = b"") -> Trials:
+    """Return trials of the check with one outcome."""
+    return Trials(dict.fromkeys(CHECK.keys, outcome), CHECK.keys, AnswerKey({}, ()), lambda *_: {}, source, survey)
 
 
 def lacking(owner: str, name: str, near: str = "", lacks: Any = "parameter") -> Refusal:
@@ -88,11 +95,11 @@ def test_another_exception_than_the_expected_one_has_no_place_of_a_definition() 
 def test_a_check_for_an_exception_shows_the_part_that_is_missing() -> None:
     raising = replace(CHECK, judge=Raises())
     fault = Fault("StructureError", (), "", "structure", (), refusals=(lacking("Stack", "norm.weight"),))
-    assert place_of(SURVEY, raising, FILE, [fault], b"", is_named=False) == Place(FILE, 15, "Stack.__init__")
+    assert place_of(trials(SURVEY, fault), raising, FILE, is_named=False) == Place(FILE, 15, "Stack.__init__")
     nothing = Observed({"raised": [], "returned": "Stack", "mentions": []})
-    assert place_of(SURVEY, raising, FILE, [nothing], b"", is_named=True) == Place(FILE, 12, "Stack.__init__")
+    assert place_of(trials(SURVEY, nothing), raising, FILE, is_named=True) == Place(FILE, 12, "Stack.__init__")
     another = Observed({"raised": ["KeyError"], "message": "no", "mentions": []})
-    assert place_of(SURVEY, raising, FILE, [another], b"", is_named=False) is None
+    assert place_of(trials(SURVEY, another), raising, FILE, is_named=False) is None
 
 
 RAISING = b"""def find(table, key):
@@ -129,7 +136,7 @@ FINDING = Survey(
 def test_a_wrong_exception_is_shown_where_it_is_raised(message: str, of: str, place: Place | None) -> None:
     raised = Observed({"raised": ["ValueError", "Exception"], "message": message, "mentions": []})
     check = replace(CHECK, judge=Raises(("KeyError",)), of=of)
-    assert place_of(FINDING, check, "ex.py", [raised, raised], RAISING, is_named=False) == place
+    assert place_of(trials(FINDING, raised, RAISING), check, "ex.py", is_named=False) == place
 
 
 def test_no_line_is_shown_where_several_may_have_raised_or_none_did() -> None:
