@@ -133,8 +133,7 @@ class Marking:
         prints: bool = False,
     ) -> Run:
         """Return the run of some trials, or of some steps of the worked example, as `outcomes` runs them."""
-        wrong = [self.suite.course.exercise(name) for name in like.stood_in]
-        sources, parts = self._with_parts(wrong)
+        sources, parts = self._with_parts(like.stood_in)
         return self.runner.run(
             sources,
             {like.exercise.id: list(keys)},
@@ -151,8 +150,7 @@ class Marking:
 
     def verdicts_like(self, like: Judgement) -> Judgement:
         """Judge the exercise as in another judgement, with the same reference parts."""
-        wrong = [self.suite.course.exercise(name) for name in like.stood_in]
-        judgement = self._judge(like.exercise, self._run(self.suite.plan([like.exercise]), wrong))
+        judgement = self._judge(like.exercise, self._run(self.suite.plan([like.exercise]), like.stood_in))
         return replace(judgement, stood_in=like.stood_in)
 
     def _judged(self, exercise: Exercise) -> Judgement:
@@ -167,10 +165,9 @@ class Marking:
         """
         if result.status != "pass" or self._hangs_in_help:
             return result
-        wrong = [self.suite.course.exercise(name) for name in result.stood_in]
         drawings = self.suite.pictures.get(exercise.id, ())
         try:
-            run = self._run(plan_of(exercise, drawings), wrong, pictures=True)
+            run = self._run(plan_of(exercise, drawings), result.stood_in, pictures=True)
         except EnvironmentProblem:
             run = Run()
         return replace(result, built=exercise.built, pictures=pictures_of(drawings, run.outcomes.get(exercise.id, {})))
@@ -187,19 +184,20 @@ class Marking:
         replaced = wrong or (self._replaceable(exercise) if _has(own, "timeout", "memory") else [])
         if not replaced:
             return own
-        helped = self._helped(exercise, replaced)
+        stood_in = tuple(earlier.id for earlier in replaced)
+        helped = self._helped(exercise, stood_in)
         if self._passed(helped) < self._passed(own) or (not wrong and self._passed(helped) == self._passed(own)):
             return own
-        return replace(helped, stood_in=tuple(earlier.id for earlier in replaced))
+        return replace(helped, stood_in=stood_in)
 
-    def _helped(self, exercise: Exercise, replaced: Sequence[Exercise]) -> Judgement:
+    def _helped(self, exercise: Exercise, stood_in: Sequence[str]) -> Judgement:
         """Judge an exercise with reference parts; where memory is short, also without the files they replace."""
-        run = self._run(self.suite.plan([exercise]), replaced)
+        run = self._run(self.suite.plan([exercise]), stood_in)
         self._note_import(exercise, run)
         judgement = self._judge(exercise, run)
         if not _has(judgement, "memory"):
             return judgement
-        alone = self._judge(exercise, self._run(self.suite.plan([exercise]), replaced, alone=True))
+        alone = self._judge(exercise, self._run(self.suite.plan([exercise]), stood_in, alone=True))
         return alone if self._passed(alone) > self._passed(judgement) else judgement
 
     def _passed(self, judgement: Judgement) -> float:
@@ -267,21 +265,20 @@ class Marking:
 
     def traced(self, exercise: Exercise, keys: Sequence[Key], stood_in: Sequence[str]) -> "Mapping[Key, RecordedTrace]":
         """Run some trials with these reference parts, and return what they compute, where that can be traced."""
-        wrong = [self.suite.course.exercise(name) for name in stood_in]
-        run = self._run({exercise.id: list(keys)}, wrong, trace=True) if keys else Run()
+        run = self._run({exercise.id: list(keys)}, stood_in, trace=True) if keys else Run()
         return run.traces.get(exercise.id, {})
 
     def _run(
         self,
         plan: Plan,
-        wrong: Iterable[Exercise],
+        stood_in: Iterable[str],
         *,
         trace: bool = False,
         pictures: bool = False,
         parts: Parts | None = None,
         alone: bool = False,
     ) -> Run:
-        """Run a plan with reference parts for the wrong exercises; their other names stay if they can be imported.
+        """Run a plan with reference parts for wrong exercises; their other names stay if they can be imported.
 
         With `alone` none of their files is imported, and the worker is a new one. A program that hangs in a run for
         help, traced or for pictures, gets no such help any more.
@@ -289,7 +286,7 @@ class Marking:
         if not plan:
             return Run()
         timeouts = self._patience.timeouts
-        sources, reference_parts = self._with_parts(wrong, alone=alone)
+        sources, reference_parts = self._with_parts(stood_in, alone=alone)
         try:
             run = self.runner.run(
                 sources,
@@ -308,10 +305,8 @@ class Marking:
             self._hangs_in_help = True
         return run
 
-    def _with_parts(
-        self, wrong: Iterable[Exercise], *, alone: bool = False
-    ) -> tuple[dict[str, bytes], dict[str, bytes]]:
-        replaced = list(wrong)
+    def _with_parts(self, stood_in: Iterable[str], *, alone: bool = False) -> tuple[dict[str, bytes], dict[str, bytes]]:
+        replaced = [self.suite.course.exercise(id_) for id_ in stood_in]
         broken = {exercise.file for exercise in replaced if alone or not self._loads.get(exercise.id, False)}
         kept = {file: source for file, source in self.submission.sources.items() if file not in broken}
         return kept, {exercise.file: self.suite.reference_parts[exercise.file] for exercise in replaced}
