@@ -339,7 +339,6 @@ KEYS = (
     *("convention", "destroys", "any_exception", "when", "without_idea"),
     *("find", "replace", "patches", "program", "same_as"),
 )
-"""The keys of a misconception."""
 
 LONGEST_CONVENTION = 60
 """Characters of `convention`, which says whose it is."""

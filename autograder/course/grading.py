@@ -11,6 +11,7 @@ from .toml import (
     Section,
     as_integer_to,
     as_line,
+    as_list,
     as_match,
     as_number_to,
     as_tables,
@@ -24,7 +25,6 @@ GRADING_KEYS = (
     *("due", "time_zone", "grace_minutes", "late_percent", "late_of", "late_most", "late_days"),
     *("bonus", "drop_lowest", "curve", "drop_assignments"),
 )
-"""The keys of [grading] in course.toml."""
 
 _LONGEST_GRACE = 7 * 24 * 60  # minutes: a week
 
@@ -116,7 +116,7 @@ def _drop_lowest(section: Section, count: int) -> int:
 def _curve(section: Section) -> tuple[tuple[Decimal, Decimal], ...]:
     """Return the points of a curve; each score has one value, and a better score never has a lower one."""
     expected = "pairs of percent, from score to mark, like [[0, 0], [50, 60], [100, 100]]"
-    curve = section.value("curve", expected, _as_pairs, required=False) or ()
+    curve = section.value("curve", expected, as_list(_as_pair, 2), required=False) or ()
     if curve:
         scores, marks = zip(*curve, strict=True)
         if scores[0] != 0 or scores[-1] != 100 or any(low >= high for low, high in pairwise(scores)):
@@ -126,13 +126,9 @@ def _curve(section: Section) -> tuple[tuple[Decimal, Decimal], ...]:
     return curve
 
 
-def _as_pairs(value: object) -> tuple[tuple[Decimal, Decimal], ...] | None:
-    if not isinstance(value, list) or len(value) < 2 or any(not isinstance(pair, list) for pair in value):
-        return None
-    pairs = [tuple(map(_as_share, pair)) for pair in value]
-    if any(len(pair) != 2 or None in pair for pair in pairs):
-        return None
-    return tuple((a, b) for a, b in pairs if a is not None and b is not None)
+def _as_pair(value: object) -> tuple[Decimal, Decimal] | None:
+    pair = as_list(_as_share)(value) or ()
+    return (pair[0], pair[1]) if len(pair) == 2 else None
 
 
 def _as_share(value: object) -> Decimal | None:
@@ -214,7 +210,6 @@ def taking(course: Course, take: Sequence[str]) -> Course:
 ZERO = timedelta()
 OWN_GRADING = tuple(key for key in GRADING_KEYS if key not in ("time_zone", "drop_assignments"))
 ASSIGNMENT_KEYS = ("id", "title", "exercises", "release", "builds_on", "weight", *OWN_GRADING)
-"""The keys of an assignment in course.toml."""
 
 
 def read_assignments(top: Section, course: Course) -> tuple[Assignment, ...]:

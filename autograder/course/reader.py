@@ -46,7 +46,6 @@ from .toml import (
 # Read the [[play]] of course.toml: programs that use the finished exercises, each a module of the course's play/.
 
 PLAY_KEYS = ("id", "title", "needs", "options", "milestones")
-"""The keys of an activity in course.toml."""
 
 COMMON = ("device", "seed", "steps", "say", "fresh", "anyway", "submission", "json", "plain", "no-color", "help")
 """The names of the options that every activity has."""
@@ -136,7 +135,6 @@ def read_groups(top: Section, libraries: Sequence[str]) -> dict[str, Sequence[st
 
 
 FLAG_KEYS = ("usual", "odd")
-"""The keys of the table `flags` in course.toml."""
 
 
 def read_usual(top: Section) -> Usual:
@@ -264,7 +262,6 @@ def _as_words(value: object) -> tuple[str, ...] | None:
 # Read the [[parts]] of course.toml: their points, and sizes and words of their own. An exercise names its part.
 
 PART_KEYS = ("id", "title", "points", "sizes", "words")
-"""The keys of a part in course.toml."""
 
 PART_ID = r"(?!ex\d)[a-z][a-z0-9_]*"
 """The id of a part, which is never taken for that of an exercise."""
@@ -411,7 +408,6 @@ def _share(section: Section) -> Decimal | None:
 EXERCISE_KEYS = (
     *("id", "part", "title", "points", "needs", "forbidden", "words", "built", "minutes", "also", "libraries"),
 )
-"""The keys of an exercise in course.toml."""
 
 HINT_KEYS = ("start", "hints")
 """The tables in the file with the hints of an exercise."""
@@ -646,7 +642,6 @@ KEYS = (
     *("format", "title", "license", "authors", "seed", "points", "take", "libraries", "questions", "limits", "sizes"),
     *("words", "forbidden_groups", "flags", "parts", "exercises", "grading", "play", "assignments"),
 )
-"""The keys of course.toml."""
 
 NAMES = 'a list of names without addresses, like ["Ada Lovelace"]'
 LICENSE = "an identifier of spdx.org/licenses, like CC-BY-4.0 or MIT"

@@ -255,7 +255,6 @@ class Grader:
 
         There are none for a program that did not end by itself, or that is not written.
         """
-
         statuses = {check.status for check in result.checks}
         exercise = self.suite.course.exercise(result.id)
         if exercise.file not in submission.sources or not statuses <= _ENDED:
