@@ -10,7 +10,7 @@ if TYPE_CHECKING:
         ONLY_SOME_SIZES,
         Difference,
         Expected,
-        array,
+        described,
         differing_values,
         is_close,
         is_floating,

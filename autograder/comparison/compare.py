@@ -92,7 +92,8 @@ def described(value: Value) -> str:
     """Name a value in a few words."""
     match value:
         case Array():
-            return array(value)
+            kind = "an array" if value.device == NUMPY else "a tensor"
+            return f"{kind} of shape {tuple(value.shape)}"
         case Opaque():
             return f"a {value.type_name}" if " " not in value.type_name else value.type_name
         case list():
@@ -105,11 +106,6 @@ def described(value: Value) -> str:
 
 
 ONLY_SOME_SIZES = "With inputs of other sizes it is right."
-
-
-def array(expected: Array) -> str:
-    """Name a tensor, or an array of NumPy, by its shape."""
-    return f"{'an array' if expected.device == NUMPY else 'a tensor'} of shape {tuple(expected.shape)}"
 
 
 # Values.

@@ -162,7 +162,7 @@ def _is_number(word: str) -> bool:
 def described_result(value: Value) -> str:
     """Return what a value is that has no rows of numbers, in words."""
     if isinstance(value, Array):
-        return comparison.array(value)
+        return comparison.described(value)
     if value is None:
         return "None"
     if isinstance(value, str):
