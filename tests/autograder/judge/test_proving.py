@@ -9,7 +9,6 @@ import pytest
 
 from autograder.answer_key import AnswerKey, Misconception
 from autograder.checks import Key, Same
-from autograder.comparison.compare import no_exception
 from autograder.diagnosis import NOTHING_READ, Diagnosis, Judgement, Location, Trials, Verdict, decides
 from autograder.diagnosis.exceptions import MORE
 from autograder.diagnosis.judgement import Divergence, StepState
@@ -27,7 +26,7 @@ from autograder.judge.proving import (
 )
 from autograder.protocol import Function
 from autograder.report.failures import PROVED, location_of
-from autograder.results import Certainty, ExerciseResult, Place, Report, Status
+from autograder.results import Certainty, ExerciseResult, Fact, Place, Report, Status
 from autograder.runner import Runner, Survey
 from tests.support import tiny
 
@@ -305,7 +304,7 @@ def test_where_no_exception_was_raised_the_conditions_of_those_in_the_function_a
     functions = (Function("f", 1, 2, 4, 0), Function("g", 5, 6, 6, 0))
     found = []
     for of in ("f", None):
-        silent = replace(verdict.diagnosis, fact=no_exception("ValueError", "int"))
+        silent = replace(verdict.diagnosis, fact=Fact("raises", "Your code raised nothing"))
         failed = replace(verdict, check=replace(verdict.check, of=of), diagnosis=silent)
         tried = replace(trials, source=source.encode(), survey=Survey({}, (), functions=functions))
         found.append(suspected_lines(replace(judgement, verdicts=(failed,), trials=tried)))
