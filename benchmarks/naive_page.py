@@ -40,9 +40,9 @@ KINDS = {
 PAGE = """\
 # How many mistakes naive checks miss
 
-The catalogue of part one of the course has {wrong} wrong programs that learners write. Part one
-also has {right} correct programs that look different from its solutions. This page compares three
-kinds of checks on them:
+This page compares three kinds of checks on {wrong} wrong programs that learners write, and on {right}
+correct programs that look different from the solutions. They were the catalogue of part one of
+the course with version {autograder}.
 
 - **shape**: create the part, call it, and compare the shapes of the results. No exception is
   allowed.
@@ -87,7 +87,7 @@ Mistakes are sorted by the words in their names, so the borders are rough.
 {command}
 ```
 
-Python {python}, PyTorch {torch} on the CPU, autograder {autograder}. Naive checks: seed 0, each
+Python {python}, PyTorch {torch} on the CPU. Naive checks: seed 0, each
 program in its own process, with the solutions of the other exercises. Course: `course validate`,
 seed {seed}.
 """
