@@ -1,7 +1,7 @@
 """Explain the mistake behind your last failure.
 
-It shows what is wrong, your line, why the mistake is tempting, and an experiment. After a pass it shows the line of
-the solution too.
+It shows what is wrong, your line, a question, and numbers or an experiment that show it. After a pass it shows the line
+of the solution too.
 """
 
 import argparse

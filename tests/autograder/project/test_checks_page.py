@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from autograder.answer_key import patched, read_catalogue
+from autograder.answer_key.catalogue import KEYS
 from autograder.checks import Check, Implementation, checks_in
 from autograder.comparison import Expected, judge_observation
 from autograder.protocol import SYNTAX
@@ -87,6 +88,12 @@ def test_the_solution_passes_and_a_wrong_program_fails(name: str) -> None:
 def test_every_judge_has_an_example() -> None:
     kinds = {type(check.judge).__name__ for check, _ in EXAMPLES.values()}
     assert kinds == {"Same", "SameInputs", "Raises", "function", "Like", "Dropout", "Within"}
+
+
+def test_the_page_lists_every_key_of_a_misconception() -> None:
+    rows = PAGE[PAGE.index("## Misconceptions") : PAGE.index("## Reference parts")].splitlines()
+    listed = " ".join(row.split("|")[1] for row in rows if row.startswith("| `"))
+    assert sorted(re.findall(r"`(\w+)`", listed)) == sorted(KEYS)
 
 
 def test_the_misconceptions_of_the_page_are_patches_of_its_solution(tmp_path: Any) -> None:
