@@ -12,6 +12,7 @@ import pytest
 
 from autograder.course import read_course
 from autograder.exports.feedback import feedback
+from autograder.exports.formats import find_formats
 from autograder.exports.gradescope import Seen, gradescope, unfinished
 from autograder.exports.junit import junit
 from autograder.gradebook import ExportError, Graded, read_graded, read_roster
@@ -20,6 +21,12 @@ from tests.support import export_examples as examples
 from tests.support import tiny
 
 INVISIBLE = ("\u202e", "\x07", "\x1b")
+
+
+def test_the_page_has_a_row_for_each_format() -> None:
+    page = (tiny.REPOSITORY / "docs" / "exports.md").read_text("utf-8")
+    rows = " ".join(line.split("|")[1] for line in page.splitlines() if line.startswith("| `"))
+    assert sorted(re.findall(r"`([\w-]+)`", rows)) == sorted(find_formats())
 
 
 @pytest.fixture(scope="module")

@@ -1,15 +1,18 @@
 """Every command in README and docs is run, in a copy of the project."""
 
 import os
+import pkgutil
 import re
 import shutil
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
+from autograder.results.report import FindingKind, Status
 from tests.support import tiny
 from tests.support.pages import commands_of
 
@@ -205,6 +208,21 @@ def test_every_target_of_the_docs_is_in_the_makefile() -> None:
     named = {*re.findall(r"`(make [a-z-]+)`", text), *re.findall(r"^(make [a-z-]+)", text, re.MULTILINE)}
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
     assert {name.removeprefix("make ") for name in named} <= targets
+
+
+def test_the_names_on_the_page_of_the_architecture_exist() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    names = re.findall(r"`([a-z_]+\.[\w.]+)`", page[page.index("## From a learner's file") :])
+    assert len(names) > 9
+    for name in names:
+        pkgutil.resolve_name(f"autograder.{name}")
+
+
+def test_the_page_on_grading_lists_every_status_and_kind_of_finding() -> None:
+    page = (ROOT / "docs" / "grading.md").read_text("utf-8")
+    for field, values in (("exercises[].status", Status), ("kind", FindingKind)):
+        row = next(line for line in page.splitlines() if line.startswith(f"| `{field}` |"))
+        assert set(re.findall(r"`(\w+)`", row.split("|")[2])) == set(get_args(values))
 
 
 def test_the_links_of_the_docs_lead_somewhere() -> None:
