@@ -7,6 +7,7 @@ its own, and shows nothing about the ban. Each runs in a process of its own.
 import os
 import sys
 import types
+from functools import cache
 
 import torch
 
@@ -54,12 +55,15 @@ def main() -> int:
     torch.set_num_threads(1)
     sys.path.insert(0, str(course.solutions_dir))
     failed = 0
+
+    @cache
+    def program(exercise: str, wrong: str) -> str:
+        return honest_files(course, catalogue.exercises, exercise, wrong)[f"{exercise}.py"]
+
     for attack in catalogue.find(sys.argv[1:]):
         if not can_run_alone(attack):
             continue
-        file = f"{attack.exercise}.py"
-        honest = honest_files(course, catalogue.exercises, attack.exercise, attack.wrong)[file]
-        right = honest_files(course, catalogue.exercises, attack.exercise, "")[file]
+        honest, right = program(attack.exercise, attack.wrong), program(attack.exercise, "")
         child = os.fork()
         if not child:
             try:
