@@ -99,9 +99,7 @@ def test_an_attack_that_does_not_get_to_try_fails(trials: Trials) -> None:
 
 @pytest.mark.slow
 @pytest.mark.worker
-@pytest.mark.parametrize(
-    "mistake", ["import torch.nothing", "no_such_name", "torch.zeros(2).no_such_method()", "len(1)"]
-)
+@pytest.mark.parametrize("mistake", ["import torch.nothing", "torch.zeros(2).no_such_method()"])
 def test_an_attack_that_fails_for_a_reason_of_its_own_fails(trials: Trials, mistake: str) -> None:
     text = f"def running_mean(x):\n    tried()\n    {mistake}"
     trial = trials.run(attack(text))
@@ -112,7 +110,7 @@ def test_an_attack_that_fails_for_a_reason_of_its_own_fails(trials: Trials, mist
     [sentence] = [line for line in trial.seen() if line.startswith("it raised ")]
     assert "which its note does not name" in sentence
     [named] = trial.raised
-    assert not trials.run(replace(attack(text), raises=(named,))).fails("L0")
+    assert not replace(trial, attack=replace(trial.attack, raises=(named,))).fails("L0")
 
 
 @pytest.mark.slow
@@ -137,7 +135,7 @@ def test_points_are_counted_above_the_honest_program(trials: Trials) -> None:
     trial = trials.run(attack(f"tried()\n{right}"))
     assert trial.gained == tiny.FULL[tiny.FIRST] - trials.honest(tiny.FIRST, WRONG)[0].score > 0
     assert trial.fails("L0")
-    assert not trials.run(attack(f"tried()\n{right}", contained="never")).fails("L3")
+    assert not replace(trial, attack=replace(trial.attack, contained="never")).fails("L3")
 
 
 LEAKS = """
