@@ -1,6 +1,6 @@
 """A finished function is judged, whatever else of its exercise is still to be written.
 
-PROOF=all does it in every exercise, not in every fourth.
+PROOF=all does it in every exercise, not in some of them.
 """
 
 import ast
@@ -17,7 +17,7 @@ from tests.support.course_programs import submission_of
 
 COURSE = read_course(find_course())
 SUITE = load_suite(COURSE)
-TRIED = COURSE.exercises if tiny.EVERYTHING else COURSE.exercises[::4]
+TRIED = COURSE.exercises if tiny.EVERYTHING else COURSE.exercises[4::12]
 SINUSOIDS = COURSE.exercise("ex02_positional_encoding")
 TABLE = ("pairs", "frequencies", "last_pairs", "odd_width")
 """The checks of ex02 that look at the table alone."""
