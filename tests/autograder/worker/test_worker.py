@@ -142,9 +142,9 @@ def test_a_right_program_gets_every_point(grader: Grader) -> None:
     ],
 )
 def test_a_program_that_ends_or_cannot_start_gets_a_message(
-    brief: Grader, runner: Runner, program: str | bytes, status: str, sentence: str
+    brief: Grader, forking_runner: Runner, program: str | bytes, status: str, sentence: str
 ) -> None:
-    report = graded(brief, program, runner)
+    report = graded(brief, program, forking_runner)
     assert verdict(report)[0] == status
     assert sentence in verdict(report)[1]
     assert tiny.check_of(report, tiny.FIRST, "values").score == 0
@@ -177,19 +177,21 @@ def test_an_endless_loop_is_stopped_and_its_line_is_reported(
 @pytest.mark.parametrize(
     ("what", "status"), [("while True: pass", "timeout"), ("os._exit(0)", "error"), ("os.abort()", "error")]
 )
-def test_what_ends_a_later_draw_is_charged_to_its_check(tmp_path: Path, what: str, status: str) -> None:
-    two = {name: tuple(replace(check, trials=2) for check in checks) for name, checks in tiny.BRIEF.checks.items()}
+def test_what_ends_a_later_draw_is_charged_to_its_check(
+    key_cache: Path, forks: Isolation, what: str, status: str
+) -> None:
+    two = {name: tuple(replace(check, trials=2) for check in checks) for name, checks in HASTY.checks.items()}
     program = tiny.mean_with("return x.cumsum(dim=-1) / count if first() else second()") + (
         f"\nimport os\ncalls = []\ndef first():\n    calls.append(1)\n    return len(calls) == 1\n"
         f"def second():\n    {what}\n"
     )
-    with Grader(replace(tiny.BRIEF, checks=two), seed=1, cache=tmp_path) as grader:
+    with Grader(replace(HASTY, checks=two), seed=tiny.COURSE.seed, cache=key_cache, isolation=forks) as grader:
         report = graded(grader, program)
     assert verdict(report)[0] == status
     assert report.exercises[1].status == "pass"
 
 
-def test_a_death_after_a_slow_draw_is_charged_to_its_check_alone(tmp_path: Path) -> None:
+def test_a_death_after_a_slow_draw_is_charged_to_its_check_alone(key_cache: Path, forks: Isolation) -> None:
     """What was kept back for long is sent with the end of a trial: then the next of the same check is not begun yet.
 
     The second death is in a run that is careful, and counts.
@@ -200,18 +202,18 @@ def test_a_death_after_a_slow_draw_is_charged_to_its_check_alone(tmp_path: Path)
         "\nimport os, time\ncalls = []\ndef alive():\n    calls.append(1)\n    len(calls) == 1 and time.sleep(1.2)\n"
         "    len(calls) == 2 and os._exit(0)\n    return True\n"
     )
-    with Grader(replace(tiny.BRIEF, checks=checks), seed=1, cache=tmp_path) as grader:
+    suite = replace(tiny.BRIEF, checks=checks)
+    with Grader(suite, seed=tiny.COURSE.seed, cache=key_cache, isolation=forks) as grader:
         report = graded(grader, program)
     assert [check.status for check in report.exercises[0].checks] == ["error", "pass"]
 
 
-def test_checks_that_end_just_before_a_death_count_and_the_right_one_is_charged(tmp_path: Path) -> None:
+def test_checks_that_end_just_before_a_death_count_and_the_right_one_is_charged(grader: Grader) -> None:
     """The judge has no results of them yet when the process dies: they run again, each announced before it begins."""
     program = tiny.mean_with("return x.cumsum(dim=-1) / count if x.dtype != torch.float64 else end()") + (
         "\nimport os\ndef end():\n    os._exit(0)\n"
     )
-    with Grader(tiny.SUITE, seed=1, cache=tmp_path) as grader:
-        report = graded(grader, program)
+    report = graded(grader, program)
     assert [check.status for check in report.exercises[0].checks] == ["pass", "pass", "error", "pass"]
     assert report.exercises[1].status == "pass"
 
@@ -275,14 +277,13 @@ def test_a_flood_of_output_is_stopped(brief: Grader, forking_runner: Runner, pro
     assert len(report.log) <= 4000
 
 
-def test_a_thread_that_prints_for_ever_now_and_then_changes_nothing(tmp_path: Path) -> None:
+def test_a_thread_that_prints_for_ever_now_and_then_changes_nothing(brief: Grader) -> None:
     chatty = (
         "import threading, time\n"
         "def chat():\n    while True:\n        print('hello', flush=True)\n        time.sleep(0.001)\n"
         "threading.Thread(target=chat).start()"
     )
-    with Grader(tiny.BRIEF, seed=1, cache=tmp_path, evidence=True) as grader:
-        report = graded(grader, f"{chatty}{RIGHT}")
+    report = graded(brief, f"{chatty}{RIGHT}")
     assert report.score == 10000
     assert report.log.startswith("hello")
 
@@ -365,14 +366,14 @@ def test_a_first_exercise_cannot_earn_the_points_of_the_second(brief: Grader, ru
 
 @pytest.mark.parametrize("repeated", ["ready", "load", "begin"])
 def test_answers_that_repeat_themselves_do_not_keep_the_grader_waiting(
-    brief: Grader, runner: Runner, repeated: str
+    brief: Grader, forking_runner: Runner, repeated: str
 ) -> None:
     program = (
         f"{ANSWERS}\nimport time\ndef running_mean(x):\n    at = 0\n    while True:\n        at += 1\n"
         f"        send({{'event': '{repeated}', 'exercise': 'ex01_running_mean', 'check': 'values',"
         " 'trial': 0, 'at': at})\n        time.sleep(0.5)"
     )
-    assert verdict(graded(brief, program, runner))[0] == "error"
+    assert verdict(graded(brief, program, forking_runner))[0] == "error"
 
 
 @pytest.mark.parametrize(
@@ -380,9 +381,9 @@ def test_answers_that_repeat_themselves_do_not_keep_the_grader_waiting(
     ["return x", "raise ValueError", "while True: pass", "time.sleep(1000)", "os._exit(0)"],
 )
 def test_a_program_that_closes_every_descriptor_is_an_error_and_is_not_waited_for(
-    brief: Grader, runner: Runner, then: str
+    brief: Grader, forking_runner: Runner, then: str
 ) -> None:
-    report = graded(brief, f"import os, time\n{INSIDE}os.closerange(0, 256)\n    {then}", runner)
+    report = graded(brief, f"import os, time\n{INSIDE}os.closerange(0, 256)\n    {then}", forking_runner)
     assert verdict(report)[0] in ("error", "timeout")
 
 
@@ -663,12 +664,11 @@ def test_the_worker_program_ends_when_nobody_asks() -> None:
     assert done.returncode == 0
 
 
-def test_a_file_whose_syntax_cannot_be_looked_at_earns_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_file_whose_syntax_cannot_be_looked_at_earns_nothing(monkeypatch: pytest.MonkeyPatch, brief: Grader) -> None:
     """What nobody looked at may hold any forbidden call."""
-    with Grader(tiny.BRIEF, seed=1, cache=tmp_path) as grader:
-        assert grader.grade(tiny.submitted()).statuses == {"pass"}
-        monkeypatch.setattr("autograder.runner.runner.Attempt._note_survey", lambda self, event: None)
-        unseen = grader.grade(tiny.submitted())
+    assert brief.grade(tiny.submitted()).statuses == {"pass"}
+    monkeypatch.setattr("autograder.runner.runner.Attempt._note_survey", lambda self, event: None)
+    unseen = brief.grade(tiny.submitted())
     assert unseen.statuses == {"error"}
     assert unseen.score == 0
 
@@ -684,9 +684,9 @@ def test_what_was_printed_is_there_though_nobody_waited_for_it() -> None:
         os.close(writer)
 
 
-def test_a_system_that_cannot_watch_pipes_grades_as_well(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_system_that_cannot_watch_pipes_grades_as_well(monkeypatch: pytest.MonkeyPatch, key_cache: Path) -> None:
     monkeypatch.setattr("autograder.runner.process.PIPES_CAN_BE_WATCHED", False)
-    with Grader(tiny.BRIEF, seed=1, cache=tmp_path) as grader:
+    with Grader(tiny.BRIEF, seed=tiny.COURSE.seed, cache=key_cache) as grader:
         assert grader.grade(tiny.submitted()).statuses == {"pass"}
         status, message = verdict(grader.grade(tiny.submitted("import os\nos._exit(3)")))
     assert status == "error"
@@ -706,8 +706,8 @@ def test_a_worker_keeps_its_own_modules_compiled_if_the_judge_does(
     assert bool([*engine.glob("worker/__pycache__/session.*.pyc")]) is writes
 
 
-def test_no_import_of_a_student_leaves_a_compiled_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_no_import_of_a_student_leaves_a_compiled_file(monkeypatch: pytest.MonkeyPatch, key_cache: Path) -> None:
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     asks = "import os, sys\nassert sys.dont_write_bytecode and os.environ['PYTHONDONTWRITEBYTECODE'] == '1'"
-    with Grader(tiny.BRIEF, seed=1, cache=tmp_path) as grader:
+    with Grader(tiny.BRIEF, seed=tiny.COURSE.seed, cache=key_cache) as grader:
         assert grader.grade(tiny.submitted(f"{asks}\n{tiny.MEAN}")).statuses == {"pass"}
