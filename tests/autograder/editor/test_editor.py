@@ -1,6 +1,7 @@
 """What `course lsp` shows of a result: ranges, messages, lenses, shapes, and the stub of a function."""
 
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ pytest.importorskip("pygls")
 from lsprotocol.types import DiagnosticSeverity, Position
 
 from autograder.course import UsageError
+from autograder.editor.command_lsp import BoundedInput
 from autograder.editor.server import (
     LINE_END,
     MOST_FACTS,
@@ -184,3 +186,29 @@ def test_a_hint_and_an_explanation_that_do_not_exist_are_usage_errors(course: Pa
         next_hint(own, own.exercise(tiny.FIRST))
     with pytest.raises(UsageError, match="nosuch"):
         explanation(own, "nosuch")
+
+
+HEADERS = {
+    "beyond any memory": b"Content-Length: 99999999999999999999",
+    "too much": b"Content-Length: 67108865",
+    "too many digits": b"Content-Length: " + b"9" * 5000,
+    "negative": b"Content-Length: -5",
+    "nothing": b"Content-Length: 0",
+    "no number": b"Content-Length: five",
+    "empty": b"Content-Length: ",
+    "missing": b"Content-Type: text/plain",
+}
+
+
+@pytest.mark.parametrize("header", HEADERS)
+def test_an_absurd_header_is_refused(header: str) -> None:
+    stream = BoundedInput(BytesIO(HEADERS[header] + b"\r\n\r\n{}"))
+    with pytest.raises(UsageError, match=r"^the editor sent a message with .* from 1 to 67108864$"):
+        while stream.readline():
+            pass
+
+
+def test_the_largest_message_is_read() -> None:
+    stream = BoundedInput(BytesIO(b"Content-Length: 67108864\r\n\r\n{}"))
+    assert stream.readline() + stream.readline() == b"Content-Length: 67108864\r\n\r\n"
+    assert stream.read(2) == b"{}"
