@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -193,15 +194,16 @@ class _Public:
 
     def __init__(self, course: Course, only: Exercise | None) -> None:
         self._stubs = _Texts(_stub(course, exercise) for exercise in ([only] if only else course.every))
-        files = [*sorted(course.checks_dir.rglob("*.py")), *sorted(ENGINE.rglob("*.py"))]
         if only:
             own = (course.checks_file(only), course.steps_file(only))
-            files = [file for file in own if file.is_file()]
-        self._code = _Texts(line for file in files for line in _code(file.read_text("utf-8")).splitlines())
+            self._code = [_lines_of(file for file in own if file.is_file())]
+        else:
+            self._code = [_lines_of(course.checks_dir.rglob("*.py")), _engine()]
 
     def has(self, secret: Secret) -> bool:
         """Return whether a secret is public."""
-        return self._stubs.have(secret.words) or (not secret.of.startswith("lines") and self._code.have(secret.words))
+        texts = [self._stubs, *([] if secret.of.startswith("lines") else self._code)]
+        return any(text.have(secret.words) for text in texts)
 
 
 class _Texts:
@@ -218,6 +220,17 @@ class _Texts:
         """Return whether one of the texts has these words, one after another."""
         places = self._places.get(words[:TELLING], ())
         return any(self._texts[number][at : at + len(words)] == words for number, at in places)
+
+
+def _lines_of(files: Iterable[Path]) -> _Texts:
+    """Return the lines of code of some files."""
+    return _Texts(line for file in files for line in _code(file.read_text("utf-8")).splitlines())
+
+
+@cache
+def _engine() -> _Texts:
+    """Return the lines of the engine: to read them takes seconds, and they do not change."""
+    return _lines_of(ENGINE.rglob("*.py"))
 
 
 def _stub(course: Course, exercise: Exercise) -> str:
