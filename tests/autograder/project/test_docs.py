@@ -94,6 +94,10 @@ EXPECTED = {
 """What a command exits with where it is not 0: on stubs no check passes, and there is no mistake to explain."""
 
 
+ONLY_FOUND = {"PYTEST_ADDOPTS": "--collect-only"}
+"""What has a command of pytest find its tests and run none: they run beside this one."""
+
+
 def commands() -> list[tuple[str, str]]:
     """Return every command once, with the page that has it first."""
     found: dict[str, str] = {}
@@ -133,7 +137,7 @@ def test_a_command_of_the_docs_runs(project: Path, page: str, command: str) -> N
         command,
         shell=True,
         cwd=project,
-        env=tiny.environment({"PATH": path, "PYTHONPATH": str(project), "PYTHONDONTWRITEBYTECODE": ""}),
+        env=tiny.environment({"PATH": path, "PYTHONPATH": str(project), "PYTHONDONTWRITEBYTECODE": "", **ONLY_FOUND}),
         capture_output=True,
         text=True,
         timeout=600,
