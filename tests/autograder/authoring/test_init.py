@@ -13,7 +13,9 @@ from autograder import DISTRIBUTION, __version__
 from autograder.authoring import command_new as init
 from autograder.authoring import find_stale, new_course, release, validate
 from autograder.authoring.release import engine_files, requirement
+from autograder.cli.program import run_command
 from autograder.course import Course, UsageError, load_suite, read_course, with_steps
+from autograder.ending import PASS
 from tests.support import tiny
 
 COURSE = tiny.COURSE
@@ -48,8 +50,9 @@ def test_the_files_that_a_new_course_will_get_are_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.worker
-def test_a_new_course_with_numpy_is_proved_as_it_is(tmp_path: Path) -> None:
-    new_course(tmp_path / "course", "numpy")
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+def test_a_new_course_with_a_library_is_proved_as_it_is(tmp_path: Path, library: str) -> None:
+    assert run_command(["init", str(tmp_path / "course"), f"--{library}"]) == PASS
     suite = with_steps(load_suite(read_course(tmp_path / "course")))
     result = validate(suite, seed=1, jobs=1, cache=tmp_path / "cache")
     assert result.problems == []
