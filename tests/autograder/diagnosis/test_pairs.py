@@ -15,12 +15,13 @@ from autograder.diagnosis.exceptions import MORE
 from autograder.judge import Grader
 from autograder.results import Certainty, CheckResult, Evidence, ExerciseResult, Finding
 from autograder.runner import Runner
+from tests.support import tiny
 from tests.support.course_programs import submission_of
 
 pytestmark = pytest.mark.worker
 
 COURSE = read_course(find_course())
-PAIRS = dict.fromkeys(("1", "2", "3", "4", "5", "6", "7", "8", "9", "10"), 2)
+PAIRS = dict.fromkeys(("1", "2", "3", "4", "5", "6", "7", "8", "9", "10"), 2 if tiny.EVERYTHING else 1)
 """How many pairs are drawn from each exercise."""
 
 
