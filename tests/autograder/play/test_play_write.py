@@ -171,7 +171,6 @@ def test_what_was_trained_is_used_again_and_no_figure_is_praised_where_something
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"width": 33}, "--width is 33, expected a multiple of --heads 2"),
         ({"text": "no.txt"}, "no.txt cannot be read (No such file or directory); expected a plain text file"),
         (
             {"width": 16},
@@ -187,6 +186,13 @@ def test_an_impossible_option_is_reported_in_a_sentence(
     assert done.returncode == 2
     assert said in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_a_width_that_the_heads_do_not_divide_is_refused() -> None:
+    from play import write
+
+    with pytest.raises(UsageError, match=r"^--width is 33, expected a multiple of --heads 2$"):
+        write.play(SimpleNamespace(options={**SMALL, "width": 33}))
 
 
 class Tags(HTMLParser):
