@@ -11,7 +11,9 @@ import tempfile
 import tomllib
 import zipfile
 from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import replace
+from io import StringIO
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -393,6 +395,14 @@ def test_release_writes_a_kit_and_says_what_it_is(course: Path, tmp_path: Path, 
     assert (checked.returncode, tiny.without_counts(checked.stderr)) == (0, [])
 
 
+def released(course: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run `course release` in this process, which has read the engine for lines that are public."""
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()) as err:
+        patch.chdir(course)
+        status = run_command(["release", *arguments])
+    return subprocess.CompletedProcess(arguments, status, out.getvalue(), err.getvalue())
+
+
 PLANTS = {
     "a check": (
         "tests/exercises/test_ex01_running_mean.py",
@@ -414,7 +424,7 @@ def test_nothing_is_written_where_the_course_itself_leaks(course: Path, tmp_path
     (course / name).parent.mkdir(exist_ok=True)
     with (course / name).open("a", encoding="utf-8") as file:
         file.write(text)
-    done = tiny.run_course(course, "release", str(tmp_path / "kit"))
+    done = released(course, str(tmp_path / "kit"))
     assert done.returncode == 1
     assert f"course: {name} has " in done.stderr
     assert not (tmp_path / "kit").exists()
@@ -457,7 +467,7 @@ def test_texts_of_every_exercise_that_a_kit_may_have_are_no_early_leak() -> None
 def test_two_hints_of_a_file_are_two_leaks_in_one_file(course: Path, tmp_path: Path) -> None:
     for hint in ("Divide the running sum by", "Sum along"):
         tiny.replaced(course / tiny.HINTS, hint, f"{LINE} {hint}")
-    done = tiny.run_course(course, "release", str(tmp_path / "kit"))
+    done = released(course, str(tmp_path / "kit"))
     assert "hint of the check values" in done.stderr
     assert "hint of the check axes" in done.stderr
     assert "1 file has what students must not get" in done.stderr
@@ -465,7 +475,7 @@ def test_two_hints_of_a_file_are_two_leaks_in_one_file(course: Path, tmp_path: P
 
 def test_a_leak_that_came_later_is_found_by_check(course: Path, kit: Path) -> None:
     shutil.copy(course / "solutions" / tiny.FILES[0], kit / "exercises" / "old.txt")
-    done = tiny.run_course(course, "release", str(kit), "--check")
+    done = released(course, str(kit), "--check")
     assert done.returncode == 1
     assert "exercises/old.txt has line 16 of solutions/ex01_running_mean.py in line 16" in done.stderr
     assert "1 file has what students must not get; take it out of there" in done.stderr
@@ -620,7 +630,7 @@ def test_the_kit_of_a_wheel_has_the_same_keys_and_decides_alike(files: Kit, tmp_
 @pytest.mark.worker
 def test_a_wheel_has_the_engine_and_the_kit_and_leaves_nothing_behind(course: Path, tmp_path: Path) -> None:
     before = [*Path(tempfile.gettempdir()).glob("course-wheel-*")]
-    done = tiny.run_course(course, "release", str(tmp_path / "dist"), "--wheel")
+    done = released(course, str(tmp_path / "dist"), "--wheel")
     assert (done.returncode, "nothing of the solutions is in it" in done.stdout) == (0, True), done.stderr
     [wheel] = (tmp_path / "dist").iterdir()
     with zipfile.ZipFile(wheel) as contents:
@@ -639,7 +649,7 @@ def test_a_wheel_has_the_engine_and_the_kit_and_leaves_nothing_behind(course: Pa
 def test_a_wheel_that_would_leak_is_not_written(course: Path, tmp_path: Path) -> None:
     with (course / tiny.HINTS).open("a", encoding="utf-8") as hints:
         hints.write(f"# {tiny.RUNNING}\n# {tiny.RUNNING}\n# {tiny.RUNNING}\n")
-    done = tiny.run_course(course, "release", str(tmp_path / "dist"), "--wheel")
+    done = released(course, str(tmp_path / "dist"), "--wheel")
     assert (done.returncode, (tmp_path / "dist").exists()) == (1, False), done.stdout + done.stderr
 
 
@@ -655,7 +665,7 @@ def test_a_wheel_needs_a_clone_and_hatchling(monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.worker
 def test_a_course_without_a_solution_is_not_released(course: Path, tmp_path: Path) -> None:
     (course / "solutions" / tiny.FILES[1]).unlink()
-    done = tiny.run_course(course, "release", str(tmp_path / "kit"))
+    done = released(course, str(tmp_path / "kit"))
     assert done.returncode in (2, 3)
     assert tiny.FILES[1] in done.stderr
     assert not (tmp_path / "kit").exists()
@@ -664,7 +674,7 @@ def test_a_course_without_a_solution_is_not_released(course: Path, tmp_path: Pat
 @pytest.mark.worker
 def test_a_seed_of_grading_that_is_no_secret_is_reported(course: Path, tmp_path: Path) -> None:
     (course / ".course" / "grading_seed").write_text(f"{SEED}\n")
-    done = tiny.run_course(course, "release", str(tmp_path / "kit"))
+    done = released(course, str(tmp_path / "kit"))
     assert done.returncode == 0
     assert "the seed of grading, 11, is no secret: remove .course/grading_seed" in done.stderr
 
