@@ -464,8 +464,6 @@ def test_a_kit_with_chosen_programs_is_released_and_hunted_in(course: Path, tmp_
     repaired(kit, LIKE)
     assert "Repaired: every check passes." in run(kit, "hunt", "--check")
     assert "this kit has no programs to practise ex02_matrix_power on" in run(kit, "hunt", "2", status=2)
-    run(course, "release", str(tmp_path / "plain"))
-    assert not (tmp_path / "plain" / "tests" / "exercises" / "hunts").exists()
 
 
 def names(found: Sequence[Hunt]) -> set[str]:
