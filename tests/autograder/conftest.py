@@ -1,5 +1,6 @@
 """What the engine's tests share: the tiny course, its answer keys, copies of it, a browser, and a guard of markers."""
 
+import compileall
 import gc
 import os
 import shutil
@@ -13,7 +14,6 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from autograder.answer_key import Keys
 from autograder.judge import Grader
 from autograder.runner import Runner, SpawnedWorker, WorkerHandle
 from autograder.sandbox import Isolation
@@ -27,6 +27,9 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 # readline, which pytest loads, sets them for the processes of pytest-xdist: a file or a pipe would have a width there.
 for name in ("COLUMNS", "LINES"):
     os.environ.pop(name, None)
+
+# jsonschema, and so jupytext, does without it: its grammar takes longer to make than everything else takes to load.
+sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]
 
 # The modules, syntax trees and tests live to the end: to look through them again and again took an eighth of the time.
 gc.set_threshold(100_000, 50, 100)
@@ -73,6 +76,9 @@ class Guard:
 def pytest_configure(config: pytest.Config) -> None:
     """Watch for processes. Programs that the tests start react to SIGHUP, though the suite may run under `nohup`."""
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    if not hasattr(config, "workerinput"):
+        # pytest keeps modules in files of its own, and a program that compiles the engine starts half as fast.
+        compileall.compile_dir(tiny.REPOSITORY / "autograder", quiet=2)
     config.pluginmanager.register(Guard(), "guard-of-markers")
 
 
@@ -116,7 +122,7 @@ def first_keys(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFac
     made = (base.parent if hasattr(pytestconfig, "workerinput") else base) / "tiny-keys"
     with FileLock(made.with_suffix(".lock")):
         if not made.is_dir():
-            _make_keys(made.with_suffix(".part"))
+            tiny.make_keys(tiny.SUITE, tiny.COURSE.seed, made.with_suffix(".part"))
             made.with_suffix(".part").rename(made)
     return made
 
@@ -125,14 +131,6 @@ def first_keys(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFac
 def key_cache(first_keys: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A cache of this process with the keys of the tiny course, where tests add keys and old ones are removed."""
     return Path(shutil.copytree(first_keys, tmp_path_factory.mktemp("keys"), dirs_exist_ok=True))
-
-
-def _make_keys(cache: Path) -> None:
-    with Keys(tiny.SUITE, seed=tiny.COURSE.seed, cache=cache) as keys:
-        for exercise in tiny.SUITE.exercises:
-            keys.get(exercise)
-            for check in tiny.SUITE.checks[exercise.id]:
-                keys.traces(exercise, check)
 
 
 @pytest.fixture(scope="session")
@@ -172,7 +170,7 @@ def _starts(path: Path) -> bool:
 
 @pytest.fixture(scope="module", autouse=True)
 def _programs_fork_their_workers(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Fork the workers of the programs that the tests of a module start, too."""
+    """Fork the programs that the tests of a module run, and the workers of those that they start."""
     address = None if _starts(request.path) else request.getfixturevalue("lent_forks")
     with pytest.MonkeyPatch.context() as patch:
         if address is not None:
@@ -182,7 +180,7 @@ def _programs_fork_their_workers(request: pytest.FixtureRequest) -> Iterator[Non
 
 @pytest.fixture
 def spawned(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have each program of a test start its workers itself, as the children of its process."""
+    """Start each program of a test, and have it start its workers itself, as the children of its process."""
     monkeypatch.delenv("FORKS", raising=False)
 
 

@@ -4,10 +4,12 @@ import csv
 import io
 import json
 import shutil
+import tempfile
 import zipfile
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from fractions import Fraction
+from functools import cache
 from math import ceil, floor
 from pathlib import Path
 
@@ -19,6 +21,7 @@ from tests.support import plain, tiny
 
 pytestmark = pytest.mark.worker
 
+SEED = 5
 SORT, SEARCH, SPREAD = plain.SORT, plain.SEARCH, "ex03_spread"
 DUE = {"week1": datetime(2026, 3, 8, 20), "week2": datetime(2026, 3, 15, 20), "week3": datetime(2026, 3, 22, 20)}
 FILES = {"week1": f"{SORT}.py", "week2": f"{SEARCH}.py", "week3": f"{SPREAD}.py"}
@@ -108,6 +111,15 @@ WRONG_SPREAD = "def spread(values):\n    return max(values)\n"
 
 
 def course_at(folder: Path) -> Path:
+    """Copy the course of the term, with its notebooks and the answer keys of the seed that classes are graded with."""
+    return Path(shutil.copytree(Path(made_course().name, "course"), folder))
+
+
+@cache
+def made_course() -> "tempfile.TemporaryDirectory[str]":
+    """Make that course once for all tests of this process."""
+    made = tempfile.TemporaryDirectory()
+    folder = Path(made.name, "course")
     shutil.copytree(plain.ROOT, folder, ignore=shutil.ignore_patterns("__pycache__", ".course"))
     settings = folder / "course.toml"
     settings.write_text("points = 125\n" + settings.read_text("utf-8") + ASSIGNMENTS, "utf-8")
@@ -119,7 +131,8 @@ def course_at(folder: Path) -> Path:
     parts.mkdir(exist_ok=True)
     (parts / f"{SORT}.py").write_text(PART, "utf-8")
     run(folder, "build")
-    return folder
+    tiny.make_keys(tiny.suite_at(folder), SEED, folder / ".course" / "cache")
+    return made
 
 
 def run(course: Path, *arguments: str, expected: int = 0) -> str:
@@ -152,7 +165,7 @@ BY_GRACE = ("--by", "Grace")
 
 
 def grade(course: Path, hand_ins: Path, week: str, expected: int = 0, more: Sequence[str] = ()) -> str:
-    where = ("--layout", "nbgrader", "--out", f"build/{week}", "--assignment", week, "--seed", "5", "--jobs", "2")
+    where = ("--layout", "nbgrader", "--out", f"build/{week}", "--assignment", week, "--seed", str(SEED), "--jobs", "2")
     return run(course, "grade", str(hand_ins / week), *where, *tiny.TRUSTED, *more, expected=expected)
 
 
