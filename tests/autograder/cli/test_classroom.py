@@ -1,6 +1,6 @@
 """One class from a clean clone to the feedback: the commands of docs/classroom.md, run in their order.
 
-The class takes part one; with PROOF=all, it takes the whole course.
+The class takes four exercises; with PROOF=all, it takes the whole course.
 """
 
 import base64
@@ -34,7 +34,7 @@ from tests.support import tiny
 pytestmark = [pytest.mark.slow(seconds=40), pytest.mark.worker]
 
 ROOT = tiny.REPOSITORY
-TAKE = () if tiny.EVERYTHING else ("one",)
+TAKE = () if tiny.EVERYTHING else ("ex01_embeddings", "ex04_masks", "ex05_attention", "ex06_multi_head_attention")
 COURSE = taking(read_course(ROOT), TAKE)
 MOST = sum(exercise.points for exercise in COURSE.exercises) // 100
 PAGE = (ROOT / "docs" / "classroom.md").read_text("utf-8")
@@ -252,7 +252,7 @@ def test_every_format_has_the_same_scores_and_none_for_who_handed_in_nothing(sto
     final = scores(build / "grades" / "scores.csv")
     assert scores(build / "scores.csv") == final
     assert final.pop("dee") == ""
-    assert all(float(grade) > 80 for grade in final.values())
+    assert all(float(grade) > MOST / 2 for grade in final.values())
     assert float(final["ada"]) < float(final["ben"]) > float(final["cem"])
     grades = {student: float(grade) for student, grade in final.items()}
     for name, score, who in (
