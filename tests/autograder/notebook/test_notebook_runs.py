@@ -1,6 +1,6 @@
 """Notebooks of the course, run from top to bottom: with the solution, in its own kernel, and as handed out.
 
-PROOF=all runs every one, not every fifth.
+PROOF=all runs every one, not every ninth.
 """
 
 import os
@@ -27,7 +27,7 @@ UNWRITTEN = "ex14_generation"
 SOLVED = [
     exercise
     for place, exercise in enumerate(COURSE.exercises)
-    if tiny.EVERYTHING or place % 5 == 0 or exercise.id == UNWRITTEN
+    if tiny.EVERYTHING or place % 9 == 0 or exercise.id == UNWRITTEN
 ]
 
 FORGET = "from autograder.notebook import cells; cells._runs.clear()"
