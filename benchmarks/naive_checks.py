@@ -3,7 +3,8 @@
     python benchmarks/naive_checks.py --out docs/comparison.md
 
 Every program runs in a forked process of its own, with the solutions of the other exercises as its other files; so this
-needs a system with fork. It reads the course at its start: what is edited later does not count.
+needs a system with fork. It reads the course at its start: what is edited later does not count. The page keeps the
+section that peers.py writes.
 """
 
 import argparse
@@ -15,14 +16,14 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NoReturn
 
 import torch
 from naive_exercises import EXAMPLES, SHAPES, Check, small_transformer
-from naive_page import Comparison, Program, page
+from naive_page import Comparison, Program, beside, page, with_section
 
 from autograder.answer_key import CatalogueError, patched, read_catalogue
 from autograder.course import Course, find_course, read_course, write_atomically
@@ -41,7 +42,7 @@ def main() -> None:
     options = arguments()
     course = read_course(find_course())
     programs = [program for program in programs_of(course) if program.exercise in SHAPES]
-    solutions = imported(course)
+    solutions = imported(course, SHAPES)
     proofs = validated(course, options.jobs)
     passing = {"course": frozenset(program for program in programs if passes_course(program, proofs))}
     for kind, checks in CHECKS.items():
@@ -50,7 +51,8 @@ def main() -> None:
         if rejected:
             raise SystemExit(f"the naive {kind} check of {rejected[0].exercise} is wrong: the solution fails it")
     comparison = Comparison(programs, passing, seed=course.seed)
-    write_atomically(options.out, page(comparison, f"python benchmarks/naive_checks.py --out {options.out}"))
+    text = page(comparison, f"python benchmarks/naive_checks.py --out {options.out}")
+    write_atomically(options.out, with_section(text, beside(options.out)))
     print(comparison.summary())
 
 
@@ -83,11 +85,11 @@ def programs_of(course: Course) -> list[Program]:
     return programs
 
 
-def imported(course: Course) -> dict[str, ModuleType]:
-    """Import the solutions, and what else a process would otherwise import for itself."""
+def imported(course: Course, exercises: Iterable[str]) -> dict[str, ModuleType]:
+    """Import the solutions of exercises, and what else a process would otherwise import for itself."""
     torch.set_num_threads(1)  # threads do not outlive a fork
     sys.path.insert(0, str(course.solutions_dir))
-    solutions = {exercise: importlib.import_module(exercise) for exercise in sorted(SHAPES)}
+    solutions = {exercise: importlib.import_module(exercise) for exercise in sorted(exercises)}
     small_transformer()  # the first optimizer imports half of torch
     return solutions
 
@@ -113,9 +115,13 @@ def passes_course(program: Program, proofs: Mapping[tuple[str, str, str], Mappin
 
 
 def passing_programs(
-    programs: Sequence[Program], checks: Mapping[str, Check], solutions: Mapping[str, ModuleType], jobs: int
+    programs: Sequence[Program],
+    checks: Mapping[str, Check],
+    solutions: Mapping[str, ModuleType],
+    jobs: int,
+    seconds: int = SECONDS,
 ) -> frozenset[Program]:
-    """Run a check on each program, `jobs` at a time, and return those that pass."""
+    """Run a check on each program, `jobs` at a time, each for at most some seconds, and return those that pass."""
     running: dict[int, Program] = {}
     passed = set()
 
@@ -130,19 +136,19 @@ def passing_programs(
             wait_for_one()
         process = os.fork()
         if process == 0:
-            attempt(program, checks[program.exercise], solutions[program.exercise])
+            attempt(program, checks[program.exercise], solutions[program.exercise], seconds)
         running[process] = program
     while running:
         wait_for_one()
     return frozenset(passed)
 
 
-def attempt(program: Program, check: Check, solution: ModuleType) -> NoReturn:
+def attempt(program: Program, check: Check, solution: ModuleType, seconds: int) -> NoReturn:
     """Run a check in this process and end it: with status 0 if nothing was raised, else with another, or a signal."""
     status = 1
     try:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-        signal.alarm(SECONDS)
+        signal.alarm(seconds)
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
         silence = os.open(os.devnull, os.O_WRONLY)
         os.dup2(silence, 1)

@@ -5,6 +5,7 @@ import re
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
+from pathlib import Path
 from typing import Literal
 
 from autograder import __version__
@@ -36,6 +37,9 @@ KINDS = {
     "the computation itself": r"",
 }
 """The topic of a mistake, by the words of its name; the first match counts. The division is rough."""
+
+BESIDE = "## Beside the checks of other courses"
+"""The heading of the section that peers.py writes, the last one of the page."""
 
 PAGE = """\
 # How many mistakes naive checks miss
@@ -150,6 +154,18 @@ def page(comparison: Comparison, command: str) -> str:
         autograder=__version__,
         seed=comparison.seed,
     )
+
+
+def beside(file: Path) -> str:
+    """Return the section of a page that another program writes: that on other courses; none is empty."""
+    text = file.read_text("utf-8") if file.exists() else ""
+    return "".join(text.partition(BESIDE)[1:])
+
+
+def with_section(text: str, section: str) -> str:
+    """Return a page with this section on other courses in the place of the one that it had."""
+    own = text.partition(BESIDE)[0].rstrip()
+    return f"{own}\n\n{section}" if section else f"{own}\n"
 
 
 def exercises_table(comparison: Comparison) -> str:

@@ -1,6 +1,7 @@
 """The benchmarks: where marks are wrong there is no figure, and the status is 1."""
 
 import csv
+import functools
 import importlib
 import importlib.util
 import os
@@ -320,3 +321,92 @@ def test_a_course_of_two_exercises_has_synthetic_submissions_too(benchmark: Call
     for count in (1, 2):
         suite = load_suite(course, course.exercises[:count])
         assert len(list(synthetic(suite, 40, 1))) == 40
+
+
+def peer_task(**fields: Any) -> Any:
+    """Return a task of another course whose adapter is the function `double` of an exercise."""
+    task = importlib.import_module("peer_tasks").Task
+    given = {"course": "TorchCode", "name": "double", "exercise": "ex99_double", "adapter": lambda code: code.double}
+    return task(**{**given, "probe": lambda double: [double(3)], **fields})
+
+
+def doubling(source: str) -> ModuleType:
+    """Return the code of an exercise with one function."""
+    module = ModuleType("ex99_double")
+    exec(f"def double(x): return {source}", vars(module))
+    return module
+
+
+def test_the_checks_of_a_task_are_read_from_a_clone_and_run_on_what_the_adapter_makes(
+    benchmark: Callable[[str], ModuleType], tmp_path: Path
+) -> None:
+    peers = benchmark("peers")
+    file = tmp_path / "torch_judge" / "tasks" / "double.py"
+    file.parent.mkdir(parents=True)
+    file.write_text('TASK = {"function_name": "twice", "tests": [{"name": "two", "code": "assert {fn}(2) == 4"}]}')
+    assert peers.snippets(tmp_path, "double") == ("twice", ["assert twice(2) == 4"])
+    run = (*peers.snippets(tmp_path, "double"), peer_task())
+    for passing in ("2 * x", "x * x"):
+        peers.run_snippets(*run, doubling(passing), doubling("2 * x"))
+    with pytest.raises(AssertionError):
+        peers.run_snippets(*run, doubling("x"), doubling("2 * x"))
+
+
+def test_a_mistake_counts_where_the_probe_of_the_task_shows_it(benchmark: Callable[[str], ModuleType]) -> None:
+    peers = benchmark("peers")
+    peers.compare(peer_task(), [6], doubling("x + x"), doubling("2 * x"))
+    with pytest.raises(AssertionError):
+        peers.compare(peer_task(), [6], doubling("x * x"), doubling("2 * x"))
+    tensor = peers.torch.tensor
+    assert peers.same(tensor([1.0]), tensor([1.00001]), 1e-4)
+    assert not peers.same(tensor([1.0]), tensor([1.1]), 1e-4)
+    assert not peers.same(tensor([1.0]), tensor([[1.0]]), 1e-4)
+
+
+@pytest.mark.worker
+def test_tests_of_another_course_call_the_adapter_in_the_place_of_their_own(
+    benchmark: Callable[[str], ModuleType], tmp_path: Path
+) -> None:
+    peers = benchmark("peers")
+    (tmp_path / "tests").mkdir()
+    for name, text in {
+        "__init__": "",
+        "adapters": "def run_double(x): raise NotImplementedError\ndef run_other(x): raise NotImplementedError",
+        "test_model": "from .adapters import run_double, run_other\ndef test_double(): assert run_double(2) == 4\n"
+        "def test_other(): assert run_other(2) == 4",
+    }.items():
+        (tmp_path / "tests" / f"{name}.py").write_text(text)
+    task = peer_task(function="run_double", tests=("test_model.py::test_double",))
+    programs = [
+        peers.Program("misconception", task.exercise, name, name, f"def double(x): return {name}")
+        for name in ("2 * x", "x * x", "x")
+    ]
+    check = {task.exercise: functools.partial(peers.run_tests, tmp_path, task)}
+    passing = peers.passing_programs(programs, check, {task.exercise: doubling("2 * x")}, 1)
+    assert [program.name for program in programs if program in passing] == ["2 * x", "x * x"]
+
+
+def test_the_section_on_other_courses_counts_by_task_and_in_total(benchmark: Callable[[str], ModuleType]) -> None:
+    peers = benchmark("peers")
+    wrong = [peers.Program("misconception", "ex99_double", f"double-{i}", f"mistake {i}", "") for i in range(3)]
+    rows = [peers.Row(peer_task(), wrong, wrong[:1]), peers.Row(peer_task(name="more"), wrong[1:], [])]
+    text = peers.section(rows, {"TorchCode": "0123456789abcdef"}, "the command")
+    assert "| ex99_double | TorchCode | `double` | 3 | 1 | 0 |" in text
+    assert "| ex99_double | TorchCode | `more` | 2 | 0 | 0 |" in text
+    assert "| **total** | TorchCode |  | **5** | **1** | **0** |" in text
+    assert "| the computation itself | 5 | 1 | mistake 0 |" in text
+    assert "commit `0123456789ab`" in text
+    assert "\nthe command\n" in text
+
+
+def test_each_part_of_the_comparison_is_renewed_without_the_other(
+    benchmark: Callable[[str], ModuleType], tmp_path: Path
+) -> None:
+    page = benchmark("naive_page")
+    file = tmp_path / "comparison.md"
+    assert page.beside(file) == ""
+    file.write_text(page.with_section("# Naive\n", f"{page.BESIDE}\n\nold\n"))
+    assert file.read_text() == f"# Naive\n\n{page.BESIDE}\n\nold\n"
+    assert page.with_section("# New\n", page.beside(file)) == f"# New\n\n{page.BESIDE}\n\nold\n"
+    assert page.with_section(file.read_text(), f"{page.BESIDE}\n\nnew\n") == f"# Naive\n\n{page.BESIDE}\n\nnew\n"
+    assert page.with_section("# Naive\n", "") == "# Naive\n"
