@@ -197,13 +197,8 @@ def _may_be_wrapped(slot: Slot) -> bool:
 def _wraps(node: ast.expr, text: str, place: Surroundings, scope: Scope) -> Iterator[Ranked]:
     """Yield an expression inside of what may be missing around it."""
     whole = f"({text})"
-    callable_here = () if "__init__" in place.where else place.attributes  # no part is applied while they are made
-    for attribute in scope.forgotten:
-        if attribute in callable_here:
-            yield FORGOTTEN_RANK, f"self.{attribute}({text})"
-    for attribute in scope.called:
-        if attribute in callable_here and f"self.{attribute}" != text:
-            yield 0, f"self.{attribute}({text})"
+    yield from ((FORGOTTEN_RANK, f"self.{name}({text})") for name in _parts(scope.forgotten, place))
+    yield from ((0, f"self.{name}({text})") for name in _parts(scope.called, place) if f"self.{name}" != text)
     yield 0, f"(~{whole})"
     yield from ((1, f"(lambda value: value {sign} value.size(-1) ** 0.5){whole}") for sign in "/*")
     used = [part.id for part in ast.walk(node) if isinstance(part, ast.Name) and part.id not in scope.imported]
@@ -245,7 +240,7 @@ def insertions(slot: Slot, scope: Scope) -> Iterator[tuple[float, str, bool]]:
     if isinstance(node, ast.Assign) and len(node.targets) == 1:
         target = ast.unparse(node.targets[0])
         if isinstance(node.targets[0], ast.Name):
-            yield from ((1, f"{target} = self.{name}({target})", False) for name in _modules(place, scope))
+            yield from ((1, f"{target} = self.{name}({target})", False) for name in _parts(scope.called, place))
         elif is_own(node.targets[0]):
             value, name = ast.unparse(node.value), target.removeprefix("self.")
             yield 1, f'del {target}; self.register_buffer("{name}", {value})', False
@@ -254,7 +249,7 @@ def insertions(slot: Slot, scope: Scope) -> Iterator[tuple[float, str, bool]]:
         if name.startswith(("model", "optim", "net")):
             yield from ((2, f"{name}.{mode}()", before) for mode in MODES for before in (True, False))
     for name in place.parameters:
-        yield from ((2, f"{name} = self.{module}({name})", True) for module in _modules(place, scope))
+        yield from ((2, f"{name} = self.{module}({name})", True) for module in _parts(scope.called, place))
     if isinstance(node, ast.Return) and node.value is not None:
         yield 2, "continue", True
     if place.in_loop and isinstance(slot.parent, ast.If) and isinstance(node, ast.Assign | ast.AugAssign | ast.Expr):
@@ -275,8 +270,9 @@ def on_one_device(slot: Slot, text: Text) -> Iterator[tuple[float, Edit]]:
         )
 
 
-def _modules(place: Surroundings, scope: Scope) -> Iterable[str]:
-    return [name for name in scope.called if name in place.attributes]
+def _parts(attributes: Iterable[str], place: Surroundings) -> list[str]:
+    """Return those that are parts of the class, and may be applied: none while they are made."""
+    return [name for name in attributes if name in place.attributes and "__init__" not in place.where]
 
 
 # What may be wrong in lists, words and whole numbers: an item too few, another order, another word or number.

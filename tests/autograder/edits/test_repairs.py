@@ -203,6 +203,12 @@ def test_mistakes_in_words_and_ids_have_an_edit_that_mends_them(old: str, new: s
     assert ast.dump(ast.parse(WORDS.replace(old, new))) in parsed_words
 
 
+def test_no_part_is_applied_while_they_are_made() -> None:
+    found = texts(MODULE, [line_of(MODULE, "self.first = nn.Linear")])
+    assert MODULE.replace("nn.Linear(width, width)", "nn.Linear(width, rate)") in found
+    assert not [text for text in found if "self.drop(" in text.partition("def forward")[0].replace("self.drop = ", "")]
+
+
 def test_no_loop_is_ended_where_there_is_none() -> None:
     source = "def f(x):\n    if x:\n        y = 1\n    return y\n"
     assert not [text for text in texts(source) if "break" in text]
