@@ -38,7 +38,7 @@ from autograder.checks import (
     derived_seed,
     sizes_of,
 )
-from autograder.comparison.float_arrays import dropped_wrongly, target
+from autograder.comparison.float_arrays import as_array, dropped_wrongly, target_of
 from autograder.comparison.float_arrays import resembles as alike_enough
 
 TOLERANCES = {torch.float64: 1e-6, torch.float32: 3e-5, torch.float16: 1e-2, torch.bfloat16: 4e-2}
@@ -202,7 +202,7 @@ def resembles(yours: Tensor, wanted: Tensor, judge: Like, name: str) -> bool:
         return bool(np.isfinite(one[there]).all())
     if judge.exact_zeros and bool(((one == 0) != (other == 0))[there].any()):
         return False
-    return alike_enough(one, target(other), judge.likeness, judge.spread)
+    return alike_enough(one, target_of(as_array(other, "float64", "cpu")), judge.likeness, judge.spread)
 
 
 def close(yours: Tensor, wanted: Tensor, judge: Same) -> bool:

@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import importlib.util
 import json
 import re
 import shutil
@@ -322,3 +323,19 @@ def test_no_name_in_the_engine_speaks_of_the_subject_of_a_course() -> None:
 def test_nothing_in_the_engine_prints_a_traceback() -> None:
     for file in FILES:
         assert not [name for name in imports(file) if name.split(".")[0] == "traceback"], file
+
+
+BESIDE = ("benchmarks", "docs", "play", "tests/proof", "tests/fuzz")
+"""Programs that use the engine: few tests run them, and types are not checked in all of them."""
+
+
+def test_programs_beside_the_engine_import_what_the_engine_has() -> None:
+    missing = []
+    for file in [file for folder in BESIDE for file in (tiny.REPOSITORY / folder).rglob("*.py")]:
+        for node in ast.walk(ast.parse(file.read_bytes())):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("autograder"):
+                module = importlib.import_module(node.module or "")
+                for name in (alias.name for alias in node.names):
+                    if not hasattr(module, name) and importlib.util.find_spec(f"{node.module}.{name}") is None:
+                        missing.append(f"{file.name}, line {node.lineno}: {node.module} has no {name}")
+    assert not missing
