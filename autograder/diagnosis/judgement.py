@@ -112,7 +112,7 @@ def deciding_line(line: Line) -> Fact:
 
 
 def decides(place: Place) -> str:
-    """Return the sentence on a line that alone decides a mistake."""
+    """Return the sentence on a line of which one change makes a check pass."""
     return headline("", deciding_line(Line(place.line, place.cell)))
 
 
