@@ -665,6 +665,7 @@ class _Reader:
         strings = (node.value for node in nodes if isinstance(node, ast.Constant))
         stored = (node.attr for node in nodes if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store))
         self.defined = {*bound_names(nodes), *stored, *(text for text in strings if isinstance(text, str))}
+        self.parents = self._parents_of_layers()
 
     def rows(self) -> Iterator[Row]:
         """Yield everything that is odd."""
@@ -699,6 +700,19 @@ class _Reader:
                     yield from self._of_class(node, line)
                 case ast.Import() | ast.ImportFrom() if id(node) in self.in_classes:
                     yield line, "import", _MODULE
+
+    def _parents_of_layers(self) -> set[str]:
+        """Return the names that are only ever bound to `get_submodule` of a model, whose layers are read by name."""
+        if "get_submodule" in self.defined:
+            return set()
+        targets: dict[int, str] = {}
+        for node in self.nodes:
+            match node:
+                case ast.Assign(
+                    targets=[ast.Name(id=name) as target], value=ast.Call(func=ast.Attribute(attr="get_submodule"))
+                ):
+                    targets[id(target)] = name
+        return {*targets.values()} - bound_names(node for node in self.nodes if id(node) not in targets)
 
     def _unbound(self) -> Iterator[int]:
         """Yield the lines on which a class, or a method of one, is handed on that reads computed attributes of `self`.
@@ -778,6 +792,8 @@ class _Reader:
             case [owner, ast.Constant(value=str(attribute)), *_]:
                 yield from self._of_attribute(attribute, line, is_of_library=self._is_of_library(owner, attribute))
             case [_, _, *_] if name != "getattr" or id(node) in self.readers:
+                pass
+            case [ast.Name(id=owner), _] if owner in self.parents:
                 pass
             case _:
                 yield line, name, _COMPUTED

@@ -99,6 +99,8 @@ def test_a_flag_names_the_line_what_is_there_and_the_reason_of_the_course(text: 
         "import os\nx = os.environ.get('HOME')\n",
         "class A:\n    def __init__(self, n):\n        self._n = n\n    def f(self):\n"
         "        return getattr(self, f'layer{self._n}')\n",
+        "def replaced(model, path, name):\n    parent = model.get_submodule(path)\n"
+        "    setattr(parent, name, getattr(parent, name))\n",
         "def compile(x):\n    vars = x\n    return vars\n",
         "import torch\nx = getattr(torch, 'float32')\nassert isinstance(x, torch.dtype)\n",
         "from collections import namedtuple\nclass A(namedtuple('A', 'x')): ...\n",
@@ -109,6 +111,20 @@ def test_a_flag_names_the_line_what_is_there_and_the_reason_of_the_course(text: 
 )
 def test_what_programs_do_has_no_flag(text: str) -> None:
     assert flags_of(text, files=SOLUTIONS) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import torch\nparent = model.get_submodule('')\nparent = torch\nx = getattr(parent, name)\n",
+        "import torch\nclass A:\n    def get_submodule(self, path):\n        return torch.nn\n"
+        "parent = A().get_submodule('')\nx = getattr(parent, name)\n",
+        "def f(model):\n    parent = model.get_submodule('')\ndef g(parent, name):\n    getattr(parent, name)\n",
+        "parent = model.get_submodule('')\nx = getattr(getattr(parent, one), another)\n",
+    ],
+)
+def test_a_computed_name_of_what_may_be_no_layer_is_flagged(text: str) -> None:
+    assert REASONS["way:computed-name"] in [reason for *_, reason in flags_of(text)]
 
 
 def test_a_call_that_an_earlier_file_makes_is_flagged_there_by_the_exercise_that_imports_it() -> None:
