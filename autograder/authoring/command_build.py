@@ -29,7 +29,8 @@ from autograder.course import (
     write_atomically,
 )
 from autograder.ending import FAIL, PASS
-from autograder.report import listed, plural
+from autograder.report import plural
+from autograder.results import joined
 from autograder.submission import notebook_file, notebook_of_text
 
 from .naming import with_patches
@@ -194,4 +195,4 @@ def _contents(course: Course, exercises: Sequence[Exercise]) -> str:
     count = len(exercises)
     parts = [exercise for exercise in exercises if (course.reference_parts_dir / f"{exercise.id}.json").is_file()]
     kinds = [plural(count, "stub"), plural(count, "notebook")]
-    return listed([*kinds, plural(len(parts), "reference part")] if parts else kinds)
+    return joined([*kinds, plural(len(parts), "reference part")] if parts else kinds)

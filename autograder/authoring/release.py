@@ -56,7 +56,8 @@ from autograder.course import (
 )
 from autograder.formats import KEY
 from autograder.protocol import Value, split_frame, write_frame
-from autograder.report import kilobytes, listed
+from autograder.report import kilobytes
+from autograder.results import joined
 from autograder.submission import NOTEBOOKS, handout_of
 
 from .leaks import SHORTEST_SEED, Gate, Leak, copied_regions, files_in, files_of, grading_seed, secrets_of
@@ -534,7 +535,7 @@ def _readme(course: Course, *, in_wheel: bool = False) -> str:
 
 def _licence(course: Course, in_wheel: bool) -> str:
     """Return who wrote a course and what its licence is, as the end of a README; of the engine only where it is."""
-    by = f"Written by {listed(course.authors)}." if course.authors else ""
+    by = f"Written by {joined(course.authors)}." if course.authors else ""
     where = ", whose text is in `LICENSE`" if (course.root / "LICENSE").is_file() else ""
     own = f"The licence of the lessons and checks is {course.license}{where}." if course.license else ""
     engine = "" if in_wheel else f"The engine in `autograder/` has a licence of its own, in `{ENGINE_LICENSE}`."

@@ -20,7 +20,6 @@ from autograder.report import (
     failure_text,
     failure_view,
     flag_sentences,
-    listed,
     number,
     one_line,
     plural,
@@ -29,7 +28,7 @@ from autograder.report import (
     render,
     state_of,
 )
-from autograder.results import NOT_JUDGED, CheckResult, ExerciseResult, Report
+from autograder.results import NOT_JUDGED, CheckResult, ExerciseResult, Report, joined
 
 from .formats import Format, each
 
@@ -114,7 +113,7 @@ def named(exercises: Sequence[ExerciseResult]) -> str:
     """Return the first few exercises by number and title, and how many more there are."""
     names = [f"{number(exercise.id)} {exercise.title}" for exercise in exercises[:MOST_NAMED]]
     more = len(exercises) - len(names)
-    return listed([*names, *([f"{more} more"] if more else [])])
+    return joined([*names, *([f"{more} more"] if more else [])])
 
 
 def _is_wrong(exercise: ExerciseResult) -> bool:
@@ -150,7 +149,7 @@ def _builds(course: Course, first: ExerciseResult) -> str:
     if not numbers:
         return ""
     one = len(numbers) == 1
-    return f"Exercise{'' if one else 's'} {listed(numbers)} build{'s' if one else ''} on it."
+    return f"Exercise{'' if one else 's'} {joined(numbers)} build{'s' if one else ''} on it."
 
 
 def _commands(exercise: ExerciseResult) -> tuple[Command, ...]:
@@ -253,7 +252,7 @@ def _origin(graded: Graded, mark: Mark, report: Report) -> dict[str, str]:
         "seed of the inputs": _seed(graded),
         "device": report.device,
         "confined by": f"{report.isolation}, level {report.level}",
-        "versions": listed([f"{name} {version}" for name, version in graded.runtime.items()]),
+        "versions": joined([f"{name} {version}" for name, version in graded.runtime.items()]),
         "handed in": _time(graded, mark.final.handed_in if mark.final else None),
         "due": _time(graded, due_date(graded.policy, mark.student)),
     }

@@ -10,7 +10,8 @@ from pathlib import Path
 from autograder.answer_key import file_digest, read_manifest
 from autograder.course import MANIFEST, Course, UsageError, is_kit, read_course, write_atomically, write_over
 from autograder.gradebook import Exporter, ExportError, Graded, scores_csv
-from autograder.report import listed, plural
+from autograder.report import plural
+from autograder.results import joined
 from autograder.submission import printable
 
 
@@ -83,7 +84,7 @@ def check_options(options: ExportOptions) -> None:
         takers = [form.name for form in formats if option in form.options]
         if getattr(options, option) and options.format not in takers:
             name = FLAGS.get(option, option.replace("_", "-"))
-            raise UsageError(f"--{name} is for {listed(takers)}, and not for {options.format}; leave it out")
+            raise UsageError(f"--{name} is for {joined(takers)}, and not for {options.format}; leave it out")
 
 
 def write_each(options: ExportOptions, graded: Graded, make: Exporter, suffix: str) -> ExportResult:

@@ -10,8 +10,8 @@ from math import floor
 from typing import Any
 
 from autograder.course import Course, Grading, UsageError, assigned, find_assignment
-from autograder.report import listed, number, plural, points
-from autograder.results import NOT_JUDGED, ExerciseResult, Report
+from autograder.report import number, plural, points
+from autograder.results import NOT_JUDGED, ExerciseResult, Report, joined
 from autograder.submission import to_utc
 
 from .decisions import EVERYBODY, WHOLE, Adjustment, Adjustments
@@ -211,7 +211,7 @@ def _count(policy: Policy, own: Sequence[Adjustment], report: Report | None) -> 
     if change := score - sum(delta for _, delta in steps):
         why = " and ".join([*(["excused"] if excused else []), *(["dropped"] if dropped else [])])
         steps.append((f"without the {why} exercises, scaled to {points(full)} points", change))
-    left = listed([f"exercise {number(id_)}" for id_ in worth if id_ in dropped])
+    left = joined([f"exercise {number(id_)}" for id_ in worth if id_ in dropped])
     return Count(score, tuple(steps), (f"the lowest does not count: {left}",) if dropped else ())
 
 

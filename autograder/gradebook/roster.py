@@ -23,7 +23,8 @@ from autograder.course import (
     suggestion,
     write_atomically,
 )
-from autograder.report import listed, plural
+from autograder.report import plural
+from autograder.results import joined
 from autograder.submission import (
     Clue,
     Entry,
@@ -233,7 +234,7 @@ class Roster:
         if not students:
             known = self.sections
             fix = "add a column section to the roster, with a name for each student"
-            hint = suggestion(section, known, f"expected one of {listed(known)}") if known else fix
+            hint = suggestion(section, known, f"expected one of {joined(known)}") if known else fix
             raise RosterError(f"no student of the roster is in section {printable(section)}; {hint}")
         return students
 
@@ -369,7 +370,7 @@ def named(students: Iterable[str]) -> str:
     """Return the first few names, and the number of the others."""
     names = [printable(student) for student in students]
     more = [f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
-    return listed([*names[:MOST_NAMED], *more])
+    return joined([*names[:MOST_NAMED], *more])
 
 
 # Files of groups, as platforms export them. Their first line says that they are no roster.

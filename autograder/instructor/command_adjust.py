@@ -23,7 +23,8 @@ from autograder.course import (
     suggestion,
 )
 from autograder.ending import PASS
-from autograder.report import listed, number, one_line, plural
+from autograder.report import number, one_line, plural
+from autograder.results import joined
 
 FORM = "write course adjust STUDENT EXERCISE KIND [VALUE] --text TEXT"
 
@@ -202,7 +203,7 @@ def _check_void(course: Course, rows: Sequence[gradebook.Adjustment]) -> None:
         checks = {check.id: check for check in load_suite(course).checks[row.exercise]}
         where = f"exercise {number(row.exercise)}"
         if row.value not in checks:
-            hint = suggestion(row.value, checks, f"it has {listed(sorted(checks))}")
+            hint = suggestion(row.value, checks, f"it has {joined(sorted(checks))}")
             raise UsageError(f"{where} has no check {one_line(row.value)}; {hint}")
         if checks[row.value].bonus:
             raise UsageError(

@@ -18,7 +18,6 @@ from autograder.course import Course, Exercise, UsageError, load_suite, write_at
 from autograder.report import (
     ended,
     facts_of,
-    listed,
     number,
     one_line,
     plural,
@@ -29,7 +28,7 @@ from autograder.report import (
     text,
     why_held,
 )
-from autograder.results import Status
+from autograder.results import Status, joined
 from autograder.runner import EnvironmentProblem
 from autograder.submission import Submission, handout_of
 
@@ -477,7 +476,7 @@ def clusters_table(cohort: Cohort, clusters: Sequence[Cluster]) -> Table:
                 Cell(cluster.id),
                 Cell(len(cluster.students)),
                 Cell(spoken(cluster.exercise)),
-                Cell(listed([spoken(check) for check in cluster.checks]), check_list(cluster.checks)),
+                Cell(joined([spoken(check) for check in cluster.checks]), check_list(cluster.checks)),
                 Cell(cluster.message),
                 Cell("yes" if cluster.unexplained else "no"),
                 Cell(", ".join(names), ", ".join(names[:MOST_STUDENTS]) + more),
@@ -500,7 +499,7 @@ def similar_table(names: Mapping[str, str], pairs: Sequence[Pair]) -> Table:
     )
     rows = []
     for pair in pairs:
-        files = listed([spoken(alike.file.removesuffix(".py")) for alike in pair.files])
+        files = joined([spoken(alike.file.removesuffix(".py")) for alike in pair.files])
         shares = [Cell(round(share, 4), percent(share)) for share in pair.files[0].shares]
         one, other = (names[student] for student in pair.students)
         also = ", ".join(names[student] for student in pair.others)
@@ -512,7 +511,7 @@ def check_list(checks: Sequence[str]) -> str:
     """Return the first few checks by name, and the number of the others."""
     names = [spoken(check) for check in checks]
     more = [f"{len(names) - MOST_CHECKS} more"] if len(names) > MOST_CHECKS else []
-    return listed([*names[:MOST_CHECKS], *more])
+    return joined([*names[:MOST_CHECKS], *more])
 
 
 def small_class_note(cohort: Cohort) -> str:

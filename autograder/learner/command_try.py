@@ -25,7 +25,8 @@ from autograder.diagnosis import Source
 from autograder.ending import PASS
 from autograder.judge import StepResult, outputs_of, plan_of, results_of
 from autograder.progress import Command, Progress, confinement_warning, exercise_meant, read_progress, write_json
-from autograder.report import listed, plural
+from autograder.report import plural
+from autograder.results import joined
 from autograder.runner import Runner
 from autograder.submission import missing_sentence, read_own
 
@@ -145,7 +146,7 @@ def run(options: argparse.Namespace) -> int:
         f"{exercise.number} {exercise.title}: the example of the lesson, with your code", indent=0, style="bold"
     )
     if tried.replaced:
-        names = listed([earlier.number for earlier in tried.replaced])
+        names = joined([earlier.number for earlier in tried.replaced])
         one = len(tried.replaced) == 1
         parts = "a reference part takes its place" if one else "reference parts take their place"
         why = "not passed a check yet" if options.submission is None else "no file there"

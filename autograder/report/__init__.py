@@ -79,7 +79,6 @@ if TYPE_CHECKING:
         flag_sentences,
         held_sentence,
         kilobytes,
-        listed,
         message_of,
         notes,
         number,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from rich.text import Text
 
-from autograder.results import NOT_JUDGED, CheckResult, ExerciseResult, Report
+from autograder.results import NOT_JUDGED, CheckResult, ExerciseResult, Report, joined
 
 from . import states
 from .escaping import one_line
@@ -196,7 +196,7 @@ def _odd_files(report: Report, said: Sequence[str]) -> Iterator[_Look]:
     missing = (exercise for exercise in counting if exercise.status == "missing")
     unnamed = [exercise for exercise in missing if not any(f"{exercise.id}.py" in note for note in said)]
     if unnamed:
-        numbers = states.listed([states.number(exercise.id) for exercise in unnamed])
+        numbers = joined([states.number(exercise.id) for exercise in unnamed])
         yield _Look(f"no file for exercise {numbers}", sum(map(_points_lost, unnamed)))
     for exercise in counting:
         odd = next((check for check in exercise.checks if _is_odd(check, exercise)), None)

@@ -5,7 +5,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from autograder.results import NOT_JUDGED, CheckResult, ExerciseResult, Finding, Flag, Report, Status, function_name
+from autograder.results import (
+    NOT_JUDGED,
+    CheckResult,
+    ExerciseResult,
+    Finding,
+    Flag,
+    Report,
+    Status,
+    function_name,
+    joined,
+)
 
 from .escaping import ended, one_line
 
@@ -135,11 +145,6 @@ def kilobytes(size: int) -> str:
     return f"{-(-size // 1000)} kB"
 
 
-def listed(names: Sequence[str]) -> str:
-    """Return `a`, `a and b`, `a, b and c`."""
-    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
-
-
 # An exercise, a check and a report in a few words: numbers, titles, and how many checks pass.
 
 _MOST_CHARACTERS = 1000  # of a message: more than any renderer shows, and quick to lay out
@@ -225,14 +230,14 @@ def reference_parts(exercise: ExerciseResult) -> str:
     if not exercise.stood_in:
         return "What it builds on does not pass. Reference parts took its place, so its mistakes cost nothing here."
     one, spans = len(exercise.stood_in) == 1, _spans([number(exercise_id) for exercise_id in exercise.stood_in])
-    names = f"exercise {spans[0]}" if one else f"exercises {listed(spans)}"
+    names = f"exercise {spans[0]}" if one else f"exercises {joined(spans)}"
     if not have_run(exercise):
         return f"Your {names} {'does' if one else 'do'} not pass either."
     place = "A reference part took its place" if one else "Reference parts took their place"
     begin = f"Your {names} {'does' if one else 'do'} not pass. {place}"
     if exercise.helpers and exercise.status != "pass":
         parted = (name.partition(".") for name in exercise.helpers)
-        helpers = listed([f"{helper} of {module}.py" for module, _, helper in parted])
+        helpers = joined([f"{helper} of {module}.py" for module, _, helper in parted])
         return f"{begin}. {'It does' if one else 'They do'} not replace {helpers}, which your code also uses."
     return f"{begin}, so {'its' if one else 'their'} mistakes cost nothing here."
 
@@ -301,7 +306,7 @@ def held_sentence(report: Report) -> str:
     """Return what was found in a submission of which nothing could be read, or which exercises are held."""
     if not report.is_unread:
         held = [number(exercise.id) for exercise in report.exercises if exercise.status == "held"]
-        return f"held, no score for exercise{'' if len(held) == 1 else 's'} {listed(held)}"
+        return f"held, no score for exercise{'' if len(held) == 1 else 's'} {joined(held)}"
     found = [one_line(str(name)) for name in report.submission.get("found") or ()]
     return f"held, no score: {', '.join(found) or 'it is empty'}"
 

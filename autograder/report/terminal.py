@@ -11,7 +11,7 @@ from rich.text import Text
 
 from autograder.course import Described
 from autograder.diagnosis import explained
-from autograder.results import NOT_JUDGED, CheckResult, ExerciseResult, Report
+from autograder.results import NOT_JUDGED, CheckResult, ExerciseResult, Report, joined
 
 from . import states
 from .class_table import ClassSummary, class_lines, facts_of, summary_of
@@ -158,7 +158,7 @@ def _todo_sentences(todos: TodoView | None) -> list[str]:
     known = [item for item in todos.items if item.fact and not item.is_left]
     left = [item.name for item in todos.items if item.is_left]
     sentences = [f"{_TODO_WORDS[item.mark]}: {item.name if item.mark == 'waiting' else item.text}." for item in known]
-    return [*sentences, f"Left to write: {states.listed(left)}."]
+    return [*sentences, f"Left to write: {joined(left)}."]
 
 
 # The top of a verdict: the state of the exercise, and of each of its checks.

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
-from autograder.results import CheckResult, ExerciseResult, PrintOutput
+from autograder.results import CheckResult, ExerciseResult, PrintOutput, joined
 
 from .escaping import ASCII, NARROWEST, Glyphs, ended, one_line, printable
 from .failures import (
@@ -55,7 +55,6 @@ from .pictures import (
 )
 from .states import (
     check_state,
-    listed,
     number,
     spoken,
 )
@@ -131,7 +130,7 @@ def _location(location: LocationView) -> list[str]:
         lines.append(fact("Mark", location.label))
     if location.agreeing:
         word = "Line" if len(location.agreeing) == 1 else "Lines"
-        lines.append(f"{word} {listed([str(number) for number in location.agreeing])}: as expected.")
+        lines.append(f"{word} {joined([str(number) for number in location.agreeing])}: as expected.")
     return lines
 
 

@@ -130,8 +130,8 @@ def is_integral(dtype: str) -> bool:
 
 
 def joined(words: Sequence[str], last: str = "and") -> str:
-    """Return `a`, `a and b`, `a, b and c`."""
-    return f" {last} ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+    """Return `a`, `a and b`, `a, b and c`; nothing for no words."""
+    return f" {last} ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
 
 
 def span(low: float, high: float) -> str:
