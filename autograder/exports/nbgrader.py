@@ -19,6 +19,8 @@ from typing import Any
 from autograder.course import (
     Course,
     StubError,
+    assigned,
+    find_assignment,
     load_suite,
     write_atomically,
     write_over,
@@ -388,7 +390,7 @@ def write_gradebook(
             if mark.report is not None:
                 rows.submission(mark, _timestamp(mark), _extension(graded, mark), cells)
         rows.complete()
-        written = WriteResult(*rows.flush(), notes=(*notes, *rows.names_replaced()))
+        written = WriteResult(*rows.flush(), notes=(*notes, *rows.names_replaced(), *_partly_scored(graded)))
         if autograded is not None:
             by_exercise = {cell.exercise: cell for cell in cells}
             count, others = write_notebooks(graded.with_report, by_exercise, autograded, assignment)
@@ -398,6 +400,18 @@ def write_gradebook(
                 written = replace(written, notes=(*written.notes, f"{kept}, and kept"))
         gradebook.db.commit()
         return written
+
+
+def _partly_scored(graded: Graded) -> list[str]:
+    """Return a note about the students without a score who have one in some of nbgrader's cells all the same."""
+    unjudged = [mark for mark in graded.with_report if mark.score is None and not mark.excused]
+    partly = [
+        mark.student
+        for mark in unjudged
+        if mark.report and any(result.status not in NOT_JUDGED for result in mark.report.exercises)
+    ]
+    found = "have their scores in the gradebook, and formgrader asks a person for the others"
+    return [f"the exercises that were judged {found}: {named(partly)}"] if partly else []
 
 
 @contextlib.contextmanager
@@ -581,8 +595,8 @@ def _rows(student: str, notebook: object) -> Iterator[dict[str, str]]:
 
 # A course folder for nbgrader's own commands: its configuration, and an assignment with a notebook for each exercise.
 #
-# All exercises are in one assignment: an exercise imports earlier ones from its own folder, and the names then match
-# the gradebook of `course export nbgrader`.
+# A folder has all exercises of the course, or those of one of its assignments and the earlier ones that they need: an
+# exercise imports those from its own folder. The names match the gradebook of `course export nbgrader`.
 
 CONFIG = "nbgrader_config.py"
 
@@ -684,6 +698,9 @@ def _nbgrader(options: ExportOptions, graded: Graded) -> ExportResult:
 
 def _nbgrader_course(options: ExportOptions, course: Course) -> ExportResult:
     to, name = Path(options.to), options.assignment or course.root.name
+    if name in {assignment.id for assignment in course.assignments}:
+        # A notebook imports those of earlier exercises, which are worth nothing in this assignment.
+        course = assigned(course, replace(find_assignment(course, name), builds_on="own"))
     drawing = [exercise for exercise, drawings in load_suite(course).pictures.items() if drawings]
     made = write_course(course, to, name, options.course, drawing)
     source = to / "source" / name

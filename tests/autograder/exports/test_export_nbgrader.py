@@ -120,6 +120,12 @@ def test_what_the_grader_failed_on_is_left_for_a_person(url: str) -> None:
         assert not gradebook.student_submissions("zoe"), "who handed in nothing has no submission"
 
 
+def test_who_has_no_score_but_scores_in_some_cells_is_named(graded: Graded, url: str) -> None:
+    notes = write_gradebook(graded, url, ASSIGNMENT).notes
+    found = "the exercises that were judged have their scores in the gradebook, and formgrader asks a person for"
+    assert f"{found} the others: fay" in notes
+
+
 def test_an_extension_of_the_roster_is_one_in_the_gradebook(url: str) -> None:
     with open_gradebook(url) as gradebook:
         assert gradebook.find_submission(ASSIGNMENT, "fay").total_seconds_late == 0

@@ -342,6 +342,25 @@ def test_a_bonus_exercise_is_worth_nothing_there(tmp_path: Path) -> None:
     assert (check["source"], check["metadata"]["nbgrader"]["points"]) == (['check("ex02");'], 0.0)
 
 
+def test_an_assignment_of_the_course_has_its_exercises_and_what_they_need(tmp_path: Path) -> None:
+    course = tiny.copied(tmp_path / "course")
+    weeks = [
+        f'\n[[assignments]]\nid = "week{n}"\ntitle = "Week {n}"\nexercises = ["{one.id}"]\n'
+        for n, one in ((1, FIRST), (2, SECOND))
+    ]
+    text = (course / "course.toml").read_text("utf-8")
+    (course / "course.toml").write_text(text + "".join(weeks), "utf-8")
+    worth = {}
+    for week in ("week1", "week2"):
+        done = tiny.run_course(course, "export", "nbgrader-course", "--to", str(course / "nb"), "--assignment", week)
+        assert done.returncode == 0, done.stderr
+        for book in (course / "nb" / "source" / week).glob("*.ipynb"):
+            [check] = marked(json.loads(book.read_text("utf-8")), "grade")
+            worth[week, book.stem] = check["metadata"]["nbgrader"]["points"]
+    needed = {("week2", one): 0.0 for one in SECOND.needs}
+    assert worth == {("week1", FIRST.id): 40.0, ("week2", SECOND.id): 60.0, **needed}
+
+
 @pytest.mark.slow
 def test_points_that_change_after_the_class_was_collected_keep_what_was_submitted(
     tmp_path: Path, key_cache: Path
