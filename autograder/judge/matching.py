@@ -9,7 +9,7 @@ from typing import Literal
 
 from autograder import comparison  # its face loads NumPy when a name is used
 from autograder.answer_key import BY_MODE, AnswerKey, Failures, Misconception
-from autograder.checks import Check, Key, Raises
+from autograder.checks import Check, Judge, Key, Raises
 from autograder.comparison import Expected, is_floating
 from autograder.course import Exercise, Suite
 from autograder.diagnosis import Trials
@@ -235,9 +235,13 @@ class Code:
             return True
         helpers = {owner for owner in self._reached(*owners) if name_hash(owner) not in self.contract}
         words = {name_hash(word) for owner in owners | helpers for word in self.words[owner]}
-        return not entry.condition.holds(words) or (
-            entry.any_exception and name_hash("raise") in entry.condition.uses and not self._refuses(outcomes)
-        )
+        if not entry.condition.holds(words):
+            return True
+        if entry.any_exception:
+            return name_hash("raise") in entry.condition.uses and not self._refuses(outcomes)
+        # Who writes the name of a wrong exception raises it on purpose; the known program got it from an operation.
+        wrong = {name_hash(type_) for type_ in _wrong_exceptions(check.judge, outcomes)}
+        return not (wrong & words).issubset(entry.condition.uses)
 
     def _reached(self, *names: str) -> set[str]:
         """Return the functions and classes of the file that these use, and these: none that the file lacks."""
@@ -254,6 +258,18 @@ class Code:
         lines = lines_of(self.source)
         raised = [one.frames[-1].line for one in outcomes if isinstance(one, Fault) and one.frames]
         return all(lines[at - 1].strip().startswith(("raise", "assert")) for at in raised if at <= len(lines))
+
+
+def _wrong_exceptions(judge: Judge, outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """Yield the exceptions that were observed where others are right."""
+    if not isinstance(judge, Raises):
+        return
+    for outcome in outcomes:
+        value = outcome.value if isinstance(outcome, Observed) else None
+        raised = value.get("raised") if isinstance(value, dict) else None
+        types = [type_ for type_ in raised if isinstance(type_, str)] if isinstance(raised, list) else []
+        if types and set(types).isdisjoint(judge.types):
+            yield types[0]
 
 
 def name(check: Check, trials: Trials, found: list[Agreement], code: Code) -> Agreement | None:

@@ -9,7 +9,7 @@ import pytest
 
 from autograder.answer_key import AnswerKey, Failures, Misconception
 from autograder.answer_key.catalogue import Condition
-from autograder.checks import Key, Same
+from autograder.checks import Key, Raises, Same
 from autograder.comparison import Expected, sketch
 from autograder.diagnosis import Trials
 from autograder.judge.matching import RICH, Code, agreements, name
@@ -131,6 +131,17 @@ def test_a_refusal_needs_a_raise() -> None:
     text = "def attend(x):\n    if not x:\n        {}\n    raise ValueError\n"
     assert claim({"a": raised}, refused, code(text.format("raise ValueError"))) is not None
     assert claim({"a": raised}, refused, code(text.format("x = 1 / x"))) is None
+
+
+def test_a_wrong_exception_that_the_code_names_is_raised_on_purpose() -> None:
+    check = replace(CHECKS["a"], of="attend", judge=Raises("ValueError"))
+    own = code("def attend(top_p):\n    raise RuntimeError(top_p)\n")
+    wrong, right = ([Observed({"raised": [type_, "Exception"]})] for type_ in ("RuntimeError", "ValueError"))
+    assert own.contradicts(TOP_P, check, wrong)
+    assert not own.contradicts(TOP_P, check, right)
+    assert not code("def attend(top_p):\n    return top_p + 1\n").contradicts(TOP_P, check, wrong)
+    raising = Condition(frozenset([name_hash("top_p"), name_hash("RuntimeError")]))
+    assert not own.contradicts(replace(TOP_P, condition=raising), check, wrong)
 
 
 def values(**by_check: float) -> dict[str, Outcome]:
