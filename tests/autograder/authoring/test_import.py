@@ -1,6 +1,7 @@
 """`course import nbgrader` makes an exercise of an instructor's notebook, and names what it leaves out."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 
 from autograder.authoring.command_import import _checks_text, read_assignment
 from autograder.authoring.proof import Part, validate
-from autograder.course import UsageError, load_suite, read_course
+from autograder.course import BEGIN, END, UsageError, load_suite, read_course
 from tests.support import tiny
 
 
@@ -79,28 +80,189 @@ def test_asserts_become_checks_without_an_expected_value() -> None:
 @pytest.mark.parametrize(
     ("source", "line"),
     [
-        ("assert abs(mean([1]) - 1) < 1e-6", 'seen["abs(mean([1]) - 1)"] = abs(impl.mean([1]) - 1)'),
-        ("assert isinstance(mean([1]), float)", "= type(impl.mean([1])).__name__"),
-        ("assert mean([1]) and not mean([0])", 'seen["mean([0])"] = impl.mean([0])'),
-        ("np.testing.assert_allclose(mean([1]), 1)", 'seen["mean([1])"] = impl.mean([1])'),
+        ("assert abs(mean([1]) - 1) < 1e-6", 'seen["mean([1])"] = impl.mean([1])\n'),
+        ("assert mean([1]) == 1 and not mean([0])", 'seen["not mean([0])"] = bool(not impl.mean([0]))'),
+        ("np.testing.assert_allclose(mean([1]), 1)", 'seen["mean([1])"] = 1.0 * np.asarray(impl.mean([1]))'),
+        ("assert_array_equal(mean([1]), [1])", 'seen["mean([1])"] = np.asarray(impl.mean([1]))'),
+        ("assert 1 == mean([1])", 'seen["mean([1])"] = impl.mean([1])\n'),
         ("### AUTOTEST mean([1]); mean([2])", 'seen["mean([2])"] = impl.mean([2])'),
         ("### HASHED AUTOTEST mean([3])", 'seen["mean([3])"] = impl.mean([3])'),
         ("with pytest.raises(ValueError):\n    mean([])", "given.raises(lambda: impl.mean([]))"),
         ("assert_raises(ValueError, mean, [])", "given.raises(lambda: impl.mean([]))"),
+        (
+            "with pytest.raises((ValueError, st.StatisticsError)):\n    x = mean([])",
+            '["ValueError", "StatisticsError"]',
+        ),
         ("assert round(st.mean([mean([1])]), 2) == 1", "import statistics as st\n"),
     ],
 )
 def test_the_forms_of_an_assert(source: str, line: str) -> None:
-    before = "import numpy as np, pytest\nfrom nose.tools import assert_raises\n"
+    before = "import numpy as np, pytest\nfrom nose.tools import assert_raises\nfrom numpy.testing import *\n"
+    before = before.replace("*", "assert_array_equal")
     found = read_assignment([IMPORTS, MEAN, graded(before + source)], "ex07", "a.ipynb")
     assert line in "".join(found.checks)
     assert found.left == []
 
 
 @pytest.mark.parametrize(
+    ("source", "line"),
+    [
+        ("assert mean([1]) < 2", 'seen["mean([1]) < 2"] = bool(impl.mean([1]) < 2)'),
+        ("assert isinstance(mean([1]), float)", "= bool(isinstance(impl.mean([1]), float))"),
+        ("assert mean([1]) != 2", "= bool(impl.mean([1]) != 2)"),
+        ("assert mean([1]) == 1 or mean([1]) == 2", "= bool(impl.mean([1]) == 1 or impl.mean([1]) == 2)"),
+        ("assert mean([1])", "= bool(impl.mean([1]))"),
+        ("assert abs(mean([1]) - 1) < 0.1", "= bool(abs(impl.mean([1]) - 1) < 0.1)"),
+        ("assert mean([1]) == pytest.approx(1, abs=0.1)", "= bool(impl.mean([1]) == pytest.approx(1, abs=0.1))"),
+        ("assert np.allclose(mean([1]), 1, atol=1e-3)", "= bool(np.allclose(impl.mean([1]), 1, atol=0.001))"),
+        ("x = mean([1])\nassert mean([x]) == x", "= bool(impl.mean([x]) == x)"),
+        ("assert_equal(mean([1]), mean([1, 1]))", "= bool(impl.mean([1]) == impl.mean([1, 1]))"),
+        ("assert_allclose(mean([1]), 1, rtol=0.1)", "= holds(lambda: assert_allclose(impl.mean([1]), 1, rtol=0.1))"),
+        ("assert_almost_equal(mean([1]), 1, 2)", "= holds(lambda: assert_almost_equal(impl.mean([1]), 1, 2))"),
+        ("assert_array_less(mean([1]), 2)", "= holds(lambda: assert_array_less(impl.mean([1]), 2))"),
+    ],
+)
+def test_an_assert_that_many_right_values_pass_is_observed_as_true_or_false(source: str, line: str) -> None:
+    before = "import numpy as np, pytest\nfrom nose.tools import assert_equal\nfrom numpy.testing import *\n"
+    before = before.replace("*", "assert_allclose, assert_almost_equal, assert_array_less")
+    found = read_assignment([MEAN, graded(before + source)], "ex07", "a.ipynb")
+    assert line in _checks_text("ex07_means", found)
+    assert found.left == []
+    compile(_checks_text("ex07_means", found), "checks", "exec")
+
+
+DATA = {"cell_type": "code", "source": "n = 3\nx = list(range(n))\nprint(x)\nx.append(7)\nmean(x)\ny = mean(x)\n"}
+
+
+@pytest.mark.parametrize(
+    ("cells", "lines"),
+    [
+        (["assert mean(x) == 3"], ["n = 3", "x = list(range(n))", "x.append(7)", 'seen["mean(x)"] = impl.mean(x)']),
+        (["assert y == 3"], ["n = 3", "x = list(range(n))", "x.append(7)", "y = impl.mean(x)", 'seen["y"] = y']),
+        (["x = [1]\nassert mean(x) == 1"], ["x = [1]", 'seen["mean(x)"] = impl.mean(x)']),
+        (["n += 1\nassert mean([n]) == 4"], ["n = 3", "n += 1", 'seen["mean([n])"] = impl.mean([n])']),
+        (["assert mean([n for n in [1]]) == 1"], ['seen["mean([n for n in [1]])"] = impl.mean([n for n in [1]])']),
+        (["z = [5]\nassert mean(z) == 5", "assert mean(z) == 5"], ["z = [5]", 'seen["mean(z)"] = impl.mean(z)']),
+        (
+            ["def two(f):\n    return f([2])\n\nassert two(mean) == 2", "assert two(max) == mean([2])"],
+            ["def two(f):", "    return f([2])", 'seen["mean([2])"] = impl.mean([2])'],
+        ),
+        (["a = [1]\nmean(a)\nassert a == [1]"], ["a = [1]", "impl.mean(a)", 'seen["a"] = a']),
+    ],
+)
+def test_a_check_begins_with_what_its_cell_needs_of_other_cells(cells: list[str], lines: list[str]) -> None:
+    tests = [graded(source, f"cell{at}") for at, source in enumerate(cells)]
+    found = read_assignment([MEAN, DATA, *tests], "ex07", "a.ipynb")
+    body = found.checks[-1].partition("seen = {}\n")[2].rpartition("    return seen")[0]
+    assert body.splitlines() == [f"    {line}" for line in lines]
+    assert found.left == []
+
+
+def test_a_name_that_students_bind_is_read_from_the_program_until_a_cell_binds_it() -> None:
+    answer = code("### BEGIN SOLUTION\nsize = 3\n### END SOLUTION", solution=True)
+    test = graded(
+        "assert size == 3\nsize = size + 1\nassert [size for _ in [1]] == [4]\nassert (lambda size: size)(size)"
+    )
+    found = read_assignment([answer, test], "ex07", "a.ipynb")
+    assert 'seen["size"] = impl.size\n    size = impl.size\n    size = size + 1\n' in found.checks[0]
+    assert "= [size for _ in [1]]\n" in found.checks[0]
+    assert "bool((lambda size: size)(size))" in found.checks[0]
+
+
+def test_a_cell_keeps_what_a_stub_can_run_and_shows_the_rest_as_text() -> None:
+    source = "import math  # all of it\nprint(math.pi)\nx = [1]\ny = mean(x)\nz = y + 1\nu = [*x, of_a_test]\n"
+    cell = {"cell_type": "code", "source": source}
+    found = read_assignment([MEAN, cell, ASSERTS], "ex07", "a.ipynb")
+    text = "\n".join(found.solution)
+    assert "# %%\nimport math  # all of it\n\nx = [1]\n\n\n# %% [markdown]\n# ```python\n# print(math.pi)\n" in text
+    assert "# y = mean(x)\n# z = y + 1\n# u = [*x, of_a_test]\n# ```" in text
+
+
+@pytest.mark.parametrize(
+    "marks", [("###BEGIN SOLUTION", "###END SOLUTION"), ("# BEGIN SOLUTION ", "# END SOLUTION here")]
+)
+def test_marks_that_nbgrader_knows_become_those_of_the_course(marks: tuple[str, str]) -> None:
+    text = json.dumps(MEAN).replace("### BEGIN SOLUTION", marks[0]).replace("### END SOLUTION", marks[1])
+    found = read_assignment([json.loads(text), graded("assert mean([1]) == 1")], "ex07", "a.ipynb")
+    assert found.solution == read_assignment([MEAN, graded("assert mean([1]) == 1")], "ex07", "a.ipynb").solution
+
+
+@pytest.mark.parametrize(
+    ("source", "lines"),
+    [
+        ("size = 3", ["# TODO ex07: write this", BEGIN, "size = 3", END]),
+        (
+            'def one(x):\n    """Return 1."""\n    y = 1\n    return y',
+            [
+                *("def one(x):", '    """Return 1."""', "    # TODO ex07: write one"),
+                f"    {BEGIN}",
+                "    y = 1",
+                "    return y",
+            ],
+        ),
+        (
+            "class One:\n    def one(self):\n        return 1",
+            [
+                *("class One:", "    def one(self):", "        # TODO ex07: write One"),
+                f"        {BEGIN}",
+                "        return 1",
+            ],
+        ),
+    ],
+)
+def test_a_cell_of_answers_without_marks_is_written_by_students(source: str, lines: list[str]) -> None:
+    cells = [MEAN, code(source, grade=False, solution=True, grade_id="whole"), graded("assert mean([1]) == 1")]
+    found = read_assignment(cells, "ex07", "a.ipynb")
+    assert "\n".join(lines) in "\n".join(found.solution)
+    assert found.notes == ["cell 2 (whole) has no ### BEGIN SOLUTION, so students write all of it."]
+
+
+def test_lines_for_ipython_are_left_out_and_the_rest_of_their_cell_stays() -> None:
+    cell = code("%matplotlib inline\nimport math\n!python -V\nlen?\n")
+    found = read_assignment([MEAN, cell, graded("%%time\nassert mean([math.pi]) > 3")], "ex07", "a.ipynb")
+    assert "import math" in found.solution
+    assert "bool(impl.mean([math.pi]) > 3)" in found.checks[0]
+    assert [one.partition(":")[0] for one in found.left] == [
+        *("cell 2, `%matplotlib inline`", "cell 2, `!python -V`", "cell 2, `len?`", "cell 3 (asserts), `%%time`"),
+    ]
+
+
+def test_no_two_checks_have_one_title_or_one_id() -> None:
+    raising = "with pytest.raises(ValueError):\n    mean([])\n"
+    first = graded(f'import pytest\n"""Works"""\nassert mean([1]) == 1\n{raising}{raising}', "a")
+    tests = [
+        first,
+        graded('"""Works"""\nassert mean([2]) == 2', "a_1"),
+        graded('"""Works"""\nassert mean([3]) == 3', "b"),
+    ]
+    found = read_assignment([MEAN, *tests], "ex07", "a.ipynb")
+    text = "".join(found.checks)
+    assert len(set(re.findall(r"def (\w+)", text))) == len(set(re.findall(r'@check\(\s*("[^"]+")', text))) == 5
+
+
+@pytest.mark.parametrize(
     ("cell", "sentence"),
     [
-        (graded("del mean\nassert mean([1])", "names"), "cell 3 (names), line 1, `del mean`: a check has no such"),
+        (graded("del mean\nassert mean([1])", "names"), "cell 3 (names), line 1, `del mean`: it changes mean"),
+        (
+            graded("del mean\nassert mean([1])\nassert mean([2])"),
+            "and what follows may need it: no check has the 2 asserts below it",
+        ),
+        (graded("del mean\nassert mean([1])"), "has no assert that became a check: its points (2) are left out too"),
+        (graded("math.pi = 3\nassert mean([1])"), "`math.pi = 3`: it changes math, which other checks use"),
+        (graded("def mean(x):\n    return 1\nassert mean([1])"), "it changes mean, which belongs to the program"),
+        (
+            graded("for i in [1]:\n    assert i == 1\n    assert mean([i])"),
+            "`assert i == 1` in a loop or a function: it looks at",
+        ),
+        (
+            graded("import pytest\nfor i in [1]:\n    with pytest.raises(ValueError):\n        mean([])", "loop"),
+            "an exception is a check of its own only for one call",
+        ),
+        (
+            code(MEAN["source"][0] + MEAN["source"][1], grade=True, solution=True),
+            "cell 3 is graded by hand: the exercise",
+        ),
         (
             graded("assert other([1]) == 1", "other"),
             "`assert other([1]) == 1`: it uses other, which no cell here defines",
@@ -109,9 +271,8 @@ def test_the_forms_of_an_assert(source: str, line: str) -> None:
         (graded("mean = max\nassert mean([1])", "max"), "it changes mean, which belongs to the program"),
         (graded("assert mean(", "syntax"), "cell 3 (syntax) is no Python: its asserts became no check"),
         (graded("x = 1", "no_assert"), "cell 3 (no_assert) has no assert that became a check"),
-        (code("mode = max", grade=False, solution=True, grade_id="whole"), "is a solution with no ### BEGIN SOLUTION"),
         (code("mode = max", grade=True, solution=True, grade_id="essay"), "is a solution and is graded by hand"),
-        (code("%matplotlib inline"), "cell 3 is no Python: a program cannot have it"),
+        (code("%%bash\nls"), "cell 3 is no Python: a program cannot have it"),
         ({**TEXT, "metadata": {"nbgrader": {"grade": True, "solution": True}}}, "cell 3 is graded by hand"),
     ],
 )
