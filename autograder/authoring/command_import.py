@@ -11,6 +11,7 @@ import json
 import math
 import os
 import re
+import sys
 import textwrap
 import time
 from collections.abc import Iterator, Mapping, Sequence, Set
@@ -52,7 +53,7 @@ MUTANT_SECONDS = 60
 LONGEST_KEY = 60
 LONGEST_TITLE = 90
 OBSERVED = "seen["
-CLAIM = re.compile(r"^(?:check|test|tests|checks)( that)? ", re.IGNORECASE)
+CLAIM = re.compile(r"^(?:check|test|tests|checks)( that| whether| if)? ", re.IGNORECASE)
 """The begin of a title that says no more than that it is one."""
 
 MARK = re.compile(r"^([ \t]*).*\b(BEGIN|END) SOLUTION\b.*$", re.MULTILINE)
@@ -143,19 +144,37 @@ def run(options: argparse.Namespace) -> int:
         course.solutions_dir / f"{exercise_id}.py": "\n".join(imported.solution) + "\n",
         course.checks_dir / f"test_{exercise_id}.py": _checks_text(exercise_id, imported),
     }
-    fields = entry_fields(course, exercise_id, title, imported.points or 1)
+    libraries = _libraries("\n".join(texts.values()), course.libraries)
+    fields = entry_fields(course, exercise_id, title, imported.points or 1, libraries)
     for file in write_exercise(course, texts, fields, course.parts[-1] if course.parts else None):
         say(f"{'changed' if file.name == 'course.toml' else 'made'} {file.relative_to(course.root)}")
     for sentence in imported.left:
         say(f"left out: {sentence}")
     for sentence in imported.notes:
         say(sentence)
+    if libraries:
+        usual = "in `usual` of [flags] too: otherwise each program that uses them gets a flag"
+        say(
+            f"It needs {', '.join(libraries)}: its entry in course.toml lists that. List what programs may use {usual}."
+        )
     checks = plural(len(imported.checks), "check")
-    say(f"{plural(imported.asserts, 'assert')} became {checks}, which have the inputs of the notebook.")
+    say(f"{plural(imported.asserts, 'assert')} became {checks}, with the inputs of the notebook.")
     _show_mutants(read_course(course.root), exercise_id)
     number = exercise_id[2:4]
     say(f"Next: `course build {number}` makes the stub, and `course validate {number}` says what a proof still needs.")
     return PASS
+
+
+def _libraries(text: str, known: Sequence[str]) -> list[str]:
+    """Return the modules that some code imports, beside those of Python and the known ones."""
+    own = {*known, *sys.stdlib_module_names, "autograder"}
+    found = set[str]()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            found.update(name.name.partition(".")[0] for name in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            found.add(str(node.module).partition(".")[0])
+    return sorted(found - own)
 
 
 # Read a notebook.
@@ -372,6 +391,13 @@ class _Program:
             self.imports |= _imports(one)
         self.functions.update(one.name for one in body if isinstance(one, _DEFINED))
         self.absent |= self.answers
+        lines = source.splitlines()
+        for at in [at for at, line in enumerate(lines) if line.strip() == BEGIN]:
+            for one in body:  # a loop is of no use without what is in it
+                if not isinstance(one, _DEFINED) and one.lineno <= at < (one.end_lineno or 0):
+                    del lines[at]
+                    lines.insert(one.lineno - 1, BEGIN)
+        source = "\n".join(lines)
         source = re.sub(
             rf"^([ \t]*){re.escape(BEGIN)}$",
             lambda mark: f"{mark[1]}# TODO {self.number}: write {names or 'this'}\n{mark[0]}",
@@ -487,7 +513,9 @@ class _State:
         changed = _changed(node) | (passed if isinstance(node, ast.Expr) else set())
         changed -= self.imports.keys()
         self.passed = self.passed - bound | passed
-        if (read | changed) & (self.of_program | self.computed):
+        if OBSERVED in text:  # which has gone through its statements
+            pass
+        elif (read | changed) & (self.of_program | self.computed):
             self.computed |= bound | changed & self.own
         else:
             self.computed -= bound
@@ -761,6 +789,8 @@ def _mark_computed(node: ast.stmt, state: _State) -> None:
         state.passed |= _passed(node, state.of_program)
         if names & _read(node):
             state.computed |= _names(node)[0] | _changed(node)
+        else:
+            state.computed -= _names(node)[0]
 
 
 def _read(node: ast.AST) -> set[str]:
@@ -807,14 +837,20 @@ def _observed(node: ast.Assert | ast.Expr, cell: _Cell) -> Iterator[tuple[ast.ex
         names = cell.state.passed
     if not names & _read(test):
         raise _Unfit("it looks at nothing of the program")
-    sides = _sides(test) if _tolerance(test) <= CLOSE else ()
+    sides = _sides(test) if _tolerance(test) <= CLOSE and not any(map(_is_opaque, ast.walk(test))) else ()
     own = [side for side in sides if names & _read(side)]
     if len(own) == 1:
-        yield own[0], _as_array(_of_program(own[0], cell), _called(test), cell)
+        text = _as_array(_of_program(own[0], cell), _called(test), cell)
+        yield own[0], f"str({text})" if isinstance(own[0], ast.Attribute) and own[0].attr == "dtype" else text
     elif isinstance(node, ast.Assert):
         yield test, f"bool({_of_program(test, cell)})"
     else:
         yield test, f"holds(lambda: {_of_program(test, cell)})"
+
+
+def _is_opaque(node: ast.AST) -> bool:
+    """Return whether a node is a set or a type, which a check cannot return."""
+    return isinstance(node, ast.Set | ast.SetComp) or (isinstance(node, ast.Call) and _called(node) in {"set", "type"})
 
 
 def _sides(test: ast.expr) -> list[ast.expr]:
@@ -906,14 +942,14 @@ def _checks_text(exercise_id: str, imported: Imported) -> str:
 
 def _show_mutants(course: Course, exercise_id: str) -> None:
     """Run mutants of the solution for a minute at most, and show those that no check notices."""
-    exercise = resolve_exercise(course, exercise_id)
-    text = (course.solutions_dir / exercise.file).read_text("utf-8")
     try:
+        exercise = resolve_exercise(course, exercise_id)
+        text = (course.solutions_dir / exercise.file).read_text("utf-8")
         make_stub(text, exercise)
         suite = load_suite(course, [exercise])
         options = Options(course.seed, os.cpu_count() or 1, until=time.monotonic() + MUTANT_SECONDS)
         [result] = mutate_each(suite, options, on_progress=_show_progress)
-    except (StubError, SuiteError, GraderProblem) as error:
+    except (StubError, SuiteError, GraderProblem, UsageError) as error:
         say(f"The checks cannot be tried yet: {error}")
         return
     for sentence in _survivors(result, text):
@@ -927,6 +963,12 @@ def _show_progress(_: str, done: int, total: int) -> None:
 def _survivors(result: ExerciseMutants, solution: str) -> Iterator[str]:
     """Yield how many small changes of a solution the asserts let pass, and the first of them."""
     let, tried = len(result.survivors), result.mutants - result.left
+    if not tried and result.left:
+        yield (
+            f"The checks take too long to try a small change of the solution within {MUTANT_SECONDS} s: "
+            f"`course mutate {result.exercise.number}` tries all {result.left}."
+        )
+        return
     left = f", {result.left} not tried" if result.left else ""
     yield f"Of {plural(tried, 'small change')} of the solution, the asserts let {let} pass{left}."
     for survivor in result.survivors[:MOST_SHOWN]:

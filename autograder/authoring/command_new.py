@@ -8,7 +8,7 @@ import json
 import keyword
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from statistics import median
@@ -148,7 +148,7 @@ id = "{id}"
 points = {points}             # its share: all points are scaled to the total of {whole}
 needs = []
 forbidden = []
-"""
+{libraries}"""
 
 HINTS = """[start]
 {name} = ["TODO: a question that leads to the first line of the function."]
@@ -254,11 +254,14 @@ def id_of(course: Course, name: str) -> str:
     return exercise_id
 
 
-def entry_fields(course: Course, exercise_id: str, title: str, points: float) -> dict[str, object]:
+def entry_fields(
+    course: Course, exercise_id: str, title: str, points: float, libraries: Sequence[str]
+) -> dict[str, object]:
     """Return what the entry of an exercise says, in the last part of a course with parts."""
     owner = _part(course, None)
     own = {"title": title.replace("\\", "").replace('"', "'"), "points": f"{points:g}"}
-    return {**_fields(course, exercise_id, owner), **own}
+    more = {"libraries": f"libraries = {json.dumps(libraries)}\n"} if libraries else {}
+    return {**_fields(course, exercise_id, owner), **own, **more}
 
 
 def _fields(course: Course, exercise_id: str, part: Part | None) -> dict[str, object]:
@@ -280,6 +283,7 @@ def _fields(course: Course, exercise_id: str, part: Part | None) -> dict[str, ob
         "dashes": name.replace("_", "-"),
         "title": name.replace("_", " "),
         "points": f"{_usual_points(course):g}",
+        "libraries": "",
     }
 
 

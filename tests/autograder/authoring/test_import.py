@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from autograder.authoring.command_import import _checks_text, read_assignment
+from autograder.authoring.command_import import _checks_text, _libraries, _survivors, read_assignment
+from autograder.authoring.mutants import ExerciseMutants
 from autograder.authoring.proof import Part, validate
 from autograder.course import BEGIN, END, UsageError, load_suite, read_course
 from tests.support import tiny
@@ -112,6 +113,9 @@ def test_the_forms_of_an_assert(source: str, line: str) -> None:
         ("assert mean([1]) != 2", "= bool(impl.mean([1]) != 2)"),
         ("assert mean([1]) == 1 or mean([1]) == 2", "= bool(impl.mean([1]) == 1 or impl.mean([1]) == 2)"),
         ("assert mean([1])", "= bool(impl.mean([1]))"),
+        ("assert {mean([1])} == {1}", "= bool({impl.mean([1])} == {1})"),
+        ("assert type(mean([1])) == float", "= bool(type(impl.mean([1])) == float)"),
+        ("assert_equal(mean([1]).dtype, np.float)", 'seen["mean([1]).dtype"] = str(impl.mean([1]).dtype)'),
         ("assert abs(mean([1]) - 1) < 0.1", "= bool(abs(impl.mean([1]) - 1) < 0.1)"),
         ("assert mean([1]) == pytest.approx(1, abs=0.1)", "= bool(impl.mean([1]) == pytest.approx(1, abs=0.1))"),
         ("assert np.allclose(mean([1]), 1, atol=1e-3)", "= bool(np.allclose(impl.mean([1]), 1, atol=0.001))"),
@@ -146,6 +150,10 @@ DATA = {"cell_type": "code", "source": "n = 3\nx = list(range(n))\nprint(x)\nx.a
         (
             ["def two(f):\n    return f([2])\n\nassert two(mean) == 2", "assert two(max) == mean([2])"],
             ["def two(f):", "    return f([2])", 'seen["mean([2])"] = impl.mean([2])'],
+        ),
+        (
+            ["for n in [1]:\n    assert mean([n]) == n", "for n in [2]:\n    assert mean([n]) == n"],
+            ["for n in [2]:", '    seen[f"mean([n]), {len(seen) + 1}"] = impl.mean([n])'],
         ),
         (["a = [1]\nmean(a)\nassert a == [1]"], ["a = [1]", "impl.mean(a)", 'seen["a"] = a']),
     ],
@@ -192,6 +200,10 @@ def test_marks_that_nbgrader_knows_become_those_of_the_course(marks: tuple[str, 
     [
         ("size = 3", ["# TODO ex07: write this", BEGIN, "size = 3", END]),
         (
+            f"for i in [1]:\n{BEGIN}\n    print(i)\n{END}",
+            ["# TODO ex07: write this", BEGIN, "for i in [1]:", "    print(i)", END],
+        ),
+        (
             'def one(x):\n    """Return 1."""\n    y = 1\n    return y',
             [
                 *("def one(x):", '    """Return 1."""', "    # TODO ex07: write one"),
@@ -210,11 +222,12 @@ def test_marks_that_nbgrader_knows_become_those_of_the_course(marks: tuple[str, 
         ),
     ],
 )
-def test_a_cell_of_answers_without_marks_is_written_by_students(source: str, lines: list[str]) -> None:
+def test_a_cell_of_answers_is_written_by_students(source: str, lines: list[str]) -> None:
     cells = [MEAN, code(source, grade=False, solution=True, grade_id="whole"), graded("assert mean([1]) == 1")]
     found = read_assignment(cells, "ex07", "a.ipynb")
     assert "\n".join(lines) in "\n".join(found.solution)
-    assert found.notes == ["cell 2 (whole) has no ### BEGIN SOLUTION, so students write all of it."]
+    said = [] if BEGIN in source else ["cell 2 (whole) has no ### BEGIN SOLUTION, so students write all of it."]
+    assert found.notes == said
 
 
 def test_lines_for_ipython_are_left_out_and_the_rest_of_their_cell_stays() -> None:
@@ -311,7 +324,7 @@ def test_an_assignment_becomes_an_exercise_whose_solution_passes(tmp_path: Path)
     done = tiny.run_course(root, "import", "nbgrader", str(notebook(tmp_path, CELLS)))
     assert done.returncode == 0, done.stderr
     assert "made solutions/ex03_two_means.py" in done.stdout
-    assert "4 asserts became 2 checks" in done.stdout
+    assert "4 asserts became 2 checks, with" in done.stdout
     assert "of the solution, the asserts let " in done.stdout
     course = read_course(root)
     suite = load_suite(course, [course.exercises[-1]])
@@ -320,3 +333,23 @@ def test_an_assignment_becomes_an_exercise_whose_solution_passes(tmp_path: Path)
     assert [one.checks for one in found.proofs] == [{"asserts": "pass", "asserts_1": "pass"}]
     assert tiny.run_course(root, "build", "3").returncode == 0
     assert "raise NotImplementedError" in (root / "exercises" / "ex03_two_means.py").read_text("utf-8")
+    again = tiny.run_course(
+        root, "import", "nbgrader", str(notebook(tmp_path, [code("import absent"), *CELLS])), "--name", "b"
+    )
+    assert (again.returncode, again.stderr) == (0, "")
+    assert "It needs absent: its entry in course.toml lists that." in again.stdout
+    assert "The checks cannot be tried yet: ex04_b is left out" in again.stdout
+    assert read_course(root).every[-1].libraries == ("absent",)
+
+
+def test_libraries_are_the_modules_that_neither_python_nor_the_course_has() -> None:
+    text = (
+        "import math, numpy as np\nimport pandas.core\ndef f():\n    from scipy.linalg import qr\n    from . import b\n"
+    )
+    assert _libraries(text, ["numpy"]) == ["pandas", "scipy"]
+
+
+def test_no_claim_is_made_about_small_changes_that_were_not_tried(tmp_path: Path) -> None:
+    exercise = read_course(tiny.copied(tmp_path / "course")).exercises[0]
+    [sentence] = _survivors(ExerciseMutants(exercise, 9, 9, 0, 0, (), ()), "")
+    assert sentence.endswith("within 60 s: `course mutate 01` tries all 9.")
