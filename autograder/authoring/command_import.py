@@ -236,6 +236,10 @@ def read_assignment(cells: Sequence[Mapping[str, Any]], number: str, file: str) 
             found.left.append(f"{where} is graded by hand: the exercise has its solution, and not its points")
         if not tests:
             found.solution += program.cell(source, where, found.left)
+        if not tests and re.search(f"^{BEGIN}$", source, re.MULTILINE):
+            found.notes.append(
+                f"{where} has answers outside of functions, where a stub has no mark of them: move them into one."
+            )
         code.append((where, at, marks if tests else {}, source))
     if not program.written:
         raise UsageError(f"{file} has no {BEGIN}: give the notebook of the instructor, not that of students")
@@ -473,7 +477,7 @@ class _State:
 
     `own` are the names that a check binds itself, by `steps`: those of the cells in which nobody writes. `computed` are
     those of them whose value comes from the program, `passed` those that a function of the program may have changed.
-    `kept` are names of such cells that no step can bind.
+    `kept` are names of such cells that no step can bind, `asserting` functions of asserts.
     """
 
     def __init__(self, program: _Program) -> None:
@@ -481,6 +485,7 @@ class _State:
         self.imports = dict(program.imports)
         self.own: set[str] = set()
         self.kept: set[str] = set()
+        self.asserting: set[str] = set()
         self.computed: set[str] = set()
         self.passed: set[str] = set()
         self.steps: list[_Step] = []
@@ -520,7 +525,7 @@ class _State:
         else:
             self.computed -= bound
         self.own |= bound
-        if bound | changed and OBSERVED not in text:
+        if bound | changed and (OBSERVED not in text or isinstance(node, ast.FunctionDef)):
             self.steps.append(_Step(bound, changed, _needed(node), text))
 
     def before(self, needed: set[str], until: int) -> list[str]:
@@ -545,6 +550,7 @@ class _Cell:
         self.used: set[str] = set()
         self.needed: set[str] = set()
         self.asserts = 0
+        self.sees = False
 
     def add(self, node: ast.stmt) -> None:
         """Add a statement. Raises `_Unfit`."""
@@ -570,7 +576,14 @@ class _Cell:
                 state.computed.add(name)
             state.own.add(name)
         self.needed |= _needed(node) & self.earlier
+        asserts = self.asserts
         lines += _converted(node, self, nested=False)
+        if isinstance(node, ast.FunctionDef):  # its asserts look at what a call computes
+            state.asserting |= {node.name} if OBSERVED in "".join(lines) else set()
+            self.asserts = asserts
+        elif read & state.asserting or OBSERVED in "".join(lines):
+            self.sees = True
+            self.asserts = max(self.asserts, asserts + 1)
         if lines:
             self.observed.append("\n".join(lines))
         state.keep(node, "\n".join(lines))
@@ -659,8 +672,7 @@ def _id(marks: Mapping[str, Any], at: int) -> str:
 
 def _add_made(found: Imported, cell: _Cell, title: str, id_: str, points: float) -> None:
     """Write the checks of a cell: one for all that it observes, and one for each exception."""
-    sees = any(OBSERVED in line for line in cell.observed)
-    count = sees + len(cell.raising)
+    count = cell.sees + len(cell.raising)
     if not count:
         return
     found.points += points
@@ -669,7 +681,7 @@ def _add_made(found: Imported, cell: _Cell, title: str, id_: str, points: float)
     id_ = _untaken(found, id_, "_again")
     of = f', of="{min(cell.used)}"' if len(cell.used) == 1 else ""
     before = cell.state.before(cell.needed, cell.begin)
-    if sees:
+    if cell.sees:
         body = "\n".join(["seen = {}", *before, *cell.observed, "return seen"])
         found.ids[id_] = cell.used
         found.checks.append(_check(found, id_, title, each, of, _with_imports(body, cell)))

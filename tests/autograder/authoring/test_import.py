@@ -166,6 +166,17 @@ def test_a_check_begins_with_what_its_cell_needs_of_other_cells(cells: list[str]
     assert found.left == []
 
 
+def test_a_function_of_asserts_makes_a_check_of_each_cell_that_calls_it() -> None:
+    one = graded("def agrees(f, x, want):\n    assert f(x) == want\n", "one")
+    two = graded("agrees(mean, [1], 1)\nagrees(mean, [2], 2)\n", "two")
+    found = read_assignment([MEAN, one, two], "ex07", "a.ipynb")
+    [check] = found.checks
+    assert 'def agrees(f, x, want):\n        seen[f"f(x) == want, {len(seen) + 1}"] = bool(f(x) == want)\n' in check
+    assert "    agrees(impl.mean, [1], 1)\n    agrees(impl.mean, [2], 2)\n    return seen\n" in check
+    assert found.asserts == 2
+    assert found.left == ["cell 2 (one) has no assert that became a check: its points (2) are left out too"]
+
+
 def test_a_name_that_students_bind_is_read_from_the_program_until_a_cell_binds_it() -> None:
     answer = code("### BEGIN SOLUTION\nsize = 3\n### END SOLUTION", solution=True)
     test = graded(
@@ -226,8 +237,9 @@ def test_a_cell_of_answers_is_written_by_students(source: str, lines: list[str])
     cells = [MEAN, code(source, grade=False, solution=True, grade_id="whole"), graded("assert mean([1]) == 1")]
     found = read_assignment(cells, "ex07", "a.ipynb")
     assert "\n".join(lines) in "\n".join(found.solution)
-    said = [] if BEGIN in source else ["cell 2 (whole) has no ### BEGIN SOLUTION, so students write all of it."]
-    assert found.notes == said
+    whole = "cell 2 (whole) has no ### BEGIN SOLUTION, so students write all of it."
+    outside = "cell 2 (whole) has answers outside of functions, where a stub has no mark of them: move them into one."
+    assert found.notes == [*([] if BEGIN in source else [whole]), *([] if "def" in source else [outside])]
 
 
 def test_lines_for_ipython_are_left_out_and_the_rest_of_their_cell_stays() -> None:
