@@ -271,6 +271,12 @@ def _python(source: str, where: str, left: list[str]) -> str:
     return source
 
 
+def _body(source: str) -> list[ast.stmt]:
+    """Return the statements of a cell. Raises `SyntaxError` or `ValueError` for one that Python cannot run."""
+    compile(source, "cell", "exec")
+    return ast.parse(source).body
+
+
 def _marked(source: str) -> str:
     """Return a cell with a region in each function, below its docstring; or all of it as a region, if it has none."""
     try:
@@ -360,7 +366,7 @@ class _Program:
     def cell(self, source: str, where: str, left: list[str]) -> list[str]:
         """Return the lines of a code cell; what only shows something becomes text, as a stub could not run it."""
         try:
-            body = ast.parse(source).body
+            body = _body(source)
         except (SyntaxError, ValueError):
             left.append(f"{where} is no Python: a program cannot have it")
             return []
@@ -422,7 +428,8 @@ class _Program:
             if not changes and not isinstance(node.value, ast.Constant):
                 return False
         known = self.functions | self.answers | self.values | self.imports.keys()
-        return _names(node)[1] <= known - self.absent
+        read = _names(node)[1]
+        return not read & self.absent and (read <= known or "*" in self.imports)
 
 
 _DEFINED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -498,7 +505,7 @@ class _State:
     def pass_cell(self, source: str) -> None:
         """Take over what a cell without asserts binds; a cell of answers binds it in the program."""
         try:
-            body = ast.parse(source).body
+            body = _body(source)
         except (SyntaxError, ValueError):
             return
         cell = _Cell(self, "", [])
@@ -633,7 +640,7 @@ _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 def _add_checks(found: Imported, state: _State, where: str, at: int, marks: Mapping[str, Any], source: str) -> None:
     """Add the checks of a graded cell, or why there are none."""
     try:
-        body = ast.parse(AUTOTEST.sub(_asserted, source)).body
+        body = _body(AUTOTEST.sub(_asserted, source))
     except (SyntaxError, ValueError):
         found.left.append(f"{where} is no Python: its asserts became no check")
         return

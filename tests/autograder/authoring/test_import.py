@@ -188,6 +188,11 @@ def test_a_name_that_students_bind_is_read_from_the_program_until_a_cell_binds_i
     assert "bool((lambda size: size)(size))" in found.checks[0]
 
 
+def test_a_cell_that_uses_names_of_an_import_of_all_names_is_kept() -> None:
+    cell = {"cell_type": "code", "source": "from math import *\nhalf = pi / 2\n"}
+    assert "half = pi / 2" in read_assignment([MEAN, cell, ASSERTS], "ex07", "a.ipynb").solution
+
+
 def test_a_cell_keeps_what_a_stub_can_run_and_shows_the_rest_as_text() -> None:
     source = "import math  # all of it\nprint(math.pi)\nx = [1]\ny = mean(x)\nz = y + 1\nu = [*x, of_a_test]\n"
     cell = {"cell_type": "code", "source": source}
@@ -298,6 +303,8 @@ def test_no_two_checks_have_one_title_or_one_id() -> None:
         (graded("x = 1", "no_assert"), "cell 3 (no_assert) has no assert that became a check"),
         (code("mode = max", grade=True, solution=True, grade_id="essay"), "is a solution and is graded by hand"),
         (code("%%bash\nls"), "cell 3 is no Python: a program cannot have it"),
+        (code("return 1"), "cell 3 is no Python: a program cannot have it"),
+        (graded("assert mean([1])\nyield 1", "outside"), "cell 3 (outside) is no Python: its asserts became no check"),
         ({**TEXT, "metadata": {"nbgrader": {"grade": True, "solution": True}}}, "cell 3 is graded by hand"),
     ],
 )
