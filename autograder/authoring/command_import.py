@@ -230,6 +230,9 @@ def read_assignment(cells: Sequence[Mapping[str, Any]], number: str, file: str) 
             if marks.get("grade"):
                 found.left.append(f"{where} is a solution and is graded by hand: mark what students write")
                 continue
+            if "NotImplementedError" in source:
+                found.left.append(f"{where} is a stub without an answer")
+                continue
             source = _marked(source)
             found.notes.append(f"{where} has no {BEGIN}, so students write all of it.")
         elif marks.get("solution") and marks.get("grade"):

@@ -31,6 +31,7 @@ MEAN = code(
     solution=True,
     grade_id="mean",
 )
+RELEASED = code("def mean(numbers):\n    # YOUR CODE HERE\n    raise NotImplementedError()\n", solution=True)
 SHOWN = {"cell_type": "code", "source": "mean([1, 2])\n", "metadata": {}}
 ASSERTS = graded(
     '"""Check that the mean is right"""\n'
@@ -318,6 +319,7 @@ def test_what_has_no_place_in_an_exercise_is_named(cell: dict[str, Any], sentenc
     ("cells", "sentence"),
     [
         ([TEXT, ASSERTS], "a.ipynb has no ### BEGIN SOLUTION: give the notebook of the instructor"),
+        ([RELEASED, ASSERTS], "a.ipynb has no ### BEGIN SOLUTION: give the notebook of the instructor, not that of"),
         ([MEAN], "a.ipynb has no assert that can be a check; write the checks with `course new`"),
         ([MEAN, graded("x = 1")], r"no assert that can be a check: cell 2 \(asserts\) has no assert"),
     ],
