@@ -153,10 +153,8 @@ def run(options: argparse.Namespace) -> int:
     for sentence in imported.notes:
         say(sentence)
     if libraries:
-        usual = "in `usual` of [flags] too: otherwise each program that uses them gets a flag"
-        say(
-            f"It needs {', '.join(libraries)}: its entry in course.toml lists that. List what programs may use {usual}."
-        )
+        say(f"It needs {', '.join(libraries)}, which its entry in course.toml now lists.")
+        say(f"Add {json.dumps(libraries)[1:-1]} to `usual` of [flags] too, or each program gets a flag.")
     checks = plural(len(imported.checks), "check")
     say(f"{plural(imported.asserts, 'assert')} became {checks}, with the inputs of the notebook.")
     _show_mutants(read_course(course.root), exercise_id)

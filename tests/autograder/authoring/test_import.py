@@ -358,7 +358,7 @@ def test_an_assignment_becomes_an_exercise_whose_solution_passes(tmp_path: Path)
         root, "import", "nbgrader", str(notebook(tmp_path, [code("import absent"), *CELLS])), "--name", "b"
     )
     assert (again.returncode, again.stderr) == (0, "")
-    assert "It needs absent: its entry in course.toml lists that." in again.stdout
+    assert "It needs absent, which its entry in course.toml now lists." in again.stdout
     assert "The checks cannot be tried yet: ex04_b is left out" in again.stdout
     assert read_course(root).every[-1].libraries == ("absent",)
 
