@@ -15,8 +15,8 @@ if TYPE_CHECKING:
         factors,
         fingerprint,
         is_in_place,
+        part_fingerprints,
         part_shapes,
-        parts,
         same_order,
         same_values,
     )

@@ -30,22 +30,28 @@ _QUANTILES = np.linspace(0, 1, 6)
 
 def fingerprint(values: NDArray[Any]) -> Fingerprints:
     """Return the fingerprint of an array of numbers or booleans, read in C order."""
-    flat = np.ascontiguousarray(values).reshape(-1).astype(np.float64)
-    size = flat.size
-    print_ = np.zeros(WIDTH)
-    print_[0] = size
-    if not size:
-        return print_
-    ordered = np.sort(flat)  # NaN comes last
-    if not (ordered[0] > -BEYOND and ordered[-1] < BEYOND):
-        print_[1:4] = np.isnan(flat).sum(), (flat >= BEYOND).sum(), (flat <= -BEYOND).sum()
-        flat = np.where(np.abs(flat) < BEYOND, flat, 0.0)
-        ordered = np.sort(flat)
-    print_[4] = np.add.reduce(flat) / size
-    print_[5] = math.sqrt(float(flat @ flat) / size)
-    print_[6:12] = ordered[_quantile_indices(size)]
-    print_[ORDERED] = _waves(size.bit_length())[:, :size] @ flat / math.sqrt(size)
-    return print_
+    only: Fingerprints = _of_rows(values.reshape(1, -1))[0]
+    return only
+
+
+def _of_rows(rows: NDArray[Any]) -> Fingerprints:
+    """Return the fingerprint of each row."""
+    rows = rows.astype(np.float64)
+    count, size = rows.shape
+    prints = np.zeros((count, WIDTH))
+    prints[:, 0] = size
+    if not rows.size:
+        return prints
+    ordered = np.sort(rows, axis=1)  # NaN comes last
+    if not (ordered[:, 0].min() > -BEYOND and ordered[:, -1].max() < BEYOND):
+        prints[:, 1:4] = np.stack([np.isnan(rows), rows >= BEYOND, rows <= -BEYOND]).sum(axis=2).T
+        rows = np.where(np.abs(rows) < BEYOND, rows, 0.0)
+        ordered = np.sort(rows, axis=1)
+    prints[:, 4] = rows.sum(axis=1) / size
+    prints[:, 5] = np.sqrt((rows * rows).sum(axis=1) / size)
+    prints[:, 6:12] = ordered[:, _quantile_indices(size)]
+    prints[:, ORDERED] = rows @ _waves(size.bit_length())[:, :size].T / math.sqrt(size)
+    return prints
 
 
 @lru_cache(maxsize=1 << 12)
@@ -61,20 +67,21 @@ def _waves(bits: int) -> Fingerprints:
     return waves
 
 
-def parts(values: NDArray[Any]) -> Iterator[NDArray[Any]]:
-    """Yield the slices that a loop over the first two axes would make, of an array of three or more axes.
+def part_fingerprints(values: NDArray[Any]) -> Iterator[Fingerprints]:
+    """Yield the fingerprint of each slice that a loop over the first two axes would make, of three or more axes.
 
-    Of four or more axes, also the slices of a loop over both.
+    Of four or more axes, also those of a loop over both.
     """
     if values.ndim >= 3:
-        yield from values[:MOST_PARTS]
-        yield from np.moveaxis(values, 1, 0)[:MOST_PARTS]
-    if values.ndim >= 4:
-        yield from values.reshape(-1, *values.shape[2:])[:MOST_PARTS]
+        loops = [values, np.moveaxis(values, 1, 0)]
+        loops += [values.reshape(-1, *values.shape[2:])] if values.ndim >= 4 else []
+        for slices in loops:
+            first = slices[:MOST_PARTS]
+            yield from _of_rows(first.reshape(len(first), math.prod(first.shape[1:])))
 
 
 def part_shapes(shape: Sequence[int]) -> list[tuple[int, ...]]:
-    """Return the shapes of the slices that `parts` yields for an array of that shape, in the same order."""
+    """Return the shapes of the slices that `part_fingerprints` yields for an array of that shape, in the same order."""
     if len(shape) < 3:
         return []
     first, second, *rest = shape

@@ -44,7 +44,7 @@ from autograder.protocol import (
     fingerprint,
     is_in_place,
     line_number,
-    parts,
+    part_fingerprints,
 )
 
 from .arrays import fill_unset_arrays, number_of
@@ -157,7 +157,7 @@ class Tracing(TorchFunctionMode):
         first = len(self.prints)
         self.prints.append(fingerprint(values))
         if self.parts:
-            self.prints += [fingerprint(part) for part in parts(values)]
+            self.prints += part_fingerprints(values)
         return [first, len(self.prints) - first]
 
     def _origins(self, value: Any) -> list[int]:

@@ -8,7 +8,17 @@ from hypothesis import strategies as st
 from autograder.answer_key.records import from_record, to_record
 from autograder.diagnosis.divergence import first_divergence
 from autograder.diagnosis.locator import in_file
-from autograder.protocol import WIDTH, Array, factors, fingerprint, part_shapes, parts, same_order, same_values
+from autograder.protocol import (
+    WIDTH,
+    Array,
+    factors,
+    fingerprint,
+    part_fingerprints,
+    part_shapes,
+    same_order,
+    same_values,
+)
+from autograder.protocol.fingerprints import MOST_PARTS
 from autograder.runner import RecordedTrace, read_trace
 from tests.support.fuzzing import bounded
 
@@ -57,8 +67,15 @@ def test_what_a_mask_is_filled_with_makes_no_difference() -> None:
 
 
 @pytest.mark.parametrize("shape", [(2, 3), (2, 3, 4), (2, 3, 4, 5), (30, 2, 2, 2), ()])
-def test_the_parts_of_an_array_have_the_shapes_of_part_shapes(shape: tuple[int, ...]) -> None:
-    assert [part.shape for part in parts(np.zeros(shape))] == part_shapes(shape)
+def test_the_parts_of_an_array_are_its_slices(shape: tuple[int, ...]) -> None:
+    values = np.random.default_rng(0).normal(size=shape)
+    loops = [values, np.moveaxis(values, 1, 0)] if values.ndim > 2 else []
+    loops += [values.reshape(-1, *shape[2:])] if values.ndim > 3 else []
+    slices = [part for loop in loops for part in loop[:MOST_PARTS]]
+    assert [one.shape for one in slices] == part_shapes(shape)
+    found = [*part_fingerprints(values)]
+    assert len(found) == len(slices)
+    assert all(np.allclose(one, fingerprint(part), atol=1e-12) for one, part in zip(found, slices, strict=True))
 
 
 @pytest.mark.parametrize(
