@@ -14,14 +14,14 @@ from itertools import chain
 from typing import Literal, TypeAlias
 
 from autograder.checks import Key, Raises, SameInputs
-from autograder.comparison import passes
+from autograder.comparison import is_same, passes, sketch
 from autograder.course import Course, Exercise, describe, load_suite, named_in, with_steps
 from autograder.diagnosis import Judgement
 from autograder.edits import Edit, Guides, Text, pairs, slots, variables, variants
 from autograder.judge import Grader, Marking
 from autograder.report import plural
 from autograder.results import Certainty
-from autograder.runner import EnvironmentProblem, Fault, GraderProblem, Observed, Runner, WorkerFailure
+from autograder.runner import EnvironmentProblem, Fault, GraderProblem, Observed, Outcome, Runner, WorkerFailure
 from autograder.sandbox import IsolationError, open_isolation
 from autograder.submission import Submission, digest
 
@@ -137,14 +137,14 @@ def _value(text: str) -> object:
 
 @dataclass(frozen=True)
 class _Change:
-    """An edit of a line, as it is shown, and the checks that fail after it in their first trial."""
+    """An edit of a line, as it is shown, and the first trials that fail after it."""
 
     line: int
     function: str
     source: str
     code: tuple[str, ...]
     words: str
-    failing: frozenset[str]
+    failing: Mapping[Key, Outcome]
 
 
 class Quiz:
@@ -204,7 +204,8 @@ class Quiz:
         for call, line, name, item in self._first_values(self.in_steps):
             items = [*call.arguments.values(), *(call.made or {}).values()]
             function = ast.get_source_segment(self.source, self.functions[call.function]) or ""
-            if items and not may_draw(function, items) and not self._hides(call, line, whole=True):
+            is_hidden = not items or may_draw(function, items) or self._hides(call, line, whole=True)
+            if not is_hidden and not _is_given(item, call):
                 for part, value in _parts(name, item):
                     found.setdefault((line, part, given_text(call, whole=True)), set()).add(value)
         for line, part, given, value in self._one_a_line(found):
@@ -219,7 +220,9 @@ class Quiz:
             for line, name, item in call.values if call.made is not None else ():
                 statement = self.statements.get(line, ("", None))[1]
                 given = getattr(statement, "value", None)
-                is_computed = given is not None and not isinstance(given, ast.Constant | ast.Name | ast.List)
+                is_computed = given is not None and not isinstance(
+                    given, ast.Constant | ast.Name | ast.Attribute | ast.List
+                )
                 is_known = call.function in self.functions and not call.function.endswith("__init__")
                 if line not in seen and is_computed and is_known:
                     yield call, line, name, item
@@ -237,35 +240,49 @@ class Quiz:
         That is what other methods than `__init__` set, and for numbers everything but arguments of `__init__`.
         """
         function, owner = self.functions[call.function], call.function.rpartition(".")[0]
-        methods = [node for name, node in self.functions.items() if name.rpartition(".")[0] == owner]
-        later = {
-            part.attr
-            for method in methods
-            for part in ast.walk(method)
-            if method.name != "__init__" and isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store)
-        }
         before = "\n".join(self.lines[function.body[0].lineno - 1 : line])
         read = set(re.findall(r"\bself\.(\w+)", before))
         bare = re.search(r"\bself\b(?!\.)", before) is not None
         plain = {name for name, item in (call.made or {}).items() if item.kind == "plain"}
-        return bool(owner) and (bool(read & later) or (whole and (bare or not read <= plain)))
+        return bool(owner) and (bool(read & self._set_later[owner]) or (whole and (bare or not read <= plain)))
+
+    @cached_property
+    def _set_later(self) -> Mapping[str, set[str]]:
+        """The attributes that other methods than `__init__` set, by the class."""
+        found: dict[str, set[str]] = {}
+        for name, function in self.functions.items():
+            parts = ast.walk(function) if function.name != "__init__" else ()
+            stored = {
+                part.attr for part in parts if isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store)
+            }
+            found.setdefault(name.rpartition(".")[0], set()).update(stored)
+        return found
 
     def _one_a_line(
         self, found: Mapping[tuple[int, str, tuple[str, ...]], Collection[str]]
     ) -> Iterator[tuple[int, str, tuple[str, ...], str]]:
-        """Yield a question on each line, of those whose answer was the same in all calls that got the same."""
+        """Yield a question on each line, of those whose answer was the same in all calls that got the same.
+
+        A call in which fewer numbers are equal is preferred: with equal sizes, a wrong axis may give the right answer.
+        """
         lines: dict[int, list[tuple[int, str, tuple[str, ...], str]]] = {}
         for (line, name, given), answers in found.items():
             if len(answers) == 1 and max(map(len, given)) <= LONGEST_LINE and len(given) <= MOST_GIVEN:
                 lines.setdefault(line, []).append((line, name, given, next(iter(answers))))
         order = sorted(lines)
         self.generator.shuffle(order)
-        yield from (self.generator.choice(lines[line]) for line in order)
+        for line in order:
+            fewest = min(map(_repeated, lines[line]))
+            yield self.generator.choice([one for one in lines[line] if _repeated(one) == fewest])
 
     # What an edit changes.
 
     def _of_checks(self) -> Iterator[Question]:
-        """Yield questions which check fails after an edit, those last where no other check is of its function."""
+        """Yield questions which check fails after an edit.
+
+        Those last where no other check is of its function, where another check raises an exception, and where the edit
+        is of what sets an object up: such a line says itself what fails.
+        """
         weak: list[Question] = []
         for change in self.changes:
             judgement = self._judged(change)
@@ -274,7 +291,7 @@ class Quiz:
             wrong_values = [one.check for one in judgement.verdicts if one.status == "fail"] if judgement else []
             if judgement is None or (failing and not wrong_values):
                 continue
-            if not failing and self.generator.random() < 0.5:
+            if not failing and (_sets_up(change.function) or self.generator.random() < 0.5):
                 continue  # an edit that changes nothing is asked about now and then only
             right = wrong_values[0] if failing else None
             of = right.of if right else change.function.split(".")[0]
@@ -288,7 +305,7 @@ class Quiz:
             count = f"{plural(len(failing), 'check')} of {len(judgement.verdicts)} failed"
             what, answer = "Which of these checks fails then?", right.title if right else NONE_FAILS
             question = self._changed("check", change, what, (*names, NONE_FAILS), answer, count)
-            if near:
+            if near and len(failing) == len(wrong_values) and not _sets_up(change.function):
                 yield question
             else:
                 weak.append(question)
@@ -297,12 +314,14 @@ class Quiz:
     def _of_mistakes(self) -> Iterator[Question]:
         """Yield questions which known mistake a program has after an edit: it gives what that mistake gives alone.
 
-        Those last that come to it by another change, as they ask less about what the line is for.
+        Equal results do not make the name true, so the edit must be the change that the mistake is. It is left out if
+        an edit of another line gives the same: the checks do not tell then which of them the mistake is. Edits of what
+        sets an object up come last, as such a line says itself what is wrong.
         """
         weak: list[Question] = []
         course = self.marking.suite.course
         for change in self.changes:
-            judgement = self._judged(change) if change.failing else None
+            judgement = self._judged(change) if change.failing and not self._has_twin(change) else None
             found = [one for one in judgement.verdicts if one.status in ("fail", "error")] if judgement else []
             known = {one.mistake for one in found}
             reasons = [one.diagnosis for one in found if one.diagnosis is not None]
@@ -311,6 +330,8 @@ class Quiz:
             if len(known) != 1 or several or not alone or (name := next(iter(known))) is None:
                 continue
             fixes = [one.misconception.fix for one in reasons if one.misconception is not None]
+            if not self._makes_change_of(fixes, change.source, change.line):
+                continue
             page = describe(course, name)
             others = sorted({*named_in(course, self.exercise, besides=name).values()} - {page.name if page else ""})
             if page is None or page.convention or len(others) < MOST_OPTIONS - 1:
@@ -322,11 +343,29 @@ class Quiz:
             what = "Which mistake does the program have then?"
             reason = f"it gave what this mistake gives. {page.explanation}"
             question = self._changed("mistake", change, what, options, page.name, reason)
-            if self._makes_change_of(fixes, change.source, change.line):
-                yield question
-            else:
+            if _sets_up(change.function):
                 weak.append(question)
+            else:
+                yield question
         yield from weak
+
+    def _has_twin(self, change: _Change) -> bool:
+        """Whether an edit of another line fails the same trials with the same results."""
+        trials = self.like.trials
+        assert trials is not None
+        expected = trials.key.reference
+        judges = {verdict.check.id: verdict.check.judge for verdict in self.like.verdicts}
+
+        def is_alike(key: Key, one: Outcome, other: Outcome) -> bool:
+            judge = judges[key[0]]
+            return is_same(one, sketch(other, judge, expected[key]), judge, expected[key], {})
+
+        return any(
+            other.line != change.line
+            and other.failing.keys() == change.failing.keys()
+            and all(is_alike(key, outcome, other.failing[key]) for key, outcome in change.failing.items())
+            for other in self.changes
+        )
 
     def _of_inputs(self) -> Iterator[Question]:
         """Yield questions in which of two or three calls an edit shows: that one alone runs the line.
@@ -422,9 +461,12 @@ class Quiz:
             function, statement = self.statements[line]
             if isinstance(statement, ast.Raise):
                 continue  # the words of a message are no question
+            returned = statement.value if isinstance(statement, ast.Return) else None
             for operator, other in variants(slot, imported):
                 if operator == "gradient" and function.endswith("__init__"):
                     continue
+                if operator == "another name" and slot.node is returned:
+                    continue  # nobody would return another variable
                 is_asked = operator in (*FIRST, *LATER) and not isinstance(other, ast.Continue | ast.Break)
                 is_asked &= not isinstance(other, ast.Constant) or operator in ("axis", "off by one")
                 edit = text.replaced(slot, ast.fix_missing_locations(other)) if is_asked else None
@@ -450,6 +492,11 @@ class Quiz:
             bare = Edit(edit.line, edit.start, edit.end, edit.text[1:-1]).applied(self.source)
             if _same_code(bare, source):
                 source, new = bare, bare.split("\n")[line - 1]
+        for written, usual in _WRITTEN:
+            plain = written.sub(usual, new)
+            whole = "\n".join((*after[: line - 1], plain, *after[line:]))
+            if plain != new and not written.search(self.lines[line - 1]) and _same_code(whole, source):
+                source, new = whole, plain
         if new == self.lines[line - 1] or len(_code(new)) > LONGEST_LINE or len(self._line_text(line)) > LONGEST_LINE:
             return None
         if _code(new).strip() == "pass":
@@ -460,8 +507,8 @@ class Quiz:
             f"Line {line} is changed.",
         )
 
-    def _failing(self, source: str) -> frozenset[str] | None:
-        """Return the checks that fail in their first trial after an edit; None if it hangs, or raises only."""
+    def _failing(self, source: str) -> Mapping[Key, Outcome] | None:
+        """Return the first trials that fail after an edit; None if it hangs, or raises only."""
         like = self.like
         assert like.trials is not None
         expected = like.trials.key.reference
@@ -469,9 +516,9 @@ class Quiz:
         outcomes = self.marking.edited(like, source).outcomes(like, self.first_trials)
         if len(outcomes) < len(self.first_trials) or any(map(_has_hung, outcomes.values())):
             return None
-        failing = {key[0]: one for key, one in outcomes.items() if not passes(one, expected[key], judges[key[0]])}
+        failing = {key: one for key, one in outcomes.items() if not passes(one, expected[key], judges[key[0]])}
         raises_only = bool(failing) and not any(isinstance(one, Observed) for one in failing.values())
-        return None if raises_only else frozenset(failing)
+        return None if raises_only else failing
 
     def _judged(self, change: _Change) -> Judgement | None:
         """Return the whole judgement of an edit; None if a trial hung, or enough have been judged."""
@@ -589,7 +636,27 @@ def _is_telling(call: Call, item: Item) -> bool:
     known = [one.shape for one in call.arguments.values() if one.kind == "array"]
     sizes = [size for shape in known for size in shape]
     objects = [one for one in (*(call.made or {}).values(), *call.arguments.values()) if one.kind == "other"]
-    return len(item.shape) > 1 and item.shape not in known and not objects and len(sizes) > 1
+    is_plain = item.shape in known or max(item.shape, default=1) == 1
+    return len(item.shape) > 1 and not is_plain and not objects and len(sizes) > 1
+
+
+def _is_given(item: Item, call: Call) -> bool:
+    """Whether the numbers of a tensor or a list stand in the question already, or only count up from zero."""
+    shown = [(one.numbers, one.parts) for one in (*call.arguments.values(), *(call.made or {}).values())]
+    counting = item.numbers == tuple(map(float, range(len(item.numbers))))
+    return item.kind != "plain" and ((item.numbers, item.parts) in shown or (item.kind == "array" and counting))
+
+
+def _repeated(found: tuple[int, str, tuple[str, ...], str]) -> int:
+    """Return how many sizes in what a call gets, and in the answer, are equal to another one beside them."""
+    given = ", ".join(found[2])
+    shapes = [re.findall(r"\d+", shape) for shape in re.findall(r"\([\d, ]+\)", f"{given} {found[3]}")]
+    return sum(len(sizes) - len({*sizes}) for sizes in (*shapes, re.findall(r"=(\d+)(?![\d.])", given)))
+
+
+def _sets_up(function: str) -> bool:
+    """Whether a function gives an object its weights, which the checks replace by their own."""
+    return function.rpartition(".")[2] in ("__init__", "from_reference")
 
 
 def _facts(call: Call) -> object:
@@ -617,9 +684,24 @@ def _same_code(one: str, other: str) -> bool:
     return first is not None and second is not None and ast.dump(first) == ast.dump(second)
 
 
+_WRITTEN = (
+    (re.compile("'"), '"'),
+    (re.compile(r"(?<=return )\((.*)\)$"), r"\1"),
+    (re.compile(r"(?<=[^\w\])])\((\w+)\)"), r"\1"),
+)
+"""What an edit writes and the line has not: its quotation marks, brackets around two results, and around one name."""
+
+
 def _code(line: str) -> str:
     """Return a line without the comment at its end."""
     return re.sub(r"\s+# .*$", "", line).rstrip()
+
+
+def _is_like(one: Question, other: Question) -> bool:
+    """Whether two questions are on one line, on lines that differ in names only, or on changes with the same effect."""
+    first, second = (re.sub(r"\w+", "_", question.code[0]) for question in (one, other))
+    same = one.answer == other.answer if one.options else first == second
+    return one.exercise == other.exercise and (one.line == other.line or (one.kind == other.kind and same))
 
 
 def _has_hung(outcome: object) -> bool:
@@ -678,11 +760,11 @@ class Asker:
                     continue
                 if question is None:
                     continue
-                is_other_line = (question.exercise, question.line) not in {(one.exercise, one.line) for one in found}
+                is_new = not any(_is_like(question, one) for one in found)
                 if question not in besides:
-                    (found if is_other_line else spare).append(question)
-                (waiting.append if is_other_line else partial(waiting.insert, 0))(maker)
-            found += spare[: count - len(found)]  # a second question on a line, only where a program is short
+                    (found if is_new else spare).append(question)
+                (waiting.append if is_new else partial(waiting.insert, 0))(maker)
+            found += spare[: count - len(found)]  # two that are alike, only where a program is short
         return Asked(tuple(found), tuple(refusals))
 
 

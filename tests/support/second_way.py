@@ -31,6 +31,8 @@ def problems_of(question: Question, submission: Submission, grader: Grader, runn
     """Return what the second way finds wrong with a question; nothing if its answer alone is right."""
     exercise = grader.suite.course.exercise(question.exercise)
     course = grader.suite.course
+    if unfair := [problem for problem, is_so in _unfair(question, submission) if is_so]:
+        return [f"{question}: {', '.join(unfair)}"]
     if question.kind in ("shape", "value"):
         return _alone(_value_problems, question, submission, course, exercise)
     edited = edited_by(question, submission)
@@ -46,6 +48,22 @@ def problems_of(question: Question, submission: Submission, grader: Grader, runn
         pages = [describe(grader.suite.course, name) for name in named]
         found = sorted({page.name if page else "?" for page in pages})
     return [] if found == [question.answer] else [f"{question}: {found}"]
+
+
+def _unfair(question: Question, submission: Submission) -> Iterator[tuple[str, bool]]:
+    """Yield what the text of a question alone may have wrong, and whether it has."""
+    lines = submission.sources[question.file].decode().split("\n")
+    options = [re.sub(r"\W", "", option) for option in question.options]
+    shown = lines[question.line - 1].strip() if question.line <= len(lines) else ""
+    own = question.code[0].partition("  ")[2]
+    before = "\n".join(lines[: question.line])
+    function = re.findall(r"def (\w+)", before)[-1:]
+    yield "another line is shown", not own or not shown.startswith(own)
+    yield "two options are one", len(options) != len({*options})
+    yield "the answer is no option", bool(options) and question.answer not in question.options
+    yield "the answer is all ones", question.kind == "shape" and {*re.findall(r"\d+", question.answer)} == {"1"}
+    yield "weights are set", question.answer == NONE_FAILS and function in (["__init__"], ["from_reference"])
+    yield "other quotation marks", "'" not in shown and "'" in "".join(question.code[1:])
 
 
 @cache

@@ -5,13 +5,18 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
+from autograder.checks import Key, Like
+from autograder.comparison import Expected
 from autograder.course import Course, Exercise, read_course
 from autograder.questions import Asker, Question, open_asker
-from autograder.questions.recordings import MARK, Item, are_equal, read_calls, recording, value_text
+from autograder.questions.quiz import Quiz, _Change, _is_given, _is_like, _is_telling, _repeated
+from autograder.questions.recordings import MARK, Call, Item, are_equal, read_calls, recording, value_text
+from autograder.runner import Observed
 from autograder.submission import Submission
 from tests.support import second_way, tiny
 from tests.support.course_programs import submission_of
@@ -99,6 +104,44 @@ def test_what_a_hostile_program_prints_becomes_text_or_nothing(asker: Asker) -> 
 
 
 @pytest.mark.worker
+def test_no_mistake_is_asked_for_whose_results_alone_are_equal(asker: Asker) -> None:
+    program = tiny.mean_with("places = count - 1\n    return x.cumsum(dim=-1) / (places + 1)")
+    questions = asker.ask(tiny.submitted(program), [FIRST], 20, salt="a").questions
+    assert "mistake" in {question.kind for question in questions}
+    assert "the running sum is not divided" not in {question.answer for question in questions}
+    assert not any("(places)" in line for question in questions for line in question.code)
+
+
+def test_an_edit_has_a_twin_if_one_of_another_line_gives_the_same() -> None:
+    def change(line: int, value: float, key: Key = ("one", 0)) -> _Change:
+        return _Change(line, "f", "", (), "", {key: Observed(value)})
+
+    judge, has_twin = Like(), cast(Any, Quiz._has_twin)
+    verdict = SimpleNamespace(check=SimpleNamespace(id="one", judge=judge))
+    key = SimpleNamespace(reference={("one", 0): Expected(3.0, 3.0)})
+    like = SimpleNamespace(trials=SimpleNamespace(key=key), verdicts=[verdict])
+    changes = [
+        change(1, 4.0),
+        change(2, 4.0),
+        change(3, 5.0),
+        change(4, 6.0),
+        change(4, 6.0),
+        change(5, 4.0, ("two", 0)),
+    ]
+    quiz = SimpleNamespace(like=like, changes=changes)
+    assert [has_twin(quiz, one) for one in changes] == [True, True, False, False, False, False]
+
+
+@pytest.mark.worker
+def test_an_edit_is_written_as_the_program_writes(asker: Asker) -> None:
+    program = tiny.mean_with('return x.cumsum(dim={"last": -1}["last"]) / count')
+    questions = asker.ask(tiny.submitted(program), [FIRST], 20, salt="a").questions
+    changed = [question.code[1] for question in questions if len(question.code) > 1]
+    assert any('"last"' in line for line in changed)
+    assert not any("'" in line for line in changed)
+
+
+@pytest.mark.worker
 @pytest.mark.slow
 @pytest.mark.parametrize("number", QUICK)
 def test_a_second_way_finds_the_same_answers_and_no_other(number: str) -> None:
@@ -142,6 +185,52 @@ def question(kind: str, answer: str, *options: str) -> Question:
 def test_an_answer_counts_however_it_is_written(asked: Question, right: list[str], wrong: list[str]) -> None:
     assert all(map(asked.accepts, right))
     assert not any(map(asked.accepts, wrong))
+
+
+ROWS = Item("array", None, (2, 2), (1.0, 2.0, 3.0, 5.0), type="float32")
+WORDS = Item("list", length=2, parts=(Item("plain", "a"), Item("plain", "b")))
+
+
+@pytest.mark.parametrize(
+    ("item", "given"),
+    [
+        (ROWS, True),
+        (replace(ROWS, shape=(4,)), True),
+        (replace(ROWS, numbers=(1.0, 2.0, 3.0, 4.0)), False),
+        (Item("array", None, (3,), (0.0, 1.0, 2.0)), True),
+        (Item("array", None, (3,), (0.0, 2.0, 1.0)), False),
+        (WORDS, True),
+        (replace(WORDS, parts=WORDS.parts[::-1]), False),
+        (Item("plain", 2), False),
+    ],
+)
+def test_no_value_is_asked_for_that_the_question_shows(item: Item, given: bool) -> None:
+    assert _is_given(item, Call("f", {"x": ROWS, "words": WORDS, "size": Item("plain", 2)}, {})) is given
+
+
+def test_no_shape_is_asked_for_whose_sizes_are_all_one() -> None:
+    call = Call("f", {"x": Item("array", None, (1, 1, 6))}, {})
+    assert _is_telling(call, Item("array", None, (1, 6, 1)))
+    assert not _is_telling(call, Item("array", None, (1, 1)))
+
+
+def test_a_call_with_equal_sizes_tells_less() -> None:
+    different, equal = (5, "rows", ("f gets ids (4, 5), d=7, rate=0.0, eps=7.5",), "(4, 5, 7)"), "(4, 4, 7)"
+    assert _repeated(different) == 0
+    assert _repeated((5, "rows", ("f gets ids (4, 4), d=7, n=7",), equal)) == 3
+
+
+def test_two_questions_that_differ_in_names_only_are_alike() -> None:
+    first = replace(question("shape", "(2, 3)"), code=("1  keys = self.cut(self.w_k(key), 3)",))
+    other = replace(first, line=2, answer="(2, 4)", code=("2  values = self.cut(self.w_v(value), 3)",))
+    assert _is_like(first, other)
+    assert _is_like(first, replace(other, line=1, kind="value", code=("1  x = y",)))
+    assert not _is_like(first, replace(other, code=("2  values = self.cut(value, 3)",)))
+    assert not _is_like(first, replace(other, kind="value"))
+    assert not _is_like(first, replace(other, exercise=SECOND.id))
+    check = replace(question("check", "one", "one", "two"), code=("1  return x",))
+    assert _is_like(check, replace(check, line=2))
+    assert not _is_like(check, replace(check, line=2, answer="two"))
 
 
 PROGRAMS = '''"""A docstring."""
