@@ -117,11 +117,10 @@ def _input_problems(
     question: Question, submission: Submission, edited: Submission, course: Course, exercise: Exercise
 ) -> list[str]:
     results: list[dict[str, list[tuple[str, Any]]]] = [{}, {}]
-    called = question.answer.partition("(")[0]
     for own, program in zip(results, (submission, edited), strict=True):
 
         def on_return(trial: str, given: str, value: Any, own: dict[str, list[tuple[str, Any]]] = own) -> None:
-            if given.partition("(")[0] == called and (")." in question.answer) == (")." in given):
+            if _called(given) == _called(question.answer):
                 own.setdefault(trial, []).append((given, value))
 
         with _running(program, course, exercise, steps=False, whole=False, on_return=on_return):
@@ -134,6 +133,11 @@ def _input_problems(
             differs.setdefault(given, set()).add(not _are_equal(one, other))
     found = [option for option in question.options if True in differs.get(option, ())]
     return [] if found == [question.answer] else [f"{question}: {found}"]
+
+
+def _called(call: str) -> list[str]:
+    """Return the name of the function that a call is of, or of the class and the method."""
+    return [call.partition("(")[0], *re.findall(r"\)\.(\w+)\(", call)[:1]]
 
 
 def _are_equal(one: Any, other: Any) -> bool:

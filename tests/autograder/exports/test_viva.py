@@ -36,6 +36,8 @@ def test_the_page_of_a_student_has_questions_and_no_answer(graded: Path) -> None
     pages = {file.stem: file.read_text("utf-8") for file in (graded / "pages").iterdir()}
     assert sorted(pages) == ["ada", "answers", "bob", "eve"]
     assert 'class="answer"' in pages["answers"]
+    assert " <code>" in pages["ada"]
+    assert not re.search(r"\w<code>|</code>\w", "".join(pages.values())), "a space is between a word and code"
     asked = {name: re.findall(r"<h2>\d+\. .*?</h2>.*?<p>.*?</p>", text, re.DOTALL) for name, text in pages.items()}
     assert asked["ada"]
     assert asked["ada"] != asked["bob"], "neighbours with one program get other questions"
