@@ -205,7 +205,7 @@ class Quiz:
             items = [*call.arguments.values(), *(call.made or {}).values()]
             function = ast.get_source_segment(self.source, self.functions[call.function]) or ""
             is_hidden = not items or may_draw(function, items) or self._hides(call, line, whole=True)
-            if not is_hidden and not _is_given(item, call):
+            if not is_hidden and not _is_given(name, item, call):
                 for part, value in _parts(name, item):
                     found.setdefault((line, part, given_text(call, whole=True)), set()).add(value)
         for line, part, given, value in self._one_a_line(found):
@@ -628,7 +628,7 @@ def _parts(name: str, item: Item) -> Iterator[tuple[str, str]]:
 
 
 def _is_short(number: float) -> bool:
-    return abs(number) < 1000 and abs(round(number, 1) - number) < 1e-5
+    return 0.05 < abs(number) < 1000 and abs(round(number, 1) - number) < 1e-5
 
 
 def _is_telling(call: Call, item: Item) -> bool:
@@ -640,11 +640,13 @@ def _is_telling(call: Call, item: Item) -> bool:
     return len(item.shape) > 1 and not is_plain and not objects and len(sizes) > 1
 
 
-def _is_given(item: Item, call: Call) -> bool:
-    """Whether the numbers of a tensor or a list stand in the question already, or only count up from zero."""
+def _is_given(name: str, item: Item, call: Call) -> bool:
+    """Whether a value stands in the question already: an argument that did not change, or numbers that only count."""
+    if item.kind == "plain":
+        return item == call.arguments.get(name)
     shown = [(one.numbers, one.parts) for one in (*call.arguments.values(), *(call.made or {}).values())]
     counting = item.numbers == tuple(map(float, range(len(item.numbers))))
-    return item.kind != "plain" and ((item.numbers, item.parts) in shown or (item.kind == "array" and counting))
+    return (item.numbers, item.parts) in shown or (item.kind == "array" and counting)
 
 
 def _repeated(found: tuple[int, str, tuple[str, ...], str]) -> int:
@@ -686,10 +688,10 @@ def _same_code(one: str, other: str) -> bool:
 
 _WRITTEN = (
     (re.compile("'"), '"'),
-    (re.compile(r"(?<=return )\((.*)\)$"), r"\1"),
+    (re.compile(r"(?:(?<=return )|(?<= = )|(?<=\[))\((.*)\)(?=$|\])"), r"\1"),
     (re.compile(r"(?<=[^\w\])])\((\w+)\)"), r"\1"),
 )
-"""What an edit writes and the line has not: its quotation marks, brackets around two results, and around one name."""
+"""What an edit writes and the line has not: its quotation marks, brackets around two values, and around one name."""
 
 
 def _code(line: str) -> str:
@@ -700,7 +702,7 @@ def _code(line: str) -> str:
 def _is_like(one: Question, other: Question) -> bool:
     """Whether two questions are on one line, on lines that differ in names only, or on changes with the same effect."""
     first, second = (re.sub(r"\w+", "_", question.code[0]) for question in (one, other))
-    same = one.answer == other.answer if one.options else first == second
+    same = first == second or (bool(one.options) and one.answer == other.answer)
     return one.exercise == other.exercise and (one.line == other.line or (one.kind == other.kind and same))
 
 

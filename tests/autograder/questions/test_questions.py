@@ -13,8 +13,9 @@ import pytest
 from autograder.checks import Key, Like
 from autograder.comparison import Expected
 from autograder.course import Course, Exercise, read_course
+from autograder.edits import Edit
 from autograder.questions import Asker, Question, open_asker
-from autograder.questions.quiz import Quiz, _Change, _is_given, _is_like, _is_telling, _repeated
+from autograder.questions.quiz import Quiz, _Change, _is_given, _is_like, _is_telling, _parts, _repeated
 from autograder.questions.recordings import MARK, Call, Item, are_equal, read_calls, recording, value_text
 from autograder.runner import Observed
 from autograder.submission import Submission
@@ -132,13 +133,22 @@ def test_an_edit_has_a_twin_if_one_of_another_line_gives_the_same() -> None:
     assert [has_twin(quiz, one) for one in changes] == [True, True, False, False, False, False]
 
 
-@pytest.mark.worker
-def test_an_edit_is_written_as_the_program_writes(asker: Asker) -> None:
-    program = tiny.mean_with('return x.cumsum(dim={"last": -1}["last"]) / count')
-    questions = asker.ask(tiny.submitted(program), [FIRST], 20, salt="a").questions
-    changed = [question.code[1] for question in questions if len(question.code) > 1]
-    assert any('"last"' in line for line in changed)
-    assert not any("'" in line for line in changed)
+@pytest.mark.parametrize(
+    ("before", "after", "shown"),
+    [
+        ("both = a, b", "both = (b, a)", "both = b, a"),
+        ("both = (a, b)", "both = (b, a)", "both = (b, a)"),
+        ("rows[a, b] = c", "rows[(b, a)] = c", "rows[b, a] = c"),
+        ("return f(a), b", "return (b, f(a))", "return b, f(a)"),
+        ("x = a / (b + 1)", "x = a / (b)", "x = a / b"),
+        ('x = a["k"] + b', "x = a['k'] - b", 'x = a["k"] - b'),
+    ],
+)
+def test_an_edit_is_written_as_the_program_writes(before: str, after: str, shown: str) -> None:
+    quiz = SimpleNamespace(source=before, lines=[before], _line_text=lambda _: before)
+    edited = cast(Any, Quiz._edited)(quiz, Edit(1, 0, len(before), after), 1)
+    assert edited[0] == shown
+    assert edited[1] == (before, f" → {shown}")
 
 
 @pytest.mark.worker
@@ -201,11 +211,19 @@ WORDS = Item("list", length=2, parts=(Item("plain", "a"), Item("plain", "b")))
         (Item("array", None, (3,), (0.0, 2.0, 1.0)), False),
         (WORDS, True),
         (replace(WORDS, parts=WORDS.parts[::-1]), False),
-        (Item("plain", 2), False),
+        (Item("plain", 2), True),
+        (Item("plain", 3), False),
     ],
 )
 def test_no_value_is_asked_for_that_the_question_shows(item: Item, given: bool) -> None:
-    assert _is_given(item, Call("f", {"x": ROWS, "words": WORDS, "size": Item("plain", 2)}, {})) is given
+    assert _is_given("n", item, Call("f", {"x": ROWS, "words": WORDS, "n": Item("plain", 2)}, {})) is given
+
+
+@pytest.mark.parametrize(
+    ("number", "asked"), [(0.5, True), (-2.0, True), (3.95e-6, False), (0.25, False), (1e4, False)]
+)
+def test_a_number_is_asked_for_if_it_can_be_worked_out(number: float, asked: bool) -> None:
+    assert bool([*_parts("rate", Item("plain", number))]) is asked
 
 
 def test_no_shape_is_asked_for_whose_sizes_are_all_one() -> None:
@@ -230,7 +248,8 @@ def test_two_questions_that_differ_in_names_only_are_alike() -> None:
     assert not _is_like(first, replace(other, exercise=SECOND.id))
     check = replace(question("check", "one", "one", "two"), code=("1  return x",))
     assert _is_like(check, replace(check, line=2))
-    assert not _is_like(check, replace(check, line=2, answer="two"))
+    assert _is_like(check, replace(check, line=2, answer="two", code=("2  return y",)))
+    assert not _is_like(check, replace(check, line=2, answer="two", code=("2  return x + y",)))
 
 
 PROGRAMS = '''"""A docstring."""
