@@ -267,13 +267,19 @@ class _Watch:
             return f"{name}={value!r}"
         if isinstance(value, list | tuple):
             plain = len(value) <= 6 and all(self._is_plain(part) for part in value)
-            return f"{name}={value!r}" if plain else f"{name}: a {type(value).__name__} of {len(value)}"
+            return f"{name}={self._whole(value)}" if plain else f"{name}: a {type(value).__name__} of {len(value)}"
         return f"{name}: {type(value).__name__}"
 
     def _is_plain(self, value: Any) -> bool:
         if self.whole and isinstance(value, list | tuple):
             return len(value) <= 6 and all(map(self._is_plain, value))
-        return value is None or isinstance(value, int | float | str)
+        is_small = self.whole and hasattr(value, "shape") and value.numel() <= 24
+        return is_small or value is None or isinstance(value, int | float | str)
+
+    def _whole(self, value: Any) -> str:
+        if isinstance(value, list):
+            return f"[{', '.join(map(self._whole, value))}]"
+        return self._rows(value) if hasattr(value, "shape") else repr(value)
 
     def _rows(self, value: Any) -> str:
         if not value.ndim:
