@@ -105,10 +105,14 @@ def with_itself(mask):
 
 
 def trained_in(given, output, *parts):
-    """Return how many numbers of the parts get a gradient that is not 0."""
-    parameters = [parameter for part in parts for parameter in part.parameters()]
-    gradients = given.gradients(output, *parameters)
-    return sum(int((gradient != 0).sum()) for gradient in gradients if gradient is not None)
+    """Return how many numbers of each part get a gradient that is not 0."""
+    parameters = [list(part.parameters()) for part in parts]
+    gradients = iter(given.gradients(output, *(parameter for own in parameters for parameter in own)))
+    counts = []
+    for own in parameters:
+        found = [next(gradients) for _ in own]
+        counts.append(sum(int((gradient != 0).sum()) for gradient in found if gradient is not None))
+    return counts
 
 
 @check("a block is attention, then feed-forward, each with residual and then norm", points=5, of=BLOCK)
@@ -157,8 +161,10 @@ def test_block_dropout(impl, given):
     block, x = encoder_block(impl, given, dropout=ALL, train=True), vectors(given)
     given.restart_randomness()
     output = block(x)
+    read, computed = trained_in(given, output, block.attention, block.feed_forward)
     return {
-        "numbers of the sublayers that still count": trained_in(given, output, block.attention, block.feed_forward),
+        "numbers of the attention that still count": read,
+        "numbers of the feed-forward network that still count": computed,
         **seen(block, given.normal(1, S, D), given.normal(1, S, D, scale=3.0)),
         "numbers of the output that are 0": int((output == 0).sum()),
         "output with every sublayer dropped": output,
@@ -267,9 +273,8 @@ def test_dropout_rate(impl, given):
     for name, (part, judged) in parts.items():
         module.eval()
         part.train()
-        found[f"numbers that still count with everything dropped in the {name}"] = trained_in(
-            given, module(ids), judged
-        )
+        (count,) = trained_in(given, module(ids), judged)
+        found[f"numbers that still count with everything dropped in the {name}"] = count
     return found
 
 

@@ -128,10 +128,14 @@ def with_itself(mask):
 
 
 def trained_in(given, output, *parts):
-    """Return how many numbers of the parts get a gradient that is not 0."""
-    parameters = [parameter for part in parts for parameter in part.parameters()]
-    gradients = given.gradients(output, *parameters)
-    return sum(int((gradient != 0).sum()) for gradient in gradients if gradient is not None)
+    """Return how many numbers of each part get a gradient that is not 0."""
+    parameters = [list(part.parameters()) for part in parts]
+    gradients = iter(given.gradients(output, *(parameter for own in parameters for parameter in own)))
+    counts = []
+    for own in parameters:
+        found = [next(gradients) for _ in own]
+        counts.append(sum(int((gradient != 0).sum()) for gradient in found if gradient is not None))
+    return counts
 
 
 @check("a block is self-attention, cross-attention, feed-forward, each with residual and norm", points=5, of=BLOCK)
@@ -190,10 +194,12 @@ def test_block_dropout(impl, given):
     block, inputs = decoder_block(impl, given, dropout=ALL, train=True), two_sequences(given)
     given.restart_randomness()
     output = block(*inputs)
-    sublayers = block.self_attention, block.cross_attention, block.feed_forward
+    own, read, computed = trained_in(given, output, block.self_attention, block.cross_attention, block.feed_forward)
     source = inputs[1][:1].repeat(T, 1, 1)
     return {
-        "numbers of the sublayers that still count": trained_in(given, output, *sublayers),
+        "numbers of self-attention that still count": own,
+        "numbers of cross-attention that still count": read,
+        "numbers of the feed-forward network that still count": computed,
         **seen(lambda x: block(x, source), given.normal(1, T, D), given.normal(1, T, D, scale=3.0)),
         "numbers of the output that are 0": int((output == 0).sum()),
         "output with every sublayer dropped": output,
@@ -366,7 +372,7 @@ def test_dropout_rate(impl, given):
     for name, (part, judged) in parts.items():
         module.eval()
         part.train()
-        count = trained_in(given, module(*inputs), judged)
+        (count,) = trained_in(given, module(*inputs), judged)
         found[f"numbers that still count with everything dropped in the {name}"] = count
     return found
 
