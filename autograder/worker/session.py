@@ -191,10 +191,11 @@ class ResourceLimits:
 
 @contextmanager
 def interrupted_after(seconds: float | None) -> Iterator[None]:
-    """Raise `TimeoutError` in the code that runs if it takes longer, unless it is in a call of a library.
+    """Raise `TimeoutError` in the code that runs if it computes for longer, unless it is in a call of a library.
 
-    That keeps the worker, but code that catches every error goes on: a limit it is not. Does nothing without `seconds`,
-    and on Windows.
+    The time is that of the processor: what runs on a busy machine ends as it does on a quiet one. An interruption
+    keeps the worker, but code that catches every error goes on: a limit it is not. Does nothing without `seconds`, and
+    on Windows.
     """
     if seconds is None or not hasattr(signal, "setitimer"):
         yield
@@ -203,13 +204,13 @@ def interrupted_after(seconds: float | None) -> Iterator[None]:
     def interrupt(*_: object) -> None:
         raise TimeoutError(f"not done after {seconds:g} s")
 
-    before = signal.signal(signal.SIGALRM, interrupt)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    before = signal.signal(signal.SIGPROF, interrupt)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 _recorded: int | None = None

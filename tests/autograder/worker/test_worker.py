@@ -23,6 +23,7 @@ from autograder.runner import Fault, Runner, SpawnedWorker
 from autograder.runner.process import PROGRAM, WorkerProcess
 from autograder.sandbox import Isolation
 from autograder.submission import read_submission
+from autograder.worker.session import interrupted_after
 from tests.support import tiny
 
 pytestmark = pytest.mark.worker
@@ -711,3 +712,10 @@ def test_no_import_of_a_student_leaves_a_compiled_file(monkeypatch: pytest.Monke
     asks = "import os, sys\nassert sys.dont_write_bytecode and os.environ['PYTHONDONTWRITEBYTECODE'] == '1'"
     with Grader(tiny.BRIEF, seed=tiny.COURSE.seed, cache=key_cache) as grader:
         assert grader.grade(tiny.submitted(f"{asks}\n{tiny.MEAN}")).statuses == {"pass"}
+
+
+def test_what_waits_is_not_interrupted_and_what_computes_is() -> None:
+    with interrupted_after(0.05):
+        time.sleep(0.2)
+    with pytest.raises(TimeoutError, match=r"not done after 0.05 s"), interrupted_after(0.05):
+        sum(iter(int, 1))  # it never ends
