@@ -36,6 +36,7 @@ from autograder.gradebook import (
     kept_beside,
     now,
     refuse_idle,
+    refuse_imported,
     warnings_about,
     withdraw,
     withdrawable,
@@ -359,6 +360,7 @@ class Pages:
         cells = {**words, "student": row.mark.student, "by": self._author(fields), "when": now(course)}
         self._reason(fields, "text")
         made = adjustment(course, self._list.roster, cells)
+        refuse_imported(made)
         append(course, [made], partial(self._refuse_if_decided, row, fields, made))
         return [ended(f"Saved: {made.sentence}"), *warnings_about(course, made)]
 

@@ -25,7 +25,7 @@ from autograder.course import (
     write_atomically,
     write_over,
 )
-from autograder.gradebook import NBGRADER, ExportError, Graded, Mark, Student, due_date, harmless, named
+from autograder.gradebook import IN_NBGRADER, ExportError, Graded, Mark, Student, due_date, harmless, named
 from autograder.report import one_line, plural
 from autograder.results import NOT_JUDGED, ExerciseResult
 from autograder.submission import (
@@ -258,7 +258,7 @@ def penalties(mark: Mark) -> dict[str, int]:
 def _from_nbgrader(mark: Mark) -> int:
     """Return what adjustments from nbgrader change."""
     final = mark.final
-    own = {row.sentence for row in final.adjustments if row.by == NBGRADER} if final else set()
+    own = {row.sentence for row in final.adjustments if row.is_from_nbgrader} if final else set()
     return sum(change for label, change in final.steps if label in own) if final else 0
 
 
@@ -584,13 +584,18 @@ def manual_marks(course: Course, url: str, assignment: str) -> Iterator[dict[str
 def _rows(student: str, notebook: object) -> Iterator[dict[str, str]]:
     grades = list(notebook.grades)  # type: ignore[attr-defined]
     comments = [one.manual_comment for one in notebook.comments if one.manual_comment]  # type: ignore[attr-defined]
-    common = {"student": student, "exercise": notebook.name, "by": NBGRADER}  # type: ignore[attr-defined]
+    common = {"student": student, "exercise": notebook.name}  # type: ignore[attr-defined]
     text = " ".join(comments)
     if any(one.manual_score is not None or one.extra_credit for one in grades):
         score = sum(one.score or 0 for one in grades)  # nbgrader adds the extra credit itself
-        yield {**common, "kind": "points", "value": f"{max(score, 0):.2f}", "text": text or "graded by hand"}
+        yield {
+            **common,
+            "kind": "points",
+            "value": f"{max(score, 0):.2f}",
+            "text": (text or "graded by hand") + IN_NBGRADER,
+        }
     elif text:
-        yield {**common, "kind": "comment", "value": "", "text": text}
+        yield {**common, "kind": "comment", "value": "", "text": text + IN_NBGRADER}
 
 
 # A course folder for nbgrader's own commands: its configuration, and an assignment with a notebook for each exercise.

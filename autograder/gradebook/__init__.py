@@ -9,8 +9,9 @@ if TYPE_CHECKING:
         EVERYBODY,
         FILE,
         FOLDER,
+        IN_NBGRADER,
         KINDS,
-        NBGRADER,
+        TIME_IN,
         WHOLE,
         Adjustment,
         Adjustments,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
         read_adjustments,
         read_times,
         refuse_idle,
+        refuse_imported,
         withdraw,
         withdrawable,
     )

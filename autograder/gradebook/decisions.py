@@ -1,7 +1,8 @@
 """adjustments.csv: what a person decides about marks. It is a log: rows are added, and nothing is ever changed in it.
 
 A later row of the same student and exercise replaces an earlier one; `add` and `comment` count beside each other. A row
-of one student counts before a row of everybody, whichever is later.
+of one student counts before a row of everybody, whichever is later. A time that a platform has, which `course adjust
+--times` takes over, counts where nobody decided about the time.
 Verdicts stay as they are: adjustments count when marks are read.
 """
 
@@ -11,6 +12,7 @@ import json
 import re
 import shutil
 import subprocess
+from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
@@ -42,7 +44,13 @@ EVERYBODY = "*"
 """Stands for every student, also for those who are graded later."""
 
 NBGRADER = "nbgrader"
-"""Who decided what `course adjust --from-nbgrader` reads."""
+"""Who decided what was entered in nbgrader, in files of earlier versions."""
+
+IN_NBGRADER = " (in nbgrader)"
+"""How the text of a row ends that `course adjust --from-nbgrader` takes over."""
+
+TIME_IN = "the time in "
+"""How the text of a row begins that `course adjust --times` takes over; the name of the source follows."""
 
 _PLACE = {"excused": "points", "points": "points", "extension": "extension", "handed_in": "handed_in"}
 """Of the kinds with the same word here, the latest row of a student and an exercise counts."""
@@ -95,6 +103,16 @@ class Adjustment:
         return self.exercise == WHOLE or re.match(r"ex\d", self.exercise) is None
 
     @property
+    def is_imported_time(self) -> bool:
+        """Whether it is a time that a platform has, and nobody's decision."""
+        return self.kind == "handed_in" and self.text.startswith(TIME_IN)
+
+    @property
+    def is_from_nbgrader(self) -> bool:
+        """Whether it was entered in nbgrader, and taken over."""
+        return self.by == NBGRADER or self.text.endswith(IN_NBGRADER)
+
+    @property
     def sentence(self) -> str:
         """Return what was decided, by whom, when and why: the student reads it."""
         what = {
@@ -108,7 +126,9 @@ class Adjustment:
             "void": f"check {self.value} of {self.subject} is void, and its points are given",
         }[self.kind]
         what = f"{what}, for everybody" if self.is_for_everybody else what
-        return one_line(f"{what}, by {self.by} on {self.when}{f': {self.text}' if self.text else ''}")
+        # The student handed in, and this person only says when.
+        did = ("imported " if self.is_imported_time else "decided ") if self.kind == "handed_in" else ""
+        return one_line(f"{what}, {did}by {self.by} on {self.when}{f': {self.text}' if self.text else ''}")
 
     @property
     def target(self) -> str:
@@ -188,21 +208,23 @@ class Adjustments:
 def _counting(rows: Iterable[Adjustment]) -> tuple[Adjustment, ...]:
     """Return the rows that count, of the rows of one student and of everybody in the order of the file.
 
-    What is withdrawn for everybody leaves the decisions about one student alone.
+    What is withdrawn is what counts: what stood behind it counts again. What is withdrawn for everybody leaves the
+    decisions about one student alone.
     """
-    own: dict[tuple[str, object], tuple[int, Adjustment]] = {}
-    everybody: dict[tuple[str, object], tuple[int, Adjustment]] = {}
+    counting: ChainMap[tuple[str, object], tuple[int, Adjustment]] = ChainMap({}, {}, {})
     for at, row in enumerate(rows):
-        held = everybody if row.is_for_everybody else own
         if row.kind != "withdraw":
-            held[row.exercise, _place(row) or at] = at, row
+            counting.maps[_rank(row)][row.exercise, _place(row) or at] = at, row
             continue
-        seen = {key: one for key, one in everybody.items() if row.is_for_everybody or key not in own}
-        for key, (_, one) in (*seen.items(), *(() if row.is_for_everybody else own.items())):
+        for key, (_, one) in list((counting.maps[1] if row.is_for_everybody else counting).items()):
             if row.takes_back(one):
-                (everybody if one.is_for_everybody else own).pop(key)
-    counting = (*own.values(), *(found for key, found in everybody.items() if key not in own))
-    return tuple(row for _, row in sorted(counting, key=lambda found: found[0]))
+                del counting.maps[_rank(one)][key]
+    return tuple(row for _, row in sorted(counting.values(), key=lambda found: found[0]))
+
+
+def _rank(row: Adjustment) -> int:
+    """Return what counts first: 0 about one student, 1 about everybody, 2 a time that nobody decided."""
+    return 1 if row.is_for_everybody else 2 if row.is_imported_time else 0
 
 
 def _place(row: Adjustment) -> str | None:
@@ -277,6 +299,14 @@ def append(course: Course, rows: Sequence[Adjustment], before: Callable[[], None
         write_atomically(path, ended + "".join(row_text(row.row(), COLUMNS) for row in rows), durable=True)
 
 
+def refuse_imported(row: Adjustment) -> None:
+    """Raise `UsageError` for a time that a person decides with the text of an imported one, which counts last."""
+    if row.is_imported_time:
+        raise UsageError(
+            f"the text begins with `{TIME_IN.strip()}`, as that of an imported time does; begin it otherwise"
+        )
+
+
 def refuse_idle(row: Adjustment, known: Adjustments) -> None:
     """Raise `UsageError` for a row that withdraws what does not count."""
     if row.kind == "withdraw" and not withdrawable(row, known):
@@ -326,7 +356,7 @@ def _losses(own: Adjustments, theirs: Adjustments, both: Adjustments) -> Iterato
         for old in (row for row in own.of(student) if row not in known):
             place = _place(old)
             same = [one for one in after if one.exercise == old.exercise and place and _place(one) == place]
-            special = old.is_for_everybody and any(not one.is_for_everybody for one in same)
+            special = any(_rank(one) < _rank(old) for one in same)
             if old in after or special or any(_decides_alike(old, one) for one in same):
                 continue
             lost = replace(old, student=student)  # what was for everybody is lost for this student alone

@@ -242,7 +242,10 @@ def read_graded(
     reports, notes = _reports(course, out, run)
     _require_same_checks(course, out, run)
     marks = _marks(
-        policy, out, reports, {student: _before(out, student, report) for student, report in reports.items()}
+        policy,
+        handed_in_times(out, run),
+        reports,
+        {student: _before(out, student, report) for student, report in reports.items()},
     )
     return Graded(course, policy, _chosen(marks, students), (*notes, *_left_out(course, policy, marks)), run)
 
@@ -254,15 +257,18 @@ def decided_again(graded: Graded, course: Course, roster: Roster, out: Path, mor
     """
     policy = policy_of(graded.course, roster, Adjustments((*read_adjustments(course, roster).rows, *more)))
     reports = {mark.student: mark.judged for mark in graded.marks if mark.judged is not None}
-    marks = _marks(policy, out, reports, {mark.student: mark.before for mark in graded.marks})
+    earlier = {mark.student: mark.before for mark in graded.marks}
+    marks = _marks(policy, handed_in_times(out, graded.run), reports, earlier)
     others = tuple(note for note in graded.notes if not note.startswith((f"{FILE} ", f"{ACCEPTED_FOLDER}/")))
     return replace(graded, policy=policy, marks=tuple(marks), notes=(*others, *_left_out(graded.course, policy, marks)))
 
 
 def _marks(
-    policy: Policy, out: Path, reports: Mapping[str, Report], earlier: Mapping[str, Report | None]
+    policy: Policy,
+    times: Mapping[str, datetime],
+    reports: Mapping[str, Report],
+    earlier: Mapping[str, Report | None],
 ) -> list[Mark]:
-    times = handed_in_times(out)
     marks = [
         replace(_mark(policy, student, report, times.get(student)), before=earlier.get(student))
         for student, report in reports.items()
@@ -294,9 +300,14 @@ def _unknown_checks(policy: Policy, reports: Iterable[Report]) -> Iterator[str]:
         yield f"{FILE} has a void check {check} of {exercise}, which is in no report, so it changes nothing"
 
 
-def handed_in_times(out: Path) -> Mapping[str, datetime]:
-    """Return the known times of submission (UTC) by student, from the table beside the reports."""
-    times = {student: parse_time(row.get("handed_in") or "", UTC) for student, row in _table(out).items()}
+def handed_in_times(out: Path, run: Mapping[str, Any]) -> Mapping[str, datetime]:
+    """Return the known times of submission (UTC) by student, as they were before any decision.
+
+    If run.json does not have them, those in the table beside the reports.
+    """
+    noted = run.get("students")
+    known = noted if isinstance(noted, dict) else {name: row.get("handed_in") for name, row in _table(out).items()}
+    times = {str(student): parse_time(str(time or ""), UTC) for student, time in known.items()}
     return {student: time for student, time in times.items() if time is not None}
 
 

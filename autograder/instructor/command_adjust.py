@@ -96,11 +96,9 @@ def _new_rows(
         from autograder.exports import manual_marks  # an application beside this one
 
         name = options.assignment or course.root.name
-        cells = [
-            {**found, "when": gradebook.now(course)} for found in manual_marks(course, options.from_nbgrader, name)
-        ]
-        rows = [gradebook.adjustment(course, roster, one) for one in cells]
-        return tuple(row for row in rows if not _is_known(row, known))
+        given = {"by": gradebook.author(options.by), "when": gradebook.now(course)}
+        found = list(manual_marks(course, options.from_nbgrader, name))
+        return _new_imports([gradebook.adjustment(course, roster, {**cells, **given}) for cells in found], known)
     if options.times is not None:
         return _times(course, roster, known, options)
     missing = [name for name in ("student", "exercise", "kind") if getattr(options, name) is None]
@@ -112,10 +110,10 @@ def _new_rows(
     given = {**words, "by": gradebook.author(options.by), "when": gradebook.now(course)}
     if students is not None:
         many = [gradebook.adjustment(course, roster, {**given, "student": student}) for student in students]
-        _check_void(course, many[:1])
+        _check(course, many[:1])
         return tuple(row for row in many if not _is_known(row, known) and _is_there(row, known))
     row = gradebook.adjustment(course, roster, given)
-    _check_void(course, [row])
+    _check(course, [row])
     gradebook.refuse_idle(row, known)
     return (row,)
 
@@ -128,8 +126,8 @@ def _times(
         raise UsageError("--times needs a roster, whose lms_id or ids are those of the source; see docs/grading.md")
     times = gradebook.read_times(options.times, roster)
     name = options.times.resolve().name
-    about = {"exercise": options.assignment or gradebook.WHOLE, "kind": "handed_in", "text": f"the time in {name}"}
-    given = {**about, "by": gradebook.author(options.by), "when": gradebook.now(course)}
+    about = {"exercise": options.assignment or gradebook.WHOLE, "text": f"{gradebook.TIME_IN}{name}"}
+    given = {**about, "kind": "handed_in", "by": gradebook.author(options.by), "when": gradebook.now(course)}
     rows = [
         gradebook.adjustment(course, roster, {**given, "student": student, "value": time})
         for student, time in times.found.items()
@@ -139,7 +137,32 @@ def _times(
         warn(f"{plural(len(times.strangers), 'time')} in {name} of nobody on the roster: {strangers}")
     if times.without:
         warn(f"{plural(len(times.without), 'student')} without a time in {name}: {gradebook.named(times.without)}")
-    return tuple(row for row in rows if not _is_known(row, known))
+    new = _new_imports(rows, known)
+    both = gradebook.Adjustments((*known.rows, *new))
+    if idle := [row.student for row in rows if _moment(row) not in map(_moment, both.of(row.student))]:
+        count = f"{plural(len(idle), 'time')} in {name} {'does' if len(idle) == 1 else 'do'} not count"
+        warn(f"{count}, as a person decided otherwise: {gradebook.named(idle)}")
+    return new
+
+
+def _new_imports(
+    rows: Sequence[gradebook.Adjustment], known: gradebook.Adjustments
+) -> tuple[gradebook.Adjustment, ...]:
+    """Return the rows of an import that differ from the last one, whoever ran that and whatever was decided since."""
+    imported = (one for one in known.rows if one.is_imported_time or one.is_from_nbgrader)
+    last = {(one.student, one.exercise, one.kind): one for one in imported}
+    return tuple(row for row in rows if _content(row) != _content(last.get((row.student, row.exercise, row.kind))))
+
+
+def _content(row: gradebook.Adjustment | None) -> tuple[object, ...]:
+    """Return what a platform says in a row; of a time, not the name of its source."""
+    if row is None or row.is_imported_time:
+        return (row and row.due,)
+    return row.amount, row.text.removesuffix(gradebook.IN_NBGRADER)
+
+
+def _moment(row: gradebook.Adjustment) -> tuple[object, ...]:
+    return row.exercise, row.kind, row.due
 
 
 def _is_known(row: gradebook.Adjustment, known: gradebook.Adjustments) -> bool:
@@ -195,9 +218,13 @@ def _is_there(row: gradebook.Adjustment, known: gradebook.Adjustments) -> bool:
     return row.kind != "withdraw" or bool(gradebook.withdrawable(row, known))
 
 
-def _check_void(course: Course, rows: Sequence[gradebook.Adjustment]) -> None:
-    """Refuse a void check that the exercise does not have, or a bonus check. Raises `UsageError`."""
+def _check(course: Course, rows: Sequence[gradebook.Adjustment]) -> None:
+    """Refuse the text of an import, a void check that the exercise does not have, or a bonus check.
+
+    Raises `UsageError`.
+    """
     for row in rows:
+        gradebook.refuse_imported(row)
         if row.kind != "void":
             continue
         checks = {check.id: check for check in load_suite(course).checks[row.exercise]}

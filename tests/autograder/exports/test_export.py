@@ -80,7 +80,7 @@ def test_who_handed_in_nothing_or_met_a_failing_grader_has_no_score(graded: Grad
 
 
 def test_the_times_come_from_the_table(course: Path) -> None:
-    times = handed_in_times(course.parent / "out")
+    times = handed_in_times(course.parent / "out", {})
     assert {name: f"{time:%d %H:%M}" for name, time in times.items()} == {
         "ada": "01 12:00", "bob": "03 00:10", "eve": "01 10:00", "fay": "04 00:10"
     }  # fmt: skip

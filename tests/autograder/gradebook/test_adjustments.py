@@ -393,6 +393,26 @@ def test_a_void_check_that_would_change_which_exercise_is_dropped_costs_nothing(
     assert score(results, *rest, row("ada", "ex01_a", "points", "10"), drop_lowest=1) < 10_000 * 17 // 40
 
 
+def time(student: str, value: str, text: str = "the time in week1", by: str = "Grace") -> Adjustment:
+    at = datetime.fromisoformat(f"{value}+00:00")
+    return Adjustment(student, "*", "handed_in", value, text, by, WHEN, due=at)
+
+
+def test_a_time_that_somebody_decided_counts_before_an_imported_one_and_its_withdrawal_brings_that_back() -> None:
+    imported, decided = time("ada", "2026-03-02 10:00"), time("ada", "2026-03-01 10:00", "the mail of Monday")
+    newer, back = time("ada", "2026-03-03 10:00", by="Alan"), row("ada", "*", "withdraw", "handed_in")
+    assert Adjustments((imported, newer)).of("ada") == (newer,)
+    assert Adjustments((imported, decided)).of("ada") == Adjustments((decided, imported)).of("ada") == (decided,)
+    assert Adjustments((imported, decided, newer, back)).of("ada") == (newer,)
+    assert Adjustments((imported, decided, back, back)).of("ada") == ()
+    every = time("*", "2026-03-01 12:00", "the server was down")
+    assert Adjustments((every, imported)).of("ada") == (every,)
+    assert Adjustments((every, imported, row("*", "*", "withdraw", "handed_in"))).of("ada") == (imported,)
+    assert merged(Adjustments((imported,)), Adjustments((decided,)), None) == (decided,), "no conflict"
+    assert decided.sentence.startswith("handed in at 2026-03-01 10:00 (UTC), decided by Grace on ")
+    assert imported.sentence.startswith("handed in at 2026-03-02 10:00 (UTC), imported by Grace on ")
+
+
 def test_two_graders_merge_without_loss_and_a_conflict_waits_for_a_person() -> None:
     base = row("ada", "ex01_a", "points", "30")
     mine = Adjustments((base, row("ada", "ex02_b", "points", "10"), row("bob", "*", "add", "1")))
@@ -486,6 +506,32 @@ def test_the_command_notes_a_decision_and_every_mark_has_it(tmp_path: Path, key_
     theirs = course / "theirs.csv"
     theirs.write_text((course / "adjustments.csv").read_text())
     assert "0 rows added" in run(course, "adjust", "--merge", "theirs.csv")
+
+
+@pytest.mark.worker
+def test_times_that_are_taken_over_again_are_not_new_and_change_no_decision(tmp_path: Path) -> None:
+    course = tiny.copied(tmp_path / "course")
+    (course / "roster.csv").write_text("student,lms_id\nada,1\nbob,2\n")
+    source = course / "canvas.json"
+    times = [{"user_id": 1, "submitted_at": "2026-03-02T10:00:00Z"}, {"user_id": 2, "submitted_at": None}]
+    source.write_text(json.dumps(times))
+    take_over = ("adjust", "--times", "canvas.json", "--by")
+    assert "1 row added" in run(course, *take_over, "Grace")
+    run(course, "adjust", "ada", "*", "handed_in", "2026-03-01 10:00", "--text", "the mail", "--by", "Grace")
+    said = run(course, *take_over, "Alan")
+    assert "0 rows added" in said
+    assert "1 time in canvas.json does not count, as a person decided otherwise: ada" in said
+    assert "ada: handed in at 2026-03-01 10:00 (UTC), decided by Grace" in run(course, "adjust", "--list")
+    run(course, "adjust", "ada", "*", "withdraw", "handed_in", "--text", "no", "--by", "Grace")
+    assert "ada: handed in at 2026-03-02 10:00 (UTC), imported by Grace" in run(course, "adjust", "--list")
+    times[0]["submitted_at"], times[1]["submitted_at"] = "2026-03-04T10:00:00Z", "2026-03-02T10:00:00Z"
+    source.rename(course / "again.json").write_text(json.dumps(times))
+    said = run(course, "adjust", "--times", "again.json", "--by", "Alan")
+    assert "2 rows added" in said
+    assert "does not count" not in said
+    decide = ("adjust", "ada", "*", "handed_in", "2026-03-01 10:00")
+    said = run(course, *decide, "--text", "the time in a mail", expected=2)
+    assert "the text begins with `the time in`, as that of an imported time does; begin it otherwise" in said
 
 
 @pytest.mark.worker

@@ -323,3 +323,27 @@ def test_a_class_that_is_decided_about_again_is_that_of_a_new_reading(graded: Gr
     assert decided.marks == examples.read(course).marks != before.marks
     (course / "adjustments.csv").unlink()
     assert decided_again(decided, read, roster, out).marks == before.marks
+
+
+def test_a_time_that_is_withdrawn_is_gone_before_the_next_grading(tmp_path: Path) -> None:
+    course = examples.graded_class(tmp_path, roster=None)
+    late = ["ada", "*", "handed_in", "2026-03-05 10:00", REASON, "Grace", "2026-03-05 10:00"]
+    write(course / "adjustments.csv", [list(COLUMNS), late])
+    decided = examples.read(course)
+    reports = [mark.report for mark in decided.marks if mark.report is not None]
+    (tmp_path / "out" / "scores.csv").write_text(scores_csv(reports, list(BOTH), decided.policy), "utf-8")
+    run = json.loads((tmp_path / "out" / "run.json").read_text("utf-8"))
+    times = {mark.student: None for mark in decided.marks} | {"bob": "2026-03-01T10:00:00+00:00"}
+    (tmp_path / "out" / "run.json").write_text(json.dumps({**run, "students": times}), "utf-8")
+    before = {mark.student: mark.final for mark in examples.read(course).marks}
+    assert before["ada"].lateness.days == 4
+    assert before["bob"].handed_in == datetime(2026, 3, 1, 10, tzinfo=UTC)
+    undone = [*late[:2], "withdraw", "handed_in", *late[4:]]
+    write(course / "adjustments.csv", [list(COLUMNS), late, undone])
+    again = examples.read(course)
+    (ada,) = (mark.final for mark in again.marks if mark.student == "ada")
+    assert (ada.handed_in, ada.lateness.days, ada.lateness.penalty) == (None, None, 0)
+    assert (
+        decided_again(again, read_course(course), read_roster(read_course(course), None), tmp_path / "out").marks
+        == again.marks
+    )
