@@ -367,7 +367,7 @@ class Pages:
     def _decide_for_everybody(self, _: Row, fields: Mapping[str, Any], cells: Mapping[str, str]) -> Sequence[str]:
         made = self._made_for_everybody(cells, text=self._reason(fields, "text"), by=self._author(fields))
         known = self._list.adjustments()
-        effect, kept = self._list.effect(made), kept_beside(known, [made])
+        effect, kept = self._list.effect(made), kept_beside(self._list.course, known, [made])
         append(self._list.course, [made], partial(self._refuse_if_new, fields, made))
         changes = [f"{line}." for line in effect if line[:1] != " "]
         warnings = [*([ended(kept)] if kept else []), *warnings_about(self._list.course, made)]
@@ -539,7 +539,7 @@ class Pages:
             said=said,
             is_open=bool(said) != is_void,
             effect=self._list.effect(made) if bool(said) != is_void else [],
-            kept=kept_beside(known, [made]),
+            kept=kept_beside(self._list.course, known, [made]),
         )
         return HTMLResponse(html, status)
 

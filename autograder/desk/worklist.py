@@ -312,7 +312,7 @@ class Worklist:
 
     def adjustments(self) -> gradebook.Adjustments:
         """Return all decisions in the file of now."""
-        return gradebook.read_adjustments(self.course, self.roster)
+        return gradebook.read_adjustments(self.course)
 
     def submission(self, row: Row) -> tuple[Submission | None, str]:
         """Return what a student handed in, as it was graded, or why it is not shown."""

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         read_times,
         refuse_idle,
         refuse_imported,
+        unlisted,
         withdraw,
         withdrawable,
     )

@@ -237,7 +237,7 @@ def adjustments_file(course: Course, file: Path | None) -> Path:
     return file or course.root / FILE
 
 
-def read_adjustments(course: Course, roster: Roster, file: Path | None = None) -> Adjustments:
+def read_adjustments(course: Course, file: Path | None = None) -> Adjustments:
     """Return the adjustments in a file, or beside the course; none if there is no file there.
 
     Raises `AdjustmentError` with all mistakes.
@@ -248,7 +248,8 @@ def read_adjustments(course: Course, roster: Roster, file: Path | None = None) -
     rows, mistakes = [], []
     for line, cells in csv_rows(path, COLUMNS, AdjustmentError, what="adjustments", all_needed=True):
         try:
-            rows.append(adjustment(course, roster, cells))
+            # A student who left the course is on the roster no more, and what was decided stays.
+            rows.append(adjustment(course, Roster(), cells))
         except AdjustmentError as error:
             mistakes.append(f"{at_line(path, line)} {error}")
     if mistakes:
@@ -257,7 +258,7 @@ def read_adjustments(course: Course, roster: Roster, file: Path | None = None) -
 
 
 def adjustment(course: Course, roster: Roster, cells: Mapping[str, str]) -> Adjustment:
-    """Return a row of the file. Raises `AdjustmentError` with what is wrong in it."""
+    """Return a row of the file. Raises `AdjustmentError` with what is wrong in it, as a student not on the roster."""
     cells = {name: cell.strip() for name, cell in cells.items()}  # as the file is read
     kind = cells["kind"].lower()
     if kind not in KINDS:
@@ -318,15 +319,46 @@ def withdrawable(row: Adjustment, known: Adjustments) -> list[Adjustment]:
     return [one for one in known.of(row.student) if row.takes_back(one)]
 
 
-def kept_beside(known: Adjustments, rows: Sequence[Adjustment]) -> str:
-    """Return a warning if students have a decision of their own that counts before one for everybody; else ""."""
-    everybody = [row for row in rows if row.is_for_everybody and row.kind != "withdraw"]
+def kept_beside(course: Course, known: Adjustments, rows: Sequence[Adjustment]) -> str:
+    """Return a warning if students have a decision of their own that counts before one for everybody; else "".
+
+    A withdrawal is about the decisions that it takes back.
+    """
+    everybody = [row for row in rows if row.is_for_everybody]
     both = Adjustments((*known.rows, *everybody))
-    kept = list(dict.fromkeys(student for row in everybody for student in both.without(row)))
+    decisions = [one for row in everybody for one in (withdrawable(row, known) if row.kind == "withdraw" else [row])]
+    kept = [
+        student
+        for student in both.students
+        if any(_stands_against(course, own, one) for own in both.of(student) for one in decisions)
+    ]
     if not kept:
         return ""
     have = "has a decision of their own, which counts" if len(kept) == 1 else "have decisions of their own, which count"
     return f"{plural(len(kept), 'student')} {have} before the one for everybody: {named(kept)}"
+
+
+def _stands_against(course: Course, own: Adjustment, everybody: Adjustment) -> bool:
+    """Say whether a decision about one student leaves one for everybody without effect on their mark."""
+    if own.is_for_everybody:
+        return False
+    same = own.exercise == everybody.exercise
+    if same and _place(everybody) is not None and _place(own) == _place(everybody):
+        return True
+    if everybody.is_whole or everybody.kind not in ("points", "add", "void"):
+        return False
+    inside = [WHOLE, *(one.id for one in course.assignments if everybody.exercise in one.exercises)]
+    kinds = ("points", "excused") if own.is_whole or everybody.kind == "void" else ("excused",)
+    return own.kind in kinds and (same or own.exercise in inside)
+
+
+def unlisted(roster: Roster, rows: Iterable[Adjustment]) -> str:
+    """Return a warning about decisions on students who are not on the roster; else ""."""
+    students = [row.student for row in rows if roster and not row.is_for_everybody and row.student not in roster]
+    if not (found := list(dict.fromkeys(students))):
+        return ""
+    fix = "if an id is misspelled, correct it; if they left the course, nothing is to do"
+    return f"{FILE} has decisions about {plural(len(found), 'student')} not on the roster: {named(found)}; {fix}"
 
 
 def merged(own: Adjustments, theirs: Adjustments, keep: str | None) -> tuple[Adjustment, ...]:

@@ -40,7 +40,7 @@ from autograder.submission import (
     printable,
 )
 
-from .decisions import FILE, LOG, Adjustment, Adjustments, graded_without, read_accepted, read_adjustments
+from .decisions import FILE, LOG, Adjustment, Adjustments, graded_without, read_accepted, read_adjustments, unlisted
 from .decisions import FOLDER as ACCEPTED_FOLDER
 from .out import MOST_LISTED, before, harmless, read_run, read_scores, result_digest
 from .policy import Final, Policy, deadline, final_of, missing, policy_of, times_to_look_at
@@ -232,7 +232,7 @@ def read_graded(
     Raises `ExportError` if there is no class, or reports and table are of different runs.
     """
     run = {} if out.is_file() else read_run(out) or {}
-    adjustments = Adjustments((*read_adjustments(course, roster).rows, *more))
+    adjustments = Adjustments((*read_adjustments(course).rows, *more))
     course = course_of_run(course, run)
     policy = policy_of(course, roster, adjustments)
     if out.is_file():
@@ -255,7 +255,7 @@ def decided_again(graded: Graded, course: Course, roster: Roster, out: Path, mor
 
     `more` are decisions to count beside those of the course. Raises `UsageError` if these cannot be read.
     """
-    policy = policy_of(graded.course, roster, Adjustments((*read_adjustments(course, roster).rows, *more)))
+    policy = policy_of(graded.course, roster, Adjustments((*read_adjustments(course).rows, *more)))
     reports = {mark.student: mark.judged for mark in graded.marks if mark.judged is not None}
     earlier = {mark.student: mark.before for mark in graded.marks}
     marks = _marks(policy, handed_in_times(out, graded.run), reports, earlier)
@@ -286,7 +286,10 @@ def _left_out(course: Course, policy: Policy, marks: Sequence[Mark]) -> tuple[st
         found = f"{ACCEPTED_FOLDER}/{LOG} was changed since {plural(len(due), 'student')} {were} graded"
         fix = "their marks are those of before; run the same course grade again"
         notes.append(f"{found}: {named(due)}; {fix}")
-    if nowhere := [student for student in policy.adjustments.students if student not in known]:
+    if gone := unlisted(policy.roster, policy.adjustments.rows):
+        notes.append(gone)
+    listed = (one for one in policy.adjustments.students if not policy.roster or one in policy.roster)
+    if nowhere := [student for student in listed if student not in known]:
         return (f"{FILE} has students without a submission, left out: {named(nowhere)}", *notes)
     return tuple(notes)
 

@@ -14,7 +14,7 @@ from autograder.report import number, plural, points
 from autograder.results import NOT_JUDGED, ExerciseResult, Report, joined
 from autograder.submission import to_utc
 
-from .decisions import EVERYBODY, WHOLE, Adjustment, Adjustments
+from .decisions import EVERYBODY, WHOLE, Adjustment, Adjustments, unlisted
 from .roster import Roster, Student, named
 
 ACCEPTED = "accepted"
@@ -377,10 +377,11 @@ def days_late(policy: Policy, student: str, handed_in: datetime) -> int:
 
 
 def missing(policy: Policy, students: Iterable[str]) -> tuple[str, ...]:
-    """Return the students without a submission: those on the roster, in its order, and those with a decision."""
+    """Return the students without a submission: those on the roster, in its order, or those with a decision."""
     submitted = set(students)
     listed = (student.student for student in policy.roster.students)
-    decided = (one for one in policy.adjustments.students if not final_of(policy, one, None, None).is_open)
+    own = () if policy.roster else policy.adjustments.students  # who is not on the roster has left
+    decided = (one for one in own if not final_of(policy, one, None, None).is_open)
     return tuple(student for student in dict.fromkeys((*listed, *decided)) if student not in submitted)
 
 
@@ -421,7 +422,7 @@ def times_to_look_at(course: Course, policy: Policy, finals: Mapping[str, Final]
 
 def without_effect(policy: Policy) -> list[str]:
     """Return which rules and agreements change nothing, because the course lacks what they need."""
-    found = []
+    found = list(filter(None, [unlisted(policy.roster, policy.adjustments.rows)]))
     own = {student: policy.adjustments.of(student) for student in (*policy.adjustments.students, EVERYBODY)}
     days = [row.student for row in policy.roster.students if row.extension_days]
     days += [student for student, rows in own.items() if any(row.kind == "extension" and not row.due for row in rows)]
@@ -458,7 +459,8 @@ def _start(course: Course, policy: Policy) -> datetime | None:
 
 def warnings_about(course: Course, row: Adjustment) -> tuple[str, ...]:
     """Return what a person should know who has just added a row: it gives more than there is, or changes nothing."""
-    return tuple(filter(None, (_above_maximum(course, row), _without_due_date(course, row))))
+    warnings = (_above_maximum(course, row), _without_due_date(course, row), _in_no_assignment(course, row))
+    return tuple(filter(None, warnings))
 
 
 def _above_maximum(course: Course, row: Adjustment) -> str:
@@ -480,6 +482,13 @@ def _without_due_date(course: Course, row: Adjustment) -> str:
         is_due = find_assignment(course, row.exercise).grading.due is not None
     found = f"{row.subject} has no due date, so this changes nothing"
     return "" if is_due else f"{row.who}: {found}; add due to course.toml"
+
+
+def _in_no_assignment(course: Course, row: Adjustment) -> str:
+    """Return a warning if an exercise is in none of the assignments, so that its mark is nowhere; else ""."""
+    if row.is_whole or not course.assignments or any(row.exercise in one.exercises for one in course.assignments):
+        return ""
+    return f"{row.who}: {row.subject} is in no assignment, so this changes nothing; correct the number of the exercise"
 
 
 def _maximum(course: Course, row: Adjustment) -> int:

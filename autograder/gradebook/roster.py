@@ -476,7 +476,7 @@ def for_groups(entries: Sequence[Entry], roster: Roster, decided: Mapping[str, d
         times = {student: decided.get(student) or of_group.get(student) or time for student, time in known.items()}
         moments = [time for time in times.values() if time is not None]
         if len(found) > 1 and (len(moments) < len(found) or moments.count(max(moments)) > 1):
-            fix = "give the times with course adjust or the roster, or take the others out"
+            fix = "give the times with course adjust, or take the others out"
             who = named(entry.student for entry in found)
             problems.append(f"group {printable(group)}: {who} handed in, and no time says who was the latest; {fix}")
             continue

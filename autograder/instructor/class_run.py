@@ -365,7 +365,7 @@ def grade(options: argparse.Namespace) -> int:
     if (shard := options.shard) is not None:
         roster = gradebook.Roster(tuple(student for student in roster.students if shard.has(student.student)))
         entries = tuple(entry for entry in entries if shard.has(entry.student))
-    policy = gradebook.policy_of(course, roster, gradebook.read_adjustments(course, roster))
+    policy = gradebook.policy_of(course, roster, gradebook.read_adjustments(course))
     students = gradebook.choose_students(entries, options.students)
     seed = gradebook.grading_seed(course, options.seed, options.out)
     conditions = conditions_of(course, seed=seed, device=device, isolation=options.isolation)
@@ -405,9 +405,7 @@ def _entries(
         warn(sentence)
     if not found.entries:
         raise UsageError(f"{options.folder} holds no submissions: expected a folder or a zip for each student")
-    grouped = gradebook.for_groups(
-        found.entries, roster, gradebook.read_adjustments(course, roster).within(course).times
-    )
+    grouped = gradebook.for_groups(found.entries, roster, gradebook.read_adjustments(course).within(course).times)
     entries, unknown = gradebook.read_accepted(course, options.assignment or "").apply(grouped.entries, roster, handout)
     for sentence in (*grouped.notes, *grouped.problems, *unknown):
         warn(sentence)

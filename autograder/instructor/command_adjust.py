@@ -60,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
     course = read_course(find_course(options.course))
     refuse_kit(course, "adjust")
     roster = gradebook.find_roster(course, options.roster)
-    known = gradebook.read_adjustments(course, roster)
+    known = gradebook.read_adjustments(course)
     if options.list:
         return _list(known, options.student)
     if options.is_trial and options.out is None:
@@ -75,7 +75,8 @@ def run(options: argparse.Namespace) -> int:
         say(line)
     for line in effect:
         say(line)
-    warn(gradebook.kept_beside(known, rows))
+    warn(gradebook.kept_beside(course, known, rows))
+    warn(gradebook.unlisted(roster, rows))
     if options.is_trial:
         say("Nothing is written")
         return PASS
@@ -91,7 +92,7 @@ def _new_rows(
     course: Course, roster: gradebook.Roster, known: gradebook.Adjustments, options: argparse.Namespace
 ) -> tuple[gradebook.Adjustment, ...]:
     if options.merge is not None:
-        return gradebook.merged(known, gradebook.read_adjustments(course, roster, options.merge), options.keep)
+        return gradebook.merged(known, gradebook.read_adjustments(course, options.merge), options.keep)
     if options.from_nbgrader is not None:
         from autograder.exports import manual_marks  # an application beside this one
 
@@ -249,8 +250,12 @@ def _runs(
 
 def _effect(course: Course, roster: gradebook.Roster, out: Path, rows: Sequence[gradebook.Adjustment]) -> Iterator[str]:
     """Yield which marks in a folder the rows change, for each assignment that they are about."""
+    runs = _runs(course, roster, out)
+    if rows and not any(gradebook.Adjustments(tuple(rows)).within(graded.course).rows for _, graded in runs):
+        yield f"No mark in {out} changes: {rows[0].subject} is not in what was graded there"
+        return
     changes = False
-    for (name, before), (_, after) in zip(_runs(course, roster, out), _runs(course, roster, out, rows), strict=True):
+    for (name, before), (_, after) in zip(runs, _runs(course, roster, out, rows), strict=True):
         for line in gradebook.effect_of(before, after):
             changes = True
             yield f"{name}: {line}" if name and line[:1] != " " else line

@@ -232,7 +232,7 @@ def run(options: argparse.Namespace) -> int:
         with gradebook.Out(options.out) as out:
             rows = merge(out, options.shards, run)
             course = gradebook.course_of_run(course, run)
-            policy = gradebook.policy_of(course, roster, gradebook.read_adjustments(course, roster))
+            policy = gradebook.policy_of(course, roster, gradebook.read_adjustments(course))
             void = policy.adjustments.void_checks
             summaries = [gradebook.with_checks(row.summary, out.report(row.student), void) for row in rows]
             out.write_scores(gradebook.scores_csv(summaries, run["exercises"], policy, handed_in_of(run)))

@@ -421,7 +421,7 @@ def test_two_desks_and_a_command_at_once_lose_nothing(graded: Path) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    rows = read_adjustments(course, roster).rows
+    rows = read_adjustments(course).rows
     assert len(rows) == 30
     assert {student: sum(row.student == student for row in rows) for student in ("ada", "bob", "zoe")} == {
         "ada": 10, "bob": 10, "zoe": 10,
@@ -500,6 +500,18 @@ def test_a_file_of_decisions_with_a_mistake_is_a_sentence_until_it_is_mended(cli
     assert "value is many" in answer.text
     file.write_text(right, "utf-8")
     client.get("/")
+
+
+def test_a_student_who_left_keeps_what_was_decided_and_the_desk_goes_on(client: Client) -> None:
+    assert client.decide("bob", "1", "points", "12").status_code == 303
+    assert client.decide("zoe", "1", "points", "12").status_code == 303
+    roster = (client.course / "roster.csv").read_text("utf-8").splitlines(keepends=True)
+    left = [line for line in roster if not line.startswith(("bob", "zoe"))]
+    (client.course / "roster.csv").write_text("".join(left), "utf-8")
+    page = words(client.get("/"))
+    assert "adjustments.csv has decisions about 2 students not on the roster: bob and zoe;" in page
+    assert "12 points for exercise 01" in words(client.get("/student/-/bob"))
+    assert client.decide("ada", "1", "points", "12").status_code == 303
 
 
 def test_what_a_new_grading_changed_is_shown(client: Client) -> None:
@@ -638,6 +650,10 @@ def test_a_student_with_a_decision_of_their_own_is_named_before_a_check_is_void(
     )
     page = words(client.get(f"/student/-/bob/void/{tiny.FIRST}/values"))
     assert "1 student has a decision of their own, which counts before the one for everybody: fay." in page
+    assert void(client, void_form(client)).status_code == 303
+    assert client.decide("bob", tiny.FIRST, "points", "4").status_code == 303
+    page = words(client.get(f"/student/-/bob/withdraw/{tiny.FIRST}/void%20values"))
+    assert "2 students have decisions of their own, which count before the one for everybody: fay and bob." in page
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.course import Grading
+from autograder.course import Assignment, Grading
 from autograder.gradebook import (
     Adjustment,
     Adjustments,
@@ -29,9 +29,12 @@ from autograder.gradebook import (
     deadline,
     effect_of,
     final_of,
+    kept_beside,
     merged,
+    missing,
     read_adjustments,
     read_times,
+    warnings_about,
     without_effect,
 )
 from autograder.gradebook.decisions import COLUMNS, AdjustmentError
@@ -231,7 +234,6 @@ HEADER = ",".join(COLUMNS)
         ("ada,01,points,3,,Grace,2026-03-09 10:00", ":2: text is empty, expected the reason"),
         ("ada,01,points,3,why,,2026-03-09 10:00", ":2: by is empty, expected who decided"),
         ("ada,01,points,3,why,Grace,March", ":2: when is March, expected a time like"),
-        ("aba,01,points,3,why,Grace,2026-03-09 10:00", ":2: aba is no student of the roster; did you mean ada?"),
         ("ada,01,excused,3,why,Grace,2026-03-09 10:00", ":2: value is 3, expected nothing"),
         ("ada,01,extension,3,why,Grace,2026-03-09 10:00", ":2: extension is for all exercises together"),
         ("*,01,void,,why,Grace,2026-03-09 10:00", ":2: value is empty, expected the name of a check of exercise 01"),
@@ -247,8 +249,25 @@ def test_a_mistake_is_a_sentence_with_its_line(tmp_path: Path, line: str, found:
     file = tmp_path / "adjustments.csv"
     file.write_text(f"{HEADER}\n{line}\n")
     with pytest.raises(AdjustmentError) as error:
-        read_adjustments(tiny.COURSE, Roster((Student("ada"),)), file)
+        read_adjustments(tiny.COURSE, file)
     assert found in str(error.value)
+
+
+def test_a_new_row_is_of_a_student_on_the_roster_and_one_in_the_file_may_be_of_one_who_left(tmp_path: Path) -> None:
+    file = tmp_path / "adjustments.csv"
+    file.write_text(f"{HEADER}\nabe,01,points,3,why,Grace,{WHEN}\n*,01,add,3,why,Grace,{WHEN}\n")
+    roster = Roster((Student("ada"),))
+    rows = read_adjustments(tiny.COURSE, file).rows
+    cells = {**rows[0].row(), "student": "aba"}
+    with pytest.raises(AdjustmentError, match="aba is no student of the roster; did you mean ada"):
+        adjustment(tiny.COURSE, roster, cells)
+    rules = replace(policy(*rows), roster=roster)
+    [said] = without_effect(rules)
+    assert said.startswith(
+        "adjustments.csv has decisions about 1 student not on the roster: abe; if an id is misspelled"
+    )
+    assert missing(rules, []) == ("ada",)
+    assert without_effect(policy(*rows)) == [], "without a roster everybody is listed"
 
 
 @pytest.mark.parametrize("name", ["text", "by"])
@@ -266,7 +285,7 @@ def test_what_is_added_is_read_again_whatever_its_text(tmp_path: Path) -> None:
     ]
     for one in rows:
         append(replace(tiny.COURSE, root=tmp_path), [one])
-    read = read_adjustments(tiny.COURSE, Roster(), file).rows
+    read = read_adjustments(tiny.COURSE, file).rows
     assert [one.row() for one in read] == [one.row() for one in rows]
     assert read[1].due == datetime(2026, 3, 8, 23, 59, tzinfo=UTC)
 
@@ -297,6 +316,42 @@ def test_a_decision_for_everybody_counts_for_each_student_who_is_graded_now_or_l
     assert score(report(4000, 1500, 0, 500), row("bob", "ex02_b", "points", "10"), late) == 7500
     assert Adjustments((own, late)).students == ("ada",)
     assert Adjustments((own, late)).of("*") == Adjustments((own, late)).of("zoe") == (late,)
+
+
+WEEKS = tuple(Assignment(f"week{at}", "", ids, Grading()) for at, ids in enumerate((IDS[:2], IDS[2:3]), 1))
+
+
+@pytest.mark.parametrize(
+    ("own", "everybody", "named"),
+    [
+        (row("ada", "ex01_a", "points", "4"), row("*", "ex01_a", "void", "c0"), True),
+        (row("ada", "ex01_a", "excused"), row("*", "ex01_a", "void", "c0"), True),
+        (row("ada", "ex01_a", "excused"), row("*", "ex01_a", "add", "1"), True),
+        (row("ada", "week1", "points", "4"), row("*", "ex01_a", "void", "c0"), True),
+        (row("ada", "*", "excused"), row("*", "ex01_a", "points", "1"), True),
+        (row("ada", "ex01_a", "points", "4"), row("*", "ex01_a", "points", "1"), True),
+        (row("ada", "week2", "points", "4"), row("*", "ex01_a", "void", "c0"), False),
+        (row("ada", "ex02_b", "points", "4"), row("*", "ex01_a", "void", "c0"), False),
+        (row("ada", "ex01_a", "points", "4"), row("*", "ex01_a", "add", "1"), False),
+        (row("ada", "ex01_a", "add", "4"), row("*", "ex01_a", "void", "c0"), False),
+        (row("ada", "week1", "points", "4"), row("*", "week1", "add", "1"), False),
+    ],
+)
+def test_a_student_is_named_for_whom_a_decision_for_everybody_changes_nothing(
+    own: Adjustment, everybody: Adjustment, named: bool
+) -> None:
+    course = replace(tiny.COURSE, assignments=WEEKS)
+    said = "1 student has a decision of their own, which counts before the one for everybody: ada" if named else ""
+    assert kept_beside(course, Adjustments((own,)), [everybody]) == said
+    back = row("*", everybody.exercise, "withdraw", everybody.target)
+    assert kept_beside(course, Adjustments((own, everybody)), [back]) == said
+
+
+def test_an_exercise_in_no_assignment_has_no_mark() -> None:
+    course = replace(tiny.COURSE, assignments=WEEKS, exercises=tuple(replace(one) for one in tiny.COURSE.exercises))
+    lost = row("ada", tiny.FIRST, "add", "1")
+    assert "ada: exercise 01 is in no assignment, so this changes nothing" in warnings_about(course, lost)[0]
+    assert warnings_about(replace(course, assignments=()), lost) == ()
 
 
 def test_one_void_check_is_withdrawn_and_the_other_stays() -> None:
@@ -621,10 +676,13 @@ def test_one_command_decides_for_many_and_shows_whose_marks_change(tmp_path: Pat
     run(course, "adjust", "eve", "1", "points", "4", "--text", "x", "--by", "Grace")
     said = run(course, "adjust", "*", "1", "points", "2", "--text", "x", "--by", "Grace")
     assert "1 student has a decision of their own, which counts before the one for everybody: eve" in said
+    run(course, *grade[:3], "part", *grade[4:], "--take", "1")
+    said = run(course, "adjust", "eve", "2", "add", "1", "--text", "x", "--out", "part", "--try")
+    assert "No mark in part changes: exercise 02 is not in what was graded there" in said
     run(course, "adjust", "*", "1", "void", "axes", "--text", "x")
     said = run(course, "adjust", "*", "1", "withdraw", "void", "values", "--text", "x")
     assert "void check values withdrawn for exercise 01, for everybody, by" in said
-    assert "everybody: " not in said
+    assert "everybody: void" not in said
     assert "check axes of exercise 01 is void" in run(course, "adjust", "--list")
     run(course, "adjust", "*", "1", "withdraw", "void", "--text", "x")
     run(course, "adjust", "*", "1", "withdraw", "points", "--text", "x")

@@ -279,7 +279,7 @@ def test_more_days_without_a_due_date_are_not_taken_in_silence(tmp_path: Path) -
     said = run(course, "adjust", "ada", "*", "extension", "2", *why)
     assert "ada: the whole has no due date, so this changes nothing; add due to course.toml" in said
     read, roster = read_course(course), Roster((Student("ada"), Student("bob", extension_days=3)))
-    policy = policy_of(read, roster, read_adjustments(read, roster))
+    policy = policy_of(read, roster, read_adjustments(read))
     found = "there is no due date, so more days change nothing for bob and ada; add due to [grading]"
     assert without_effect(policy) == [found]
     rules = replace(policy, grading=Grading(drop_lowest=2, due=datetime(2026, 3, 1)))
