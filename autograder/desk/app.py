@@ -72,13 +72,14 @@ MOST_SAVED = 1000
 """Forms that are remembered, so that one that is sent twice counts once."""
 
 KIND_TITLES = {
-    "points": "points, in place of its own",
-    "add": "add points, or take off",
-    "excused": "excused",
-    "extension": "extension: days, or a due date",
-    "handed_in": "handed_in: the time",
-    "comment": "a comment",
+    "points": ("points, in place of its own", "12.5"),
+    "add": ("add points, or take off", "1.5, or -2"),
+    "excused": ("excused", ""),
+    "extension": ("extension: days, or a due date", "2, or 2026-03-08 23:59"),
+    "handed_in": ("handed_in: the time", "2026-03-08 23:59"),
+    "comment": ("a comment", ""),
 }
+"""The words for each kind of decision, and an example of its value if it has one."""
 
 TAGS = {
     "held": "held",
@@ -202,7 +203,10 @@ def _reason(error: Exception) -> str:
 
 @dataclass(frozen=True)
 class Typed:
-    """What stands in the forms of a page before anybody types, or what was typed there before it was refused."""
+    """What stands in the forms of a page before anybody types, or what was typed there before it was refused.
+
+    `file` is the name of the file that was chosen: a page cannot keep the file itself.
+    """
 
     exercise: str = ""
     kind: str = "points"
@@ -211,6 +215,7 @@ class Typed:
     by: str = ""
     reason: str = ""
     name: str = ""
+    file: str = ""
 
 
 @dataclass(frozen=True)
@@ -333,13 +338,13 @@ class Pages:
                     "This desk did not make the form and saved nothing of it. Load the page again to see what counts.",
                     403,
                 )
-            typed = Typed(**{name: fields.get(name, "") for name in vars(Typed())})
+            upload = files.get("file")
+            chosen = upload.filename or "" if upload is not None else ""
+            typed = Typed(**{name: fields.get(name, "") for name in vars(Typed()) if name != "file"}, file=chosen)
             if once not in self._desk.saved:
                 try:
-                    upload = files.get("file")
                     content = await upload.read() if upload is not None else b""
-                    name = upload.filename or "" if upload is not None else ""
-                    self._desk.save(once, action(row, {**fields, "upload": (name, content)}))
+                    self._desk.save(once, action(row, {**fields, "upload": (chosen, content)}))
                 except DecidedMeanwhile as found:
                     self._list.refresh()
                     row = self._row(request)
@@ -490,6 +495,8 @@ class Pages:
             voids={(one.exercise, one.value) for one in known.of(EVERYBODY) if one.kind == "void"},
             may_be_void=_may_be_void,
             accepted=held,
+            command=self._list.command_due(row),
+            is_accepted=partial(self._list.is_accepted, row),
             times=self._times(row),
             others_of=[one for one in everybody if one.mark.student == mark.student and one is not row],
             files=self._list.runs[row.run].course.files,

@@ -6,6 +6,7 @@ import email.policy
 import hashlib
 import mailbox
 import re
+import shlex
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -15,7 +16,7 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 from autograder import gradebook
-from autograder.course import Course, UsageError, find_assignment, read_course, resolve_exercise, suggestion
+from autograder.course import FOLDER, Course, UsageError, find_assignment, read_course, resolve_exercise, suggestion
 from autograder.report import Facts, facts_of, number, one_line, plural, summary_of
 from autograder.submission import Caps, Entry, FileError, Submission, SubmissionError, casefolded, printable, read_plain
 
@@ -73,10 +74,11 @@ class Claim:
         return self.check or "the hand-in"
 
     def is_answered(self, mark: gradebook.Mark) -> bool:
-        """Say whether a decision that counts answers it."""
-        about = ANSWER.format(subject=self.subject).strip()
-        own = mark.final.adjustments if mark.final else ()
-        return any((row.is_whole or row.exercise == self.exercise) and about in row.text for row in own)
+        """Say whether a decision that counts, or an accepted file, answers it."""
+        decisions = [(row.is_whole or row.exercise, row.text) for row in mark.final.adjustments] if mark.final else []
+        accepted = [(not one.name or Path(one.name).stem, one.reason) for one in mark.accepted]
+        about, places = ANSWER.format(subject=self.subject).strip(), (True, self.exercise)
+        return any(about in text and (not self.check or of in places) for of, text in (*decisions, *accepted))
 
 
 def read_messages(path: Path) -> tuple[Message, ...]:
@@ -197,7 +199,8 @@ class Row:
             "flagged": any(exercise.flags for exercise in exercises),
             "late": final is not None and bool(final.lateness.days),
             "missing": report is None,
-            "decided": final is not None and any(row.kind != "handed_in" for row in final.adjustments),
+            "decided": any(not row.is_imported_time for row in (final.adjustments if final else ()))
+            or bool(self.mark.accepted),
             "asks": bool(self.open_claims),
         }
         return frozenset(name for name, is_so in holds.items() if is_so)
@@ -330,6 +333,32 @@ class Worklist:
             return None, "The hand-in was changed since it was graded, so its lines are not shown."
         return read, ""
 
+    def command_due(self, row: Row) -> str:
+        """Return the command after which it counts what is accepted for a student; "" if it counts already."""
+        student, report = row.mark.student, row.mark.judged
+        notes = {student: report.submission.get("notes", ()) if report is not None else ()}
+        if student not in gradebook.graded_without(self.course, row.run, notes):
+            return ""
+        run, chosen = self.runs[row.run], self._submissions
+        folder = "DIR" if chosen is None else str(chosen / row.run if gradebook.is_term(self.out) else chosen)
+        words = ["course", "grade", folder, "--out", str(self._folders[row.run])]
+        words += ["--assignment", row.run] if row.run else []
+        words += [word for part in run.course.take for word in ("--take", part)]
+        words += ["--layout", self._layout] if self._layout else []
+        secret = self.root / FOLDER / "grading_seed"
+        is_kept = secret.is_file() and secret.read_text("utf-8").strip() == str(run.seed)
+        return shlex.join([*words, *([] if is_kept or run.seed is None else ["--seed", str(run.seed)])])
+
+    def is_accepted(self, row: Row, exercise: str) -> bool:
+        """Say whether the file of an exercise that is shown was accepted, and is not the student's own."""
+        entry = self._entries.get(row.run, {}).get(row.mark.student)
+        names = {Path(part.name or "").stem for part in entry.accepted} if entry is not None else set()
+        return exercise in names or (entry is not None and self._is_kept(entry))
+
+    def _is_kept(self, entry: Entry) -> bool:
+        """Say whether a whole hand-in is one that was accepted."""
+        return entry.path.is_relative_to(self.course.root / gradebook.FOLDER)
+
     def _states(self) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
         """Return what changes with the files of the grading, of the decisions and of the claims."""
         outs = [self.out, *sorted(file.parent for file in self.out.glob("*/run.json"))]
@@ -399,6 +428,13 @@ class Worklist:
         self.choices = _choices(self.rows, [(key, f"{names[key]} ({count})") for key, count in counts.most_common()])
         self._by_student = {(row.run, row.mark.student): row for row in rows}
         self.notes = tuple(note for run in self.runs.values() for note in run.notes)
+        if self._submissions is not None and not any(
+            entry.student in self._facts[name] and not self._is_kept(entry)
+            for name, entries in self._entries.items()
+            for entry in entries.values()
+        ):
+            unseen = f"{printable(self._submissions)} has no hand-in of a student who was graded"
+            self.notes += (f"{unseen}, so no file is shown; name the folder that `course grade` read.",)
         if self.unmatched:
             self.notes += (f"{plural(len(self.unmatched), 'question')} could not be matched: see Questions.",)
 
@@ -523,7 +559,7 @@ def _row(
     exercises = mark.judged.exercises if mark.judged is not None else ()
     section = str(getattr(mark.row, "section", ""))
     failing = tuple(exercise.id for exercise in exercises if exercise.status != "pass")
-    words = casefolded(" ".join((mark.student, mark.row.name, mark.row.email, mark.row.login, section)))
+    words = casefolded(" ".join((mark.student, mark.row.name, mark.row.email, mark.row.login, section, mark.row.group)))
     return Row(run, mark, section, looks, failing, own, claims, words)
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         append,
         author,
         decisions_that_hold,
+        graded_without,
         kept_beside,
         merged,
         now,

@@ -40,7 +40,18 @@ from autograder.submission import (
     printable,
 )
 
-from .decisions import FILE, LOG, Adjustment, Adjustments, graded_without, read_accepted, read_adjustments, unlisted
+from .decisions import (
+    FILE,
+    LOG,
+    Adjustment,
+    Adjustments,
+    Decision,
+    decisions_that_hold,
+    graded_without,
+    read_accepted,
+    read_adjustments,
+    unlisted,
+)
 from .decisions import FOLDER as ACCEPTED_FOLDER
 from .out import MOST_LISTED, before, harmless, read_run, read_scores, result_digest
 from .policy import Final, Policy, deadline, final_of, missing, policy_of, times_to_look_at
@@ -133,7 +144,7 @@ class Mark:
     """One student of the class with the row of the roster. A missing student has neither `report` nor `final`.
 
     `before` is the report from before a file was accepted, if that changed the submission. `judged` is the report as
-    it was graded, whatever was decided since.
+    it was graded, whatever was decided since. `accepted` are files and hand-ins that replace those of the student.
     """
 
     row: Student
@@ -141,6 +152,7 @@ class Mark:
     final: Final | None = None
     before: Report | None = None
     judged: Report | None = None
+    accepted: tuple[Decision, ...] = ()
 
     @property
     def student(self) -> str:
@@ -242,6 +254,7 @@ def read_graded(
     reports, notes = _reports(course, out, run)
     _require_same_checks(course, out, run)
     marks = _marks(
+        course,
         policy,
         handed_in_times(out, run),
         reports,
@@ -258,12 +271,13 @@ def decided_again(graded: Graded, course: Course, roster: Roster, out: Path, mor
     policy = policy_of(graded.course, roster, Adjustments((*read_adjustments(course).rows, *more)))
     reports = {mark.student: mark.judged for mark in graded.marks if mark.judged is not None}
     earlier = {mark.student: mark.before for mark in graded.marks}
-    marks = _marks(policy, handed_in_times(out, graded.run), reports, earlier)
+    marks = _marks(graded.course, policy, handed_in_times(out, graded.run), reports, earlier)
     others = tuple(note for note in graded.notes if not note.startswith((f"{FILE} ", f"{ACCEPTED_FOLDER}/")))
     return replace(graded, policy=policy, marks=tuple(marks), notes=(*others, *_left_out(graded.course, policy, marks)))
 
 
 def _marks(
+    course: Course,
     policy: Policy,
     times: Mapping[str, datetime],
     reports: Mapping[str, Report],
@@ -273,7 +287,9 @@ def _marks(
         replace(_mark(policy, student, report, times.get(student)), before=earlier.get(student))
         for student, report in reports.items()
     ]
-    return marks + [_absent(policy, student) for student in missing(policy, reports)]
+    marks += [_absent(policy, student) for student in missing(policy, reports)]
+    accepted = decisions_that_hold(course, course.assignment.id if course.assignment else "")
+    return [replace(mark, accepted=accepted.get(mark.student, ())) for mark in marks]
 
 
 def _left_out(course: Course, policy: Policy, marks: Sequence[Mark]) -> tuple[str, ...]:

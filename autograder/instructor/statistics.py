@@ -203,7 +203,8 @@ class MarkSummary:
 def mark_summaries(graded: Graded) -> tuple[MarkSummary, ...]:
     """Return the final marks of everybody, of each section if there are several, and by who decided about a student.
 
-    Neither a decision for everybody nor a time counts. A student about whom two people decided counts for both.
+    An accepted file counts; neither a decision for everybody nor an imported time does. A student about whom two people
+    decided counts for both.
     """
     sections: dict[str, list[int | None]] = defaultdict(list)
     for mark in graded.marks:
@@ -215,7 +216,8 @@ def mark_summaries(graded: Graded) -> tuple[MarkSummary, ...]:
     people: dict[str, list[int | None]] = defaultdict(list)
     for mark in graded.marks:
         own = mark.final.adjustments if mark.final is not None else ()
-        for by in {row.by for row in own if not row.is_for_everybody and row.kind != "handed_in"}:
+        decisions = [row for row in own if not row.is_for_everybody and not row.is_imported_time]
+        for by in {*(row.by for row in decisions), *(one.by for one in mark.accepted)}:
             people[by].append(mark.score)
     decided = [(f"decided by {one_line(by)}", scores) for by, scores in sorted(people.items())]
     return tuple(

@@ -46,6 +46,16 @@ function answer() {
 addEventListener("hashchange", answer);
 answer();
 
+// What a decision needs as its value stands in the field as an example; some need none.
+const kind = document.querySelector("select[name=kind]");
+function fit() {
+  const value = document.querySelector("input[name=value]"), { example } = kind.selectedOptions[0].dataset;
+  value.placeholder = example || "none";
+  value.disabled = !example;
+}
+kind?.addEventListener("input", fit);
+if (kind) fit();
+
 function step(by) {
   const rows = [...document.querySelectorAll("a.row")];
   if (rows.length) {
@@ -76,5 +86,14 @@ addEventListener("submit", event => {
   if (event.target.method !== "post") return;
   if (event.target.dataset.sent) event.preventDefault();
   event.target.dataset.sent = "yes";
+});
+// What was typed and is not saved is lost on another page, so the browser asks. A refused form is typed already.
+addEventListener("beforeunload", event => {
+  const forms = [...document.querySelectorAll("form[method=post]")], fields = "textarea, input:not([type=hidden])";
+  const refused = document.querySelector("div.problem") && !forms.some(form => form.dataset.sent);
+  const isTyped = form => [...form.querySelectorAll(fields)].some(field => field.value !== field.defaultValue);
+  if (!refused && !forms.some(form => !form.dataset.sent && isTyped(form))) return;
+  event.preventDefault();
+  for (const form of forms) delete form.dataset.sent;
 });
 addEventListener("pageshow", () => { for (const form of document.forms) delete form.dataset.sent; });

@@ -217,6 +217,12 @@ def test_filters_are_in_the_address_and_the_neighbours_are_those_of_the_filter(c
     assert names("q=ÜNAL") == ["bob"]
     assert names("q=lovelace ada") == ["ada"]
     assert names("show=late") == ["bob"]
+    roster = client.course / "roster.csv"
+    lines = roster.read_text("utf-8").splitlines()
+    roster.write_text(
+        "".join(f"{line},{'group' if at == 0 else 'Red' if at == 1 else ''}\n" for at, line in enumerate(lines))
+    )
+    assert names("q=red") == [lines[1].split(",")[0]]
     assert names("show=missing") == ["zoe"]
     assert names("show=look") == ["fay"]
     assert names(f"exercise={tiny.FIRST}") == ["bob", "eve", "fay", "%3Dcmd"]
@@ -258,6 +264,9 @@ def test_a_question_about_the_hand_in_stands_beside_the_mark(tmp_path: Path) -> 
     claims.write_text("student: ada\nmy question: Why late?", "utf-8")
     client = Client(classes.graded_class(tmp_path), claims=claims)
     assert "the hand-in open claims.txt Why late?" in words(client.get("/questions"))
+    claims.write_text(f"student: bob\nexercise: {tiny.FIRST}\ncheck: values\nmy question: a", "utf-8")
+    assert "01, values" in words(client.get("/questions"))
+    claims.write_text("student: ada\nmy question: Why late?", "utf-8")
     page = client.get("/student/-/ada")
     assert "A question about the hand-in open claims.txt Why late? Answer it" in words(
         page.partition("Decisions that")[0]
@@ -488,6 +497,67 @@ def test_a_corrected_file_is_accepted_and_taken_back(client: Client) -> None:
     fields = {**client.form("bob", "take-back"), "name": tiny.FILES[0], "reason": "a mistake"}
     assert client.post("bob", fields, "take-back").status_code == 303
     assert "was accepted" not in client.get("/student/-/bob")
+
+
+def test_an_accepted_file_is_a_decision_and_the_command_that_counts_it_can_be_copied(tmp_path: Path) -> None:
+    course = classes.graded_class(tmp_path)
+    folder = tmp_path / "handed in" / "bob"
+    folder.mkdir(parents=True)
+    (folder / tiny.FILES[0]).write_text("y = 2\n", "utf-8")
+    (tmp_path / "claims.txt").write_text(
+        f"student: bob\nexercise: {tiny.FIRST}\ncheck: values\nmy question: a\nstudent: bob\nmy question: b", "utf-8"
+    )
+    client = Client(course, submissions=folder.parent, claims=tmp_path / "claims.txt")
+    assert "None." in words(client.get("/student/-/bob"))
+    assert "as handed in" in client.get("/student/-/bob")
+    assert "course grade" not in client.get("/student/-/bob")
+    assert client.get("/?show=decided").count('class="row"') == 0
+    for subject, states in (("another", [False, False]), ("values", [True, False]), ("the hand-in", [True, True])):
+        fields = {**client.form("bob", "accept"), "reason": f"Your question about {subject}: right"}
+        assert client.post("bob", fields, "accept", files={"file": (tiny.FILES[0], b"x = 1\n")}).status_code == 303
+        client.get("/")
+        row = client.desk.worklist.find("", "bob")
+        assert [claim.is_answered(row.mark) for claim in row.claims] == [
+            states[0] and subject == "values",
+            states[1],
+        ]
+    page = client.get("/student/-/bob")
+    assert "None." not in words(page)
+    assert client.get("/?show=decided").count('class="row"') == 1
+    command = f"course grade '{folder.parent}' --out {tmp_path / 'out'}"
+    assert unescape(re.search(r"<pre tabindex=\"0\">(course .*?)</pre>", page)[1]) == command  # type: ignore[index]
+    assert "y = 2" in page, "what was graded is shown until the next grading"
+    assert "as handed in" in page
+    note = client.desk.worklist.find("", "bob").mark.accepted[0].note
+    report = classes.report("bob", {"values": "fail"})
+    report = replace(report, submission={**report.submission, "notes": [note]})
+    classes.write_out(course, tmp_path / "out", {"bob": report})
+    page = client.get("/student/-/bob")
+    assert "x = 1" in page
+    assert f"{tiny.FIRST}.py, as accepted" in page
+    assert "course grade" not in page
+
+
+def test_a_file_that_was_chosen_must_be_chosen_again_where_the_form_is_refused(client: Client) -> None:
+    fields = {**client.form("bob", "accept"), "reason": "sent by mail"}
+    assert client.decide("bob", "1", "comment").status_code == 303
+    refused = client.post("bob", fields, "accept", files={"file": (tiny.FILES[0], b"x = 1\n")})
+    assert refused.status_code == 409
+    page = words(refused.text)
+    assert "Your form is as you filled it in, but the file must be chosen again. Save it again" in page
+    assert f"Choose {tiny.FILES[0]} again: a page cannot keep a file." in page
+    assert "must be chosen again" not in client.get("/student/-/bob")
+
+
+def test_a_folder_without_the_hand_ins_is_named(tmp_path: Path) -> None:
+    course = classes.graded_class(tmp_path)
+    other = tmp_path / "other"
+    (other / "stranger").mkdir(parents=True)
+    (other / "stranger" / tiny.FILES[0]).write_text("x = 1\n", "utf-8")
+    said = "other has no hand-in of a student who was graded, so no file is shown; name the folder that `course grade`"
+    assert said in words(Client(course, submissions=other).get("/"))
+    (other / "stranger").rename(other / "bob")
+    assert "has no hand-in of a student" not in Client(course, submissions=other).get("/")
 
 
 def test_a_file_of_decisions_with_a_mistake_is_a_sentence_until_it_is_mended(client: Client) -> None:

@@ -137,6 +137,36 @@ def test_a_question_is_answered_by_a_reason(chromium: Browser, desk: Desk) -> No
     assert chromium.value("document.querySelector('.tag').textContent") == "answered"
 
 
+def test_what_was_typed_is_not_lost_without_a_question(chromium: Browser, desk: Desk) -> None:
+    base = enter(chromium, desk)
+    chromium.open(f"{base}/student/-/bob", width=LAPTOP)
+    chromium.press("e")
+    chromium.value("document.querySelector('[name=text]').focus(); 0")
+    chromium.call("Input.insertText", text="a long reason")
+    # A key that opens a question is answered only after that, so the link is followed a moment later.
+    chromium.value("setTimeout(() => document.querySelector('a[rel=next]').click(), 50); 0")
+    until = time.monotonic() + 20
+    asked = False
+    while not asked:
+        assert time.monotonic() < until, "the page asks nothing"
+        with contextlib.suppress(AssertionError):
+            chromium.call("Page.handleJavaScriptDialog", accept=False)
+            asked = True
+    assert chromium.value("document.querySelector('h1').textContent") == "Bob Ünal"
+    assert chromium.value("document.querySelector('[name=text]').value") == "a long reason"
+    field = "document.querySelector('[name=value]')"
+    assert chromium.value(f"{field}.placeholder") == "12.5"
+    chromium.value(
+        "{ const kind = document.getElementById('first').form.kind; kind.value = 'comment';"
+        "kind.dispatchEvent(new Event('input')) }; 0"
+    )
+    assert chromium.value(f"[{field}.placeholder, {field}.disabled]") == ["none", True]
+    chromium.value("document.querySelector('[name=text]').form.requestSubmit(); 0")
+    chromium.wait("document.getElementById('saved')")
+    chromium.press("j")
+    chromium.wait("document.querySelector('h1').textContent === 'eve'")
+
+
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("width", [PHONE, LAPTOP])
 def test_everybody_can_read_and_reach_all_of_it(

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from autograder.comparison import fingerprint
 from autograder.course import Assignment, Grading, UsageError
-from autograder.gradebook import PSEUDONYMS, Adjustment, Graded, Mark, Policy, Student
+from autograder.gradebook import PSEUDONYMS, Adjustment, Decision, Graded, Mark, Policy, Student
 from autograder.gradebook.policy import Final, Lateness
 from autograder.instructor.page import Findings, hider, marks_table, page, pseudonyms, tables
 from autograder.instructor.statistics import (
@@ -77,15 +77,21 @@ def test_final_marks_are_summed_up_for_everybody_and_for_each_section() -> None:
     assert {value for name, value in table[1].items() if name not in ("students", "count", "marks")} == {""}
 
 
+WHEN = "2026-03-05 10:00"
+
+
 def test_final_marks_are_summed_up_by_who_decided_about_a_student() -> None:
     def decided(student: str, by: str) -> Adjustment:
-        return Adjustment(student, "*", "add", "1", "why", by, "2026-03-05 10:00", 100)
+        return Adjustment(student, "*", "add", "1", "why", by, WHEN, 100)
 
     own = {"ada": [decided("ada", "Grace"), decided("ada", "Alan")], "bob": [decided("bob", "Grace")] * 2, "cem": []}
-    own["cem"] = [replace(decided("cem", "Ed"), kind="handed_in")]
+    own["cem"] = [replace(decided("cem", "Ed"), kind="handed_in", text="the time in week1")]
     marks = tuple(
         Mark(
-            Student(name), None, Final(1000 * at, None, Lateness(0, 0), (), adjustments=(decided("*", "Edsger"), *rows))
+            Student(name),
+            None,
+            Final(1000 * at, None, Lateness(0, 0), (), adjustments=(decided("*", "Edsger"), *rows)),
+            accepted=(Decision(name, "", "", "file", "", "why", "Joan", WHEN),) if name == "cem" else (),
         )
         for at, (name, rows) in enumerate(own.items(), 1)
     )
@@ -94,6 +100,7 @@ def test_final_marks_are_summed_up_by_who_decided_about_a_student() -> None:
         ("everybody", (1000, 2000, 3000)),
         ("decided by Alan", (1000,)),
         ("decided by Grace", (1000, 2000)),
+        ("decided by Joan", (3000,)),
     ]
 
 
