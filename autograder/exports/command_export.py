@@ -174,8 +174,7 @@ def _show(exported: ExportResult) -> None:
 
 def _without_score(graded: Graded) -> Iterator[str]:
     """Yield the notes on a class, and which students have no score in the export."""
-    yield from graded.notes
-    yield from without_effect(graded.policy)
+    yield from dict.fromkeys((*graded.notes, *without_effect(graded.policy)))
     missing = [mark.student for mark in graded.marks if mark.report is None and mark.score is None and not mark.excused]
     if excused := [mark.student for mark in graded.marks if mark.excused]:
         yield f"{plural(len(excused), 'student')} excused, and no score is written: {named(excused)}"

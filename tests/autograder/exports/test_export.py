@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 import pytest
 
 from autograder.course import read_course
+from autograder.exports.command_export import _without_score
 from autograder.exports.feedback import feedback
 from autograder.exports.formats import find_formats
 from autograder.exports.gradescope import Seen, gradescope, unfinished
@@ -77,6 +78,14 @@ def test_a_score_is_what_the_rules_of_the_class_make_of_it(graded: Graded) -> No
 def test_who_handed_in_nothing_or_met_a_failing_grader_has_no_score(graded: Graded) -> None:
     without = {mark.student: mark.failed for mark in graded.marks if mark.score is None}
     assert without == {"fay": True, "zoe": False}
+
+
+def test_a_student_who_left_is_named_once(own: Path) -> None:
+    file = own / "adjustments.csv"
+    file.write_text("student,exercise,kind,value,text,by,when\ngone,*,points,3,why,Grace,2026-03-05 10:00\n", "utf-8")
+    said = list(_without_score(examples.read(own)))
+    assert sum("1 student not on the roster: gone" in sentence for sentence in said) == 1
+    assert not any("gone" in sentence for sentence in said if "not on the roster" not in sentence)
 
 
 def test_the_times_come_from_the_table(course: Path) -> None:
