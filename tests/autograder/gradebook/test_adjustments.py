@@ -39,6 +39,7 @@ from autograder.gradebook import (
 )
 from autograder.gradebook.decisions import COLUMNS, AdjustmentError
 from autograder.gradebook.policy import lowest, on_curve
+from autograder.instructor.command_adjust import _new_imports
 from autograder.results import CheckResult, ExerciseResult, Report
 from tests.support import tiny
 
@@ -466,6 +467,17 @@ def test_a_time_that_somebody_decided_counts_before_an_imported_one_and_its_with
     assert merged(Adjustments((imported,)), Adjustments((decided,)), None) == (decided,), "no conflict"
     assert decided.sentence.startswith("handed in at 2026-03-01 10:00 (UTC), decided by Grace on ")
     assert imported.sentence.startswith("handed in at 2026-03-02 10:00 (UTC), imported by Grace on ")
+
+
+def test_what_was_taken_over_from_nbgrader_is_not_new_whoever_did_it_and_whatever_was_decided_since() -> None:
+    def entered(value: str, text: str = "good (in nbgrader)", by: str = "Grace") -> Adjustment:
+        return row("ada", "ex01_a", "points", value, text, by)
+
+    old, decided = entered("5", "good", "nbgrader"), row("ada", "ex01_a", "points", "8", by="Alan")
+    assert _new_imports([entered("5")], Adjustments((old, decided))) == ()
+    assert _new_imports([entered("5", by="Alan")], Adjustments((entered("5"),))) == ()
+    assert _new_imports([entered("6")], Adjustments((old, decided))) == (entered("6"),)
+    assert [one.is_from_nbgrader for one in (old, entered("5"), decided)] == [True, True, False]
 
 
 def test_two_graders_merge_without_loss_and_a_conflict_waits_for_a_person() -> None:
