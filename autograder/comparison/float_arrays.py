@@ -500,8 +500,12 @@ def judge_random(yours: Value, expected: Value, judge: Within, name: str = "") -
 def _other_distribution(is_mean: bool, count: int, yours: float, expected: float, margin: float) -> Fact:
     if is_mean:
         asks = "What is the mean by hand? Which step of yours moves it up or down?"
-        says = f"the mean of {count} results is {yours:.3g}, expected {expected:.3g}"
-        return Fact("distribution", f"{says}, give or take {margin:.1g}", asks=asks)
+        for digits in range(3, 17):  # as many as show that the mean is outside of the margin
+            mine, theirs, most = f"{yours:.{digits}g}", f"{expected:.{digits}g}", f"{margin:.{digits - 2}g}"
+            if abs(float(mine) - float(theirs)) > 1.001 * float(most):
+                break
+        says = f"the mean of {count} results is {mine}, expected {theirs}"
+        return Fact("distribution", f"{says}, give or take {most}", asks=asks)
     asks = "How much does one result differ from the next? Count the random numbers that go into one of them."
     if yours == 0:
         asks = "Is every result the same? Each one needs new random numbers."

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.checks import Check, Dropout, SameInputs
+from autograder.checks import Check, Dropout, SameInputs, Within
 from autograder.comparison import (
     CHANGED_INPUT,
     Difference,
@@ -206,7 +206,9 @@ def of_difference(check: Check, trials: Sequence[Trial], *, evidence: bool, name
     is_shown = evidence or not named or kind in BESIDE_A_NAME
     pattern = _explained(check, case, first, second) if case and is_shown else None
     if pattern is None:
-        only_some_sizes = second is None and len(trials) > 1
+        # Random results may be near by chance, and inputs of a check may all have the same sizes.
+        right = [trial for trial in trials if trial.difference is None] if not isinstance(check.judge, Within) else []
+        only_some_sizes = any(trial.axes.used_sizes != first.axes.used_sizes for trial in right)
         fact = _unexplained(difference, case, evidence=evidence)
         diagnosis = Diagnosis(kind, fact, difference.subject, only_some_sizes=only_some_sizes)
     else:

@@ -302,7 +302,7 @@ class Quiz:
             if len({*names}) < MOST_OPTIONS - 1:
                 continue
             self.generator.shuffle(names)
-            count = f"{plural(len(failing), 'check')} of {len(judgement.verdicts)} failed"
+            count = f"When it ran, {plural(len(failing), 'check')} of {len(judgement.verdicts)} failed."
             what, answer = "Which of these checks fails then?", right.title if right else NONE_FAILS
             question = self._changed("check", change, what, (*names, NONE_FAILS), answer, count)
             if near and len(failing) == len(wrong_values) and not _sets_up(change.function):
@@ -341,8 +341,7 @@ class Quiz:
             options = [page.name, *others[: MOST_OPTIONS - 1]]
             self.generator.shuffle(options)
             what = "Which mistake does the program have then?"
-            reason = f"it gave what this mistake gives. {page.explanation}"
-            question = self._changed("mistake", change, what, options, page.name, reason)
+            question = self._changed("mistake", change, what, options, page.name, page.explanation)
             if _sets_up(change.function):
                 weak.append(question)
             else:
@@ -392,7 +391,9 @@ class Quiz:
             options = [right, *self.generator.sample(others, min(2, len(others)))]
             self.generator.shuffle(options)
             what = "Which of these calls gives another result then?"
-            yield self._changed("input", change, what, options, right, f"only that call ran line {change.line}")
+            yield self._changed(
+                "input", change, what, options, right, f"When it ran, only that call ran line {change.line}."
+            )
 
     def _differing(self, change: _Change, group: Sequence[tuple[Key, Call]]) -> Call | None:
         """Return a call of a group, if after an edit every one that was run returns something else."""
@@ -407,11 +408,8 @@ class Quiz:
     def _changed(
         self, kind: Kind, change: _Change, what: str, options: Sequence[str], answer: str, reason: str
     ) -> Question:
-        reason = reason if reason.endswith(".") else f"{reason}."
         text = f"{change.words} {what}"
-        return self._question(
-            kind, change.line, text, change.code, (), tuple(options), answer, f"When it ran, {reason}"
-        )
+        return self._question(kind, change.line, text, change.code, (), tuple(options), answer, reason)
 
     @cached_property
     def changes(self) -> list[_Change]:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from autograder.answer_key import Misconception
-from autograder.checks import Same
+from autograder.checks import Same, Within
 from autograder.comparison import ONLY_SOME_SIZES, Expected
 from autograder.comparison.compare import compare
 from autograder.comparison.float_arrays import dropped_wrongly
@@ -141,7 +141,10 @@ def test_a_check_with_one_trial_reports_what_that_trial_shows() -> None:
 
 def test_a_trial_that_is_right_is_mentioned() -> None:
     right = TrialNumbers(0, "sizes").normal("B T D")
-    assert finding([trial_of(-right, right, 0), Trial(None, AXES)]).detail == ONLY_SOME_SIZES
+    other = Trial(None, Axes(COLUMNS[1], WORDS))
+    assert finding([trial_of(-right, right, 0), other]).detail == ONLY_SOME_SIZES
+    assert finding([trial_of(-right, right, 0), Trial(None, AXES)]).detail != ONLY_SOME_SIZES, "its sizes are the same"
+    assert finding([trial_of(-right, right, 0), other], replace(CHECK, judge=Within())).detail != ONLY_SOME_SIZES
 
 
 def test_a_part_whose_name_holds_a_size_is_the_same_part_in_both_trials() -> None:
