@@ -8,7 +8,7 @@ import re
 import symtable
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import takewhile, zip_longest
@@ -148,6 +148,24 @@ def given_away(course: Course, exercise: Exercise) -> Iterator[tuple[str, str]]:
         if function.name in left and any(line == BEGIN or TODO_COMMENT.match(line) for line in own):
             work = f"{exercise.file}:{function.body}: {function.name} is given away: its work is outside of {BEGIN}"
             yield function.name, f"{work}; write the mark above it, and one below it"
+    for name, helper in _only_calls(read_text(solution), left):
+        work = f"{exercise.file}:{helper.lineno}: {name} is given away: all that it does is call {helper.name}"
+        yield name, f"{work}, which is outside of {BEGIN}; put its work into a region too"
+
+
+def _only_calls(solution: str, given: Collection[str]) -> Iterator[tuple[str, ast.FunctionDef]]:
+    """Yield the functions whose region hands all arguments to a given function of the file, with that function."""
+    module = ast.parse(solution)
+    helpers = {node.name: node for node in module.body if isinstance(node, ast.FunctionDef) and node.name in given}
+    for node in ast.walk(module):
+        if not isinstance(node, ast.FunctionDef) or node.name in helpers:
+            continue
+        own = [one for one in node.body if not isinstance(one, ast.Expr) or not isinstance(one.value, ast.Constant)]
+        arguments = [argument.arg for argument in node.args.args if argument.arg != "self"]
+        match own:
+            case [ast.Return(value=ast.Call(func=ast.Name(id=name), args=args, keywords=[]))] if name in helpers:
+                if [one.id for one in args if isinstance(one, ast.Name)] == arguments and len(args) == len(arguments):
+                    yield node.name, helpers[name]
 
 
 def regions_without_todo(course: Course, exercise: Exercise) -> Iterator[str]:

@@ -427,14 +427,14 @@ class Given(ArrayGiven):
         """Observe how the result (..., N, M) of a function grows along a random direction of each input, in two ways.
 
         The first way is the gradient, the second a difference quotient with a small step to either side: `Like` checks
-        that they agree. Each is a tensor (...): the last two axes are summed with random factors. Inputs are float64.
+        that they agree. Each is a tensor (...): the last two axes are summed with random factors, or as many as there
+        are. Inputs are float64.
         """
         directions = [self.normal(*tensor.shape, dtype="float64") for tensor in inputs]
         factors = self.normal(*function(*inputs).shape, dtype="float64")
 
         def total(*point: Tensor) -> Tensor:
-            result: Tensor = function(*point) * factors
-            return result.sum(dim=(-2, -1))
+            return _over_last_axes(function(*point) * factors)
 
         def moved(i: int, step: float) -> Tensor:
             point = [tensor + step * directions[i] if i == j else tensor for j, tensor in enumerate(inputs)]
@@ -449,7 +449,7 @@ class Given(ArrayGiven):
         slopes = []
         for i, (gradient, direction) in enumerate(zip(gradients, directions, strict=True)):
             slope = torch.zeros_like(direction) if gradient is None else gradient * direction
-            slopes.append([slope.sum(dim=(-2, -1)), (moved(i, step) - moved(i, -step)) / (2 * step)])
+            slopes.append([_over_last_axes(slope), (moved(i, step) - moved(i, -step)) / (2 * step)])
         return slopes
 
     def bounded(
@@ -505,6 +505,11 @@ def torch_dtype(name: object) -> torch.dtype:
         f'the text "{str(name).removeprefix("torch.")}"' if isinstance(name, torch.dtype) else 'a text like "float16"'
     )
     raise TypeError(f"dtype is {name!r}, expected {meant}; leave dtype out for float32")
+
+
+def _over_last_axes(tensor: Tensor) -> Tensor:
+    """Return the sum over the last two axes, or over as many as there are."""
+    return tensor.sum(dim=tuple(range(-min(tensor.dim(), 2), 0)))
 
 
 def _copied(value: Any) -> Any:

@@ -1,5 +1,6 @@
 """What `course validate` says of mistakes that no program shows: names of nothing, and names of two things."""
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -118,6 +119,20 @@ def test_a_function_with_its_work_outside_of_a_region_is_given_away(course: Path
     line = int(found.split(":")[1])
     assert text.splitlines()[line - 1].strip().startswith("if ")
     assert list(starts_without_todo(suite, exercise)) == [], "its start is no mistake"
+
+
+def test_a_function_that_only_calls_a_given_one_is_given_away(course: Path) -> None:
+    solution = course / "solutions" / tiny.FILES[0]
+    text = solution.read_text("utf-8")
+    before, region, after = re.split(rf"    {BEGIN}\n|    {END}\n", text)
+    head, _, signature = before.rpartition("def running_mean(")
+    helper = f"def _work(x):\n{region}\n\n"
+    call = f"    {BEGIN}\n    return _work(x)\n    {END}\n"
+    solution.write_text(f"{head}{helper}def running_mean({signature}{call}{after}", "utf-8")
+    suite = tiny.suite_at(course)
+    [(name, found)] = given_away(suite.course, suite.course.exercise(tiny.FIRST))
+    assert name == "running_mean"
+    assert "running_mean is given away: all that it does is call _work, which is outside of" in found
 
 
 @pytest.mark.parametrize(

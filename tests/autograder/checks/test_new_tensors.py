@@ -107,3 +107,11 @@ def test_what_a_tensor_is_computed_from_is_known_after_a_write_into_it(tensors: 
         filled += x[0]
         with pytest.raises(StructureError):
             filled.repeat(3)
+
+
+@pytest.mark.parametrize("axes", [(), (-1,), (-1, -2)])
+def test_two_ways_to_a_slope_agree_for_a_result_of_any_number_of_axes(axes: tuple[int, ...]) -> None:
+    given = Given(1, {}, "cpu")
+    point = given.normal(3, 4, dtype="float64")
+    [[one, other]] = given.slopes(lambda x: (x**2).sum(dim=axes) if axes else x**2, point)
+    assert torch.allclose(one, other, rtol=1e-6)
