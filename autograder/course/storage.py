@@ -332,7 +332,7 @@ def trust_folder(root: Path) -> Path | None:
     """Add a folder to the list; return the list's file. None if it cannot be written: then only this run trusts it."""
     root = root.resolve()
     trust_here(root)
-    return _write_list({**_read_list(), str(root): _owner(root)})
+    return _change_list(lambda folders: {**folders, str(root): _owner(root)})
 
 
 def trust_line(root: Path) -> str:
@@ -343,10 +343,10 @@ def trust_line(root: Path) -> str:
 
 def distrust(root: Path) -> bool:
     """Remove a folder from the list; return whether it was on it. Raises OSError."""
-    folders = _read_list()
-    if folders.pop(str(root.resolve()), None) is None:
+    name = str(root.resolve())
+    if name not in _read_list():
         return False
-    if _write_list(folders) is None:
+    if _change_list(lambda folders: {other: owner for other, owner in folders.items() if other != name}) is None:
         raise OSError(1, "the list of trusted folders cannot be written", str(_file()))
     return True
 
@@ -374,13 +374,15 @@ def _read_list() -> dict[str, str]:
         return {}
 
 
-def _write_list(folders: dict[str, str]) -> Path | None:
+def _change_list(changed: Callable[[dict[str, str]], dict[str, str]]) -> Path | None:
+    """Change the list, and no other process meanwhile; return its file, or None if it cannot be written."""
     file = _file()
     try:
         if file is None:
             return None
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_atomically(file, json.dumps({"folders": folders}, indent=1) + "\n", mode=0o600)
+        with folder_lock(file.parent):
+            write_atomically(file, json.dumps({"folders": changed(_read_list())}, indent=1) + "\n", mode=0o600)
     except OSError:
         return None
     return file

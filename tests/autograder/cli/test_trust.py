@@ -5,6 +5,7 @@ import os
 import pty
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -79,6 +80,15 @@ def test_a_trusted_folder_raises_no_question_again(clone: Path) -> None:
     assert has_run(clone)
     assert "No longer trusted" in tiny.run_course(clone, "trust", "--undo", **wary(clone)).stdout
     assert tiny.run_course(clone, "check", **wary(clone)).returncode == 3
+
+
+def test_folders_that_are_trusted_at_once_are_all_on_the_list(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.setenv("COURSE_TRUST", "")
+    folders = [tmp_path / f"course{number}" for number in range(12)]
+    with ThreadPoolExecutor(len(folders)) as pool:
+        [file, *_] = pool.map(trust.trust_folder, folders)
+    assert set(json.loads(file.read_text())["folders"]) == {str(folder) for folder in folders}
 
 
 @pytest.mark.parametrize(("answer", "status"), [("yes\n", 1), ("no\n", 3), ("\n", 3), ("\x04", 3)])

@@ -17,7 +17,7 @@ from autograder.diagnosis import advice
         ("error", "exception", "self_not_taken", "`self` is missing", "first argument"),
         ("error", "exception", "IndentationError", "unexpected indent", "spaces"),
         ("error", "exception", "NameError", "Your code raised NameError", "spelling"),
-        ("error", "exception", "RuntimeError", "Your code raised RuntimeError", "Print the shapes"),
+        ("error", "exception", "RuntimeError", "Your code raised RuntimeError", "of tensors the shapes"),
         ("error", "exception", "SystemExit", "Your code calls exit()", "`return`"),
         ("timeout", "exception", "timeout", "stopped", "loop"),
         ("memory", "exception", "MemoryError", "stopped", "axis"),
