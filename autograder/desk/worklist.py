@@ -9,7 +9,7 @@ import re
 import shlex
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from email.utils import parseaddr
 from functools import cached_property
 from pathlib import Path
@@ -52,7 +52,7 @@ class Claim:
     """What a student asks about a check; without one, about the whole hand-in.
 
     `exercise` is then the assignment, or `*`. `source` is its file or mail, and `notes` are what to know before
-    answering.
+    answering. `earlier` counts the student's questions about the same before it: each needs an answer of its own.
     """
 
     student: str
@@ -61,6 +61,7 @@ class Claim:
     question: str
     source: str
     notes: tuple[str, ...] = ()
+    earlier: int = 0
 
     @property
     def id(self) -> str:
@@ -78,7 +79,8 @@ class Claim:
         decisions = [(row.is_whole or row.exercise, row.text) for row in mark.final.adjustments] if mark.final else []
         accepted = [(not one.name or Path(one.name).stem, one.reason) for one in mark.accepted]
         about, places = ANSWER.format(subject=self.subject).strip(), (True, self.exercise)
-        return any(about in text and (not self.check or of in places) for of, text in (*decisions, *accepted))
+        answers = [about in text and (not self.check or of in places) for of, text in (*decisions, *accepted)]
+        return sum(answers) > self.earlier
 
 
 def read_messages(path: Path) -> tuple[Message, ...]:
@@ -455,7 +457,9 @@ class Worklist:
                 except UsageError as error:
                     unmatched.append((message.source, str(error)))
                 else:
-                    matched[key].setdefault(claim.id, claim)  # an answer to a mail quotes what it answers
+                    own = matched[key]
+                    earlier = sum((one.exercise, one.check) == (claim.exercise, claim.check) for one in own.values())
+                    own.setdefault(claim.id, replace(claim, earlier=earlier))  # an answer quotes what it answers
         return {key: tuple(claims.values()) for key, claims in matched.items()}, tuple(unmatched)
 
     def _claim(

@@ -99,6 +99,15 @@ def test_a_student_may_ask_about_the_whole_hand_in(tmp_path: Path) -> None:
     (course / "adjustments.csv").write_text(columns + answer, "utf-8")
     worklist.refresh()
     assert worklist.find("", "ada").open_claims == ()
+    with (tmp_path / "claims.md").open("a", encoding="utf-8") as file:
+        file.write(f"{claim_text(mark)} And the week before?\n")
+    worklist.refresh()
+    [second] = worklist.find("", "ada").open_claims
+    assert second.question == "And the week before?", "each question needs an answer of its own"
+    again = answer.replace("the clock was wrong", "that one too").replace("10:00", "11:00")
+    (course / "adjustments.csv").write_text(columns + answer + again, "utf-8")
+    worklist.refresh()
+    assert worklist.find("", "ada").open_claims == ()
 
 
 def test_a_claim_by_a_pseudonym_of_the_class_page_is_joined_to_its_student(tmp_path: Path) -> None:
