@@ -624,7 +624,7 @@ class Usual(NamedTuple):
 WAYS = {
     "way:unlisted": "a module, or a name of one, that is not usual",
     "way:private": "a private name that the file does not define",
-    "way:computed-name": "`getattr` with a name that is computed",
+    "way:computed-name": "`getattr` with a name that is computed, but not of `model.get_submodule(...)`",
     "way:module-as-value": "a module that is handed on, stored, or taken from another file",
     "way:patch": "a value that is put into a module or a class of a library",
     "way:computed-class": "a class that is made by a call, or of a class that is computed",
