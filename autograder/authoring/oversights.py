@@ -449,6 +449,31 @@ def reading_clocks(suite: Suite, exercise: Exercise) -> Iterator[str]:
             yield "the solution reads the date or the time of day: no check may observe it, as a kit is used for months"
 
 
+def orders_of_sets(course: Course, exercise: Exercise) -> Iterator[str]:
+    """Yield a sentence for each line of the solution, or of its checks, that makes a list or a text of a set as it is.
+
+    Its order is the same in every worker, but another right program makes the set in another way.
+    """
+    for file in (course.solutions_dir / exercise.file, course.checks_file(exercise)):
+        nodes: list[ast.AST] = []
+        with suppress(OSError, SyntaxError, ValueError):  # each has a sentence of its own
+            nodes += ast.walk(ast.parse(read_text(file)))
+        calls = [node for node in nodes if isinstance(node, ast.Call)]
+        plain = {id(arg) for call in calls if ast.unparse(call.func) in WITHOUT_ORDER for arg in call.args}
+        for node in nodes:
+            match node:
+                case ast.Call(
+                    func=ast.Name(id="list" | "tuple" | "enumerate") | ast.Attribute(attr="join"),
+                    args=[ast.Set() | ast.SetComp() | ast.Call(func=ast.Name(id="set" | "frozenset"))],
+                ) if id(node) not in plain:
+                    where = f"{file.name}, line {node.lineno}"
+                    yield f"{where}: a set has no order that other right programs share: write sorted(...)"
+
+
+WITHOUT_ORDER = ("sorted", "set", "frozenset", "len", "sum", "min", "max", "any", "all")
+"""What gives the same, in whatever order the elements come."""
+
+
 def reads_draws(probe: Callable[..., Any]) -> bool:
     """Say whether a probe, or a function that it uses, reads a timer or random numbers that no seed sets."""
     return any(

@@ -56,6 +56,7 @@ from .oversights import (
     missing_hints,
     names_without_definition,
     not_following,
+    orders_of_sets,
     raising_anything,
     reading_clocks,
     reading_dates,
@@ -829,7 +830,7 @@ def _exercise_problems(
     with suppress(OSError, SyntaxError, ValueError, StubError, CatalogueError):  # each has a sentence of its own
         sentences += tuple(lacking_programs(suite, exercise))
     sentences += tuple(reading_machines(suite.checks[exercise.id]))
-    sentences += tuple(misspelt_forbidden(suite.course, exercise))
+    sentences += (*misspelt_forbidden(suite.course, exercise), *orders_of_sets(suite.course, exercise))
     sentences += (*reading_dates(suite.checks[exercise.id]), *leaking_texts(suite.course, exercise))
     sentences += tuple(copied_regions(suite.course, exercise))
     return [*problems, *(f"{exercise.id}: {sentence}" for sentence in sentences)]

@@ -19,6 +19,7 @@ from autograder.authoring.oversights import (
     is_leftover,
     leftover_problems,
     names_without_definition,
+    orders_of_sets,
     reading_machines,
     regions_without_todo,
     starts_without_todo,
@@ -358,3 +359,26 @@ def test_a_coarse_tolerance_is_named(course: Path) -> None:
     suite = tiny.suite_at(course)
     [found] = coarse_tolerances(suite.checks[tiny.FIRST])
     assert found.endswith("has the tolerance 0.3, expected at most 0.1: only coarse mistakes fail it")
+
+
+@pytest.mark.parametrize(
+    ("code", "is_named"),
+    [
+        ("list({*x})", True),
+        ("tuple(set(x))", True),
+        ("', '.join({str(one) for one in x})", True),
+        ("sorted(list(set(x)))", False),
+        ("len(tuple({*x}))", False),
+        ("sorted({*x})", False),
+        ("list(dict.fromkeys(x))", False),
+    ],
+)
+def test_a_list_in_the_order_of_a_set_is_named(course: Path, code: str, is_named: bool) -> None:
+    solution = course / "solutions" / tiny.FILES[0]
+    text = solution.read_text("utf-8")
+    solution.write_text(f"{text}\n\ndef ordered(x):\n    return {code}\n", "utf-8")
+    suite = tiny.suite_at(course)
+    found = list(orders_of_sets(suite.course, suite.course.exercise(tiny.FIRST)))
+    line = len(text.splitlines()) + 4
+    sentence = f"{tiny.FILES[0]}, line {line}: a set has no order that other right programs share: write sorted(...)"
+    assert found == ([sentence] if is_named else [])
