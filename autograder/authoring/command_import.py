@@ -381,6 +381,7 @@ class _Program:
             if self._is_kept(one):
                 self.imports |= _imports(one)
                 self.values |= _names(one)[0]
+                self.absent -= _names(one)[0]
                 kept.update(span)
             else:
                 self.absent |= _names(one)[0]
@@ -423,13 +424,14 @@ class _Program:
             return True
         if isinstance(node, ast.Expr):
             called = node.value.func if isinstance(node.value, ast.Call) else None
-            changes = isinstance(called, ast.Attribute) and (
-                called.attr == "seed" or not ({*_roots(called)} <= {*self.imports, ""})
-            )
+            roots = {*_roots(called)} if isinstance(called, ast.Attribute) else {""}
+            # A call of these libraries that gives nothing changes what it gets, or what is drawn next.
+            changes = any(re.search(r"\b(numpy|random)\b", self.imports.get(root, "")) for root in roots)
+            changes |= not roots <= {*self.imports, ""}
             if not changes and not isinstance(node.value, ast.Constant):
                 return False
         known = self.functions | self.answers | self.values | self.imports.keys()
-        read = _names(node)[1]
+        read = _needed(node)
         return not read & self.absent and (read <= known or "*" in self.imports)
 
 

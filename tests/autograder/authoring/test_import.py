@@ -203,6 +203,17 @@ def test_a_cell_keeps_what_a_stub_can_run_and_shows_the_rest_as_text() -> None:
     assert "# y = mean(x)\n# z = y + 1\n# u = [*x, of_a_test]\n# ```" in text
 
 
+def test_loops_and_calls_that_fill_a_value_stay_code() -> None:
+    source = (
+        "import numpy as np\na = np.zeros((3, 3))\nfor i in range(3):\n    a[i, i] = i\ntotal = 0\nfor i in range(3):\n"
+        "    total += i\ni = 0\nwhile i < 2:\n    a[0, i] = 1\n    i += 1\nnp.fill_diagonal(a, 2)\nprint(a)\n"
+    )
+    found = read_assignment([MEAN, {"cell_type": "code", "source": source}, ASSERTS], "ex07", "a.ipynb")
+    code, _, shown = "\n".join(found.solution).partition("# %% [markdown]\n# ```python\n")
+    assert source.removesuffix("print(a)\n") in code
+    assert shown.startswith("# print(a)\n# ```")
+
+
 @pytest.mark.parametrize(
     "marks", [("###BEGIN SOLUTION", "###END SOLUTION"), ("# BEGIN SOLUTION ", "# END SOLUTION here")]
 )
