@@ -68,7 +68,7 @@ proof-short: $(READY)
 	$(BIN)/course validate --page build/misconceptions.md
 	diff -u docs/misconceptions.md build/misconceptions.md
 	$(BIN)/course validate $(EVERY_FOURTH) --seed 1 --sizes tests/other_sizes.toml --once 24 --places 16
-	FUZZ_FULL=1 $(PYTEST) -n 3 -m "not ($(QUICK)) and not smoke"  # one of them mostly waits for a program
+	FUZZ_FULL=1 $(PYTEST) -m "not ($(QUICK)) and not smoke"
 
 # Exercises beside the libraries that others use: tokenizers, transformers, peft and more. Downloads them once.
 field: $(FIELD)
