@@ -1,4 +1,4 @@
-"""What is said of random results whose mean is wrong."""
+"""The message about random results whose mean is wrong."""
 
 import re
 
