@@ -134,8 +134,9 @@ def folded(line: str, width: int) -> list[str]:
 
 
 def hang_of(line: str) -> int:
-    """Return how far the rest of a line is indented that is too wide: below an indented line, further."""
-    indent = len(line) - len(line.lstrip())
+    """Return how far the rest of a line is indented that is too wide: further than its text, behind a number too."""
+    start = re.match(r"\s*(?:(?:\d+ |→|->)\s+)?", line)
+    indent = start.end() if start else 0
     return indent + 2 if indent else 0
 
 

@@ -24,6 +24,7 @@ from autograder.report import (
     Glyphs,
     Page,
     check_state,
+    folded,
     glyphs_for,
     one_line,
     printable,
@@ -357,6 +358,15 @@ def test_many_checks_are_counted_not_listed() -> None:
 
 
 # Narrow terminals.
+
+
+def test_the_rest_of_a_long_line_of_code_stands_further_than_its_start() -> None:
+    assert folded("  117      query = split(queries) + bias", 30) == [
+        "  117      query =",
+        "             split(queries) +",
+        "             bias",
+    ]
+    assert folded("     → query = split(queries) + bias", 30) == ["     → query = split(queries)", "         + bias"]
 
 
 def test_no_command_and_no_name_in_backticks_is_broken() -> None:
