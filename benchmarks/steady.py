@@ -129,11 +129,13 @@ def run_again(folder: Path, options: argparse.Namespace) -> float:
     return median(seconds)
 
 
-def started_in(folder: Path, options: argparse.Namespace, log: BinaryIO) -> "subprocess.Popen[bytes]":
-    """Start `course grade` on the submissions."""
+def started_in(
+    folder: Path, options: argparse.Namespace, log: BinaryIO, more: Sequence[str] = ()
+) -> "subprocess.Popen[bytes]":
+    """Start `course grade` on the submissions, with `more` options."""
     grade = ["grade", "../folders", "--out", "../out", "--isolation", options.isolation, "--plain"]
     numbers = ["--jobs", str(options.jobs), "--seed", str(options.seed)]
-    command = [sys.executable, "-m", "autograder", *grade, *numbers]
+    command = [sys.executable, "-m", "autograder", *grade, *numbers, *more]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     return subprocess.Popen(command, cwd=folder / "course", env=environment, stdout=log, stderr=log)
 
