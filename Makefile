@@ -19,7 +19,7 @@ endef
 # Keep what Python compiles: the tests start many processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: learn setup dist demo check test proof proof-short field attack compat coverage docs lint fuzz clean
+.PHONY: learn setup dist demo check test proof proof-short slow field attack compat coverage docs lint fuzz clean
 
 learn: $(LEARN)
 	@echo
@@ -48,7 +48,7 @@ test: lint
 # Every promise. Each line is a proof of its own; copies of the course that they make are trusted.
 proof: export COURSE_TRUST = 1
 proof: export PROOF = all
-proof: proof-short field
+proof: proof-short slow field
 	$(BIN)/course validate --seed 2
 	$(BIN)/course validate --seed 3 --sizes tests/other_sizes.toml
 	$(BIN)/course validate --once --styles 25 --ported
@@ -61,14 +61,19 @@ proof: proof-short field
 	$(ALONE) $(BIN)/python -m tests.proof.hunts
 	$(BIN)/course mutate
 
-# All tests that `test` leaves out, the proof of the course, and as much of that of other seeds as .ci/run has time for.
+# The proof of the course, part of that of other seeds, and the tests that neither `test` nor `slow` runs.
 proof-short: export COURSE_TRUST = 1
 proof-short: $(READY)
 	mkdir -p build
 	$(BIN)/course validate --page build/misconceptions.md
 	diff -u docs/misconceptions.md build/misconceptions.md
 	$(BIN)/course validate $(EVERY_FOURTH) --seed 1 --sizes tests/other_sizes.toml --once 24 --places 16
-	FUZZ_FULL=1 $(PYTEST) -m "not ($(QUICK)) and not smoke"
+	FUZZ_FULL=1 $(PYTEST) -m "not ($(QUICK)) and not smoke and not slow"
+
+# The tests that prove a promise in many seconds.
+slow: export COURSE_TRUST = 1
+slow: $(READY)
+	$(PYTEST) -m "slow and not smoke"
 
 # Exercises beside the libraries that others use: tokenizers, transformers, peft and more. Downloads them once.
 field: $(FIELD)

@@ -91,7 +91,6 @@ def test_a_missing_or_broken_file_is_reported_in_a_sentence(course: Path) -> Non
     assert tiny.run_course(course, "check", "1").returncode == 2
 
 
-@pytest.mark.slow
 def test_the_output_is_the_same_every_time_but_for_the_seconds(course: Path) -> None:
     write(course, WRONG)
     runs = [tiny.run_course(course, "check", "--all") for _ in range(3)]
@@ -100,7 +99,6 @@ def test_the_output_is_the_same_every_time_but_for_the_seconds(course: Path) -> 
     }
 
 
-@pytest.mark.slow
 def test_another_seed_gives_the_same_verdicts(course: Path) -> None:
     write(course, WRONG)
     seen = {verdicts(report_of(course, "--all", "--seed", seed)) for seed in ("11", "-5", str(1 << 61))}

@@ -607,7 +607,7 @@ def test_on_a_terminal_the_line_comes_and_goes_and_colours_are_used(course: Path
     assert "\x1b[31m" in after or "\x1b[1;31m" in after
 
 
-@pytest.mark.slow
+@pytest.mark.worker
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo terminal")
 def test_a_dumb_terminal_gets_no_control_sequences(failed: Path) -> None:
     for command in ("list", "status", "hint", "why", "diff"):
@@ -678,7 +678,7 @@ def shell(course: Path, command: str, **env: str) -> subprocess.CompletedProcess
     )
 
 
-@pytest.mark.slow
+@pytest.mark.worker
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a shell")
 @pytest.mark.parametrize(
     ("command", "encoding"),
@@ -696,7 +696,7 @@ def test_a_poor_encoding_gets_what_it_can_show(command: str, encoding: str, fail
     done.stdout.decode(encoding)
 
 
-@pytest.mark.slow
+@pytest.mark.worker
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a shell")
 @pytest.mark.parametrize("end", ENDS)
 def test_an_output_that_is_closed_early_is_no_accident(end: str, failed: Path) -> None:
@@ -726,7 +726,7 @@ def test_nothing_is_wider_than_a_narrow_terminal(command: str, failed: Path) -> 
     assert not [line for line in wide if " " in line.strip()], shown
 
 
-@pytest.mark.slow
+@pytest.mark.worker
 @pytest.mark.parametrize("command", QUICK)
 def test_plain_output_is_one_fact_a_line_in_plain_letters(command: str, failed: Path) -> None:
     shown = output(failed, *command.split(), "--plain")

@@ -99,7 +99,7 @@ def only(suite: Suite, exercise: Exercise) -> Suite:
 
 @pytest.mark.parametrize(
     "pair",
-    [pair if pair.exercise.number == "05" else pytest.param(pair, marks=pytest.mark.slow) for pair in sampled_pairs()],
+    sampled_pairs(),
     ids=lambda pair: pair.id,
 )
 def test_a_finding_speaks_of_one_of_two_mistakes(pair: Pair, graded: Callable[[Exercise, str], ExerciseResult]) -> None:

@@ -84,7 +84,7 @@ def unrelated(kind: str, trial: TrialNumbers, shape: str) -> Numbers:
     return made[kind]()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_tensors_that_nothing_relates_are_given_no_name() -> None:
     """Structural patterns are never claimed; what is said of single indices and of regions is true, and rare."""
     named: list[str] = []

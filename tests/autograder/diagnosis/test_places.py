@@ -100,7 +100,7 @@ def graded() -> Iterator[Callable[[Exercise, str], ExerciseResult]]:
 
 @pytest.mark.parametrize(
     ("number", "variant", "find", "replace", "line"),
-    [fault if fault[0] == "5" else pytest.param(*fault, marks=pytest.mark.slow) for fault in FAULTS],
+    FAULTS,
 )
 def test_the_place_is_the_faulty_line_whatever_the_style(
     graded: Callable[[Exercise, str], ExerciseResult], number: str, variant: str, find: str, replace: str, line: str
@@ -133,7 +133,6 @@ def test_the_statement_of_a_mistake_is_not_shown_in_a_function_that_did_not_run(
     assert "einsum" in wrong.splitlines()[failure.finding.place.line - 1]
 
 
-@pytest.mark.slow
 def test_a_misconception_is_not_claimed_for_one_of_its_statements_alone(
     graded: Callable[[Exercise, str], ExerciseResult],
 ) -> None:

@@ -393,7 +393,7 @@ def test_any_text_keeps_the_elements_of_the_page(text: str) -> None:
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_thousand_students_are_a_page_of_few_elements() -> None:
     cohort = examples.cohort(examples.large_class(1000))
     made = content(cohort)

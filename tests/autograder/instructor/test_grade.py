@@ -185,7 +185,6 @@ def test_a_damaged_report_is_made_anew(again: Path) -> None:
     assert tiny.timeless(again / "out") == before
 
 
-@pytest.mark.slow
 def test_another_seed_or_another_check_grades_everything_anew(again: Path) -> None:
     left_out: list[str] = []
     for name in ("loop", "exit", "wrong", "zipped.zip", "stub", "=HYPERLINK(1)"):
@@ -243,7 +242,6 @@ def test_an_interrupted_run_is_finished_by_the_same_command_with_the_same_result
     assert rows(out) == {name: rows(school / "out")[name] for name in rest}
 
 
-@pytest.mark.slow
 def test_a_submission_is_graded_alike_alone_and_beside_hostile_ones(school: Path, tmp_path: Path) -> None:
     folder = tmp_path / "alone"
     shutil.copytree(school / "hand_in" / "wrong", folder / "wrong")

@@ -14,7 +14,7 @@ if sys.platform == "win32":
 
 from tests.support.first_hour import SITUATIONS, Situation, play
 
-pytestmark = [pytest.mark.worker, pytest.mark.slow]
+pytestmark = pytest.mark.worker
 
 SCREENS = Path(__file__).with_name("first_hour")
 

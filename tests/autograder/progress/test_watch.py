@@ -167,7 +167,6 @@ def test_a_save_during_a_run_starts_over(watching: Watching) -> None:
     left(watching)
 
 
-@pytest.mark.slow
 def test_the_same_bytes_saved_again_are_no_change(watching: Watching) -> None:
     watching.save(tiny.MEAN)
     (watching.course / "exercises" / f".{tiny.FILES[0]}.swp").write_text("not watched")
@@ -178,7 +177,6 @@ def test_the_same_bytes_saved_again_are_no_change(watching: Watching) -> None:
     assert watching.shown.count("changed, checking") == 1
 
 
-@pytest.mark.slow
 def test_an_earlier_exercise_that_is_used_is_watched_too(course: Path) -> None:
     tiny.handed_in(course / "exercises")
     with Watching(course, "2") as program:
@@ -190,7 +188,6 @@ def test_an_earlier_exercise_that_is_used_is_watched_too(course: Path) -> None:
         left(program)
 
 
-@pytest.mark.slow
 def test_a_notebook_is_watched_in_a_kit_and_its_places_are_cells(course: Path, tmp_path: Path) -> None:
     assert tiny.run_course(course, "release", str(tmp_path / "kit")).returncode == 0
     kit = tmp_path / "kit"
@@ -216,7 +213,6 @@ def test_a_notebook_is_watched_in_a_kit_and_its_places_are_cells(course: Path, t
         left(program)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("gone", ["file", "folder", "link"])
 def test_what_cannot_be_read_is_waited_for(gone: str, watching: Watching) -> None:
     folder = watching.course / "exercises"
@@ -299,7 +295,6 @@ def test_prints_are_on_the_screen_and_all_of_them_a_key_away(course: Path) -> No
         left(program)
 
 
-@pytest.mark.slow
 def test_a_key_for_a_command_that_refuses_ends_nothing(watching: Watching) -> None:
     shutil.rmtree(watching.course / ".course")
     watching.press("h")
@@ -309,7 +304,6 @@ def test_a_key_for_a_command_that_refuses_ends_nothing(watching: Watching) -> No
     left(watching)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("source", "hint", "why"),
     [
@@ -344,7 +338,6 @@ def test_ctrl_c_leaves_in_the_middle_of_a_run_with_exit_0(watching: Watching) ->
     left(watching, "\x03")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.usefixtures("spawned")
 def test_a_signal_to_end_is_obeyed_and_leaves_nothing_behind(number: signal.Signals, watching: Watching) -> None:
@@ -354,7 +347,6 @@ def test_a_signal_to_end_is_obeyed_and_leaves_nothing_behind(number: signal.Sign
     assert_tidy(watching, started)
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("spawned")
 def test_a_window_that_is_closed_leaves_no_worker(watching: Watching) -> None:
     started = children(watching.process.pid)
@@ -363,7 +355,6 @@ def test_a_window_that_is_closed_leaves_no_worker(watching: Watching) -> None:
     assert not [pid for pid in started if Path(f"/proc/{pid}/cmdline").exists()]
 
 
-@pytest.mark.slow
 def test_while_it_is_stopped_the_terminal_is_the_shells(watching: Watching) -> None:
     watching.press("\x1a")
     os.waitid(os.P_PID, watching.process.pid, os.WSTOPPED | os.WNOWAIT)
@@ -400,7 +391,6 @@ def test_the_screen_is_drawn_in_place_and_what_was_above_is_never_wiped(watching
         assert wipes not in watching.shown
 
 
-@pytest.mark.slow
 def test_plain_is_lines_with_enter_and_nothing_moves(course: Path) -> None:
     saved(course, WRONG)
     with Watching(course, "1", "--plain") as program:
@@ -417,7 +407,6 @@ def test_plain_is_lines_with_enter_and_nothing_moves(course: Path) -> None:
         assert "\x1b" not in program.shown
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("spawned")
 def test_without_a_terminal_it_works_as_a_log_and_ends_with_its_reader(course: Path) -> None:
     saved(course, tiny.MEAN)
@@ -454,7 +443,6 @@ def read_until(process: subprocess.Popen[str], mark: str) -> str:
     return "".join(lines)
 
 
-@pytest.mark.slow
 def test_an_interrupt_without_a_terminal_is_exit_0(course: Path) -> None:
     saved(course, tiny.MEAN)
     process = subprocess.Popen(

@@ -103,7 +103,7 @@ def rendered(result: ExerciseResult) -> str:
 @pytest.mark.worker
 @pytest.mark.parametrize(
     ("exercise", "mistake"),
-    [case if case[0] == "ex05_attention" else pytest.param(*case, marks=pytest.mark.slow) for case in ALL],
+    ALL,
     ids=[mistake for _, mistake in ALL],
 )
 def test_a_mistake_is_shown_as_read(exercise: str, mistake: str, graded: Callable[[str, str], ExerciseResult]) -> None:
