@@ -35,8 +35,9 @@ from autograder.gradebook import (
     decisions_that_hold,
     kept_beside,
     now,
+    others_of_group,
     refuse_idle,
-    refuse_imported,
+    refuse_time,
     warnings_about,
     withdraw,
     withdrawable,
@@ -365,7 +366,7 @@ class Pages:
         cells = {**words, "student": row.mark.student, "by": self._author(fields), "when": now(course)}
         self._reason(fields, "text")
         made = adjustment(course, self._list.roster, cells)
-        refuse_imported(made)
+        refuse_time(made)
         append(course, [made], partial(self._refuse_if_decided, row, fields, made))
         return [ended(f"Saved: {made.sentence}"), *warnings_about(course, made)]
 
@@ -416,14 +417,16 @@ class Pages:
                 reason=reason,
                 by=self._author(fields),
             )
-        return [ended(f"Saved: {done.note}"), "The next `course grade` uses it: run it again for this student."]
+        beside = others_of_group(self._list.roster, done.student)
+        again = "The next `course grade` uses it: run it again for this student."
+        return [ended(f"Saved: {done.note}"), *([ended(beside)] if beside else []), again]
 
     def _take_back(self, row: Row, fields: Mapping[str, Any]) -> Sequence[str]:
         reason = self._reason(fields)
         self._refuse_if_decided(row, fields)
         student, name = row.mark.student, str(fields.get("name", ""))
         by = self._author(fields)
-        withdraw(self._list.course, student, name=name, assignment=row.run, reason=reason, by=by)
+        withdraw(self._list.course, [student], name=name, assignment=row.run, reason=reason, by=by)
         what = name or "The other hand-in"
         return [f"{what} no longer counts.", "The next `course grade` uses the student's own: run it again."]
 

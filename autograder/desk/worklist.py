@@ -7,6 +7,7 @@ import hashlib
 import mailbox
 import re
 import shlex
+import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -237,7 +238,7 @@ class Filter:
     def takes(self, row: Row) -> bool:
         """Say whether a row is wanted."""
         return (
-            all(word in row.words for word in casefolded(self.q).split())
+            all(word in row.words for word in _folded(self.q).split())
             and (not self.show or self.show in row.states)
             and (not self.exercise or self.exercise in row.failing)
             and (not self.misconception or self.misconception in row.misconceptions)
@@ -563,8 +564,18 @@ def _row(
     exercises = mark.judged.exercises if mark.judged is not None else ()
     section = str(getattr(mark.row, "section", ""))
     failing = tuple(exercise.id for exercise in exercises if exercise.status != "pass")
-    words = casefolded(" ".join((mark.student, mark.row.name, mark.row.email, mark.row.login, section, mark.row.group)))
+    words = _folded(" ".join((mark.student, mark.row.name, mark.row.email, mark.row.login, section, mark.row.group)))
     return Row(run, mark, section, looks, failing, own, claims, words)
+
+
+_PLAIN = str.maketrans({"ı": "i", "ł": "l", "ø": "o", "đ": "d", "æ": "ae", "œ": "oe"})
+"""Letters that Unicode does not take apart into one of `a` to `z` and an accent."""
+
+
+def _folded(text: str) -> str:
+    """Return a text as it is searched: with `celik`, people look for `Çelik`."""
+    apart = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(one for one in apart if not unicodedata.combining(one)).translate(_PLAIN)
 
 
 def _state(file: Path) -> str:

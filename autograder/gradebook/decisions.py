@@ -10,6 +10,7 @@ import getpass
 import hashlib
 import json
 import re
+import shlex
 import shutil
 import subprocess
 from collections import ChainMap
@@ -51,6 +52,9 @@ IN_NBGRADER = " (in nbgrader)"
 
 TIME_IN = "the time in "
 """How the text of a row begins that `course adjust --times` takes over; the name of the source follows."""
+
+_NAMED = re.compile(r"(add|comment) [0-9a-f]{8}")
+"""The value of a withdrawal of one row, of the kinds whose rows count beside each other."""
 
 _PLACE = {"excused": "points", "points": "points", "extension": "extension", "handed_in": "handed_in"}
 """Of the kinds with the same word here, the latest row of a student and an exercise counts."""
@@ -122,7 +126,7 @@ class Adjustment:
             "handed_in": f"handed in at {self._moment}",
             "extension": f"due {self._moment}" if self.due else f"{plural(self.amount, 'day')} more time",
             "comment": "comment" if self.is_whole else f"comment on {self.subject}",
-            "withdraw": f"{self.value.replace(' ', ' check ') or 'everything'} withdrawn for {self.subject}",
+            "withdraw": f"{self._withdrawn} withdrawn for {self.subject}",
             "void": f"check {self.value} of {self.subject} is void, and its points are given",
         }[self.kind]
         what = f"{what}, for everybody" if self.is_for_everybody else what
@@ -132,12 +136,25 @@ class Adjustment:
 
     @property
     def target(self) -> str:
-        """Return what a withdrawal of it has as its value: its kind, and of a void check the check too."""
+        """Return what a withdrawal of it alone has as its value: its kind, and its check or a name where several count.
+
+        The name is made of the cells of the row, so it is the same in the copy of another grader.
+        """
+        if self.kind in ("add", "comment"):
+            cells = "\n".join(self.row().values()).encode("utf-8", "surrogatepass")
+            return f"{self.kind} {hashlib.sha256(cells).hexdigest()[:8]}"
         return f"void {self.value}" if self.kind == "void" else self.kind
 
     def takes_back(self, other: "Adjustment") -> bool:
-        """Say whether a withdrawal is about another decision: all of its exercise, its kind, or its void check."""
+        """Say whether a withdrawal is about another decision: all of its exercise, its kind, or this one."""
         return other.exercise == self.exercise and self.value in ("", other.kind, other.target)
+
+    @property
+    def _withdrawn(self) -> str:
+        """Return what a withdrawal takes back, in words."""
+        if _NAMED.fullmatch(self.value):
+            return f"one {self.value.split()[0]}"
+        return self.value.replace(" ", " check ") or "everything"
 
     @property
     def _moment(self) -> str:
@@ -216,10 +233,16 @@ def _counting(rows: Iterable[Adjustment]) -> tuple[Adjustment, ...]:
         if row.kind != "withdraw":
             counting.maps[_rank(row)][row.exercise, _place(row) or at] = at, row
             continue
-        for key, (_, one) in list((counting.maps[1] if row.is_for_everybody else counting).items()):
-            if row.takes_back(one):
-                del counting.maps[_rank(one)][key]
+        among = counting.maps[1] if row.is_for_everybody else counting
+        for place, one in _taken_back(row, among.values()):
+            del counting.maps[_rank(one)][one.exercise, _place(one) or place]
     return tuple(row for _, row in sorted(counting.values(), key=lambda found: found[0]))
+
+
+def _taken_back(row: Adjustment, counting: Iterable[tuple[int, Adjustment]]) -> list[tuple[int, Adjustment]]:
+    """Return which of the decisions that count a row takes back; of two equal ones, it names the later."""
+    found = sorted((one for one in counting if row.takes_back(one[1])), key=lambda one: one[0])
+    return found[-1:] if _NAMED.fullmatch(row.value) else found
 
 
 def _rank(row: Adjustment) -> int:
@@ -300,12 +323,42 @@ def append(course: Course, rows: Sequence[Adjustment], before: Callable[[], None
         write_atomically(path, ended + "".join(row_text(row.row(), COLUMNS) for row in rows), durable=True)
 
 
-def refuse_imported(row: Adjustment) -> None:
-    """Raise `UsageError` for a time that a person decides with the text of an imported one, which counts last."""
+def refuse_time(row: Adjustment) -> None:
+    """Raise `UsageError` for a time to come, or one with the text of an imported time, which counts last."""
+    if _is_to_come(row):
+        today = f"it is {datetime.now(row.zone):%Y-%m-%d %H:%M} now ({row.zone})"
+        fix = "correct the time, or write its zone behind it, as in 2026-03-08 23:59 Europe/Berlin"
+        raise UsageError(f"value is {printable(row.value)}, and nobody hands in later than now: {today}; {fix}")
     if row.is_imported_time:
         raise UsageError(
             f"the text begins with `{TIME_IN.strip()}`, as that of an imported time does; begin it otherwise"
         )
+
+
+def times_to_come(rows: Iterable[Adjustment]) -> str:
+    """Return a warning about times of others that lie in the future; else ""."""
+    if not (found := [row.who for row in rows if _is_to_come(row)]):
+        return ""
+    count = f"{plural(len(found), 'time')} handed in {'lies' if len(found) == 1 else 'lie'} in the future"
+    return f"{count}: {named(found)}; check the time zone of the source"
+
+
+def _is_to_come(row: Adjustment) -> bool:
+    return row.kind == "handed_in" and row.due is not None and row.due > datetime.now(UTC)
+
+
+def replaced(known: Adjustments, rows: Sequence[Adjustment]) -> str:
+    """Return a warning if rows take the place of decisions about the same students; else ""."""
+    after = Adjustments((*known.rows, *rows))
+    old = [
+        row.student
+        for row in rows
+        if row.kind != "withdraw" and not row.is_for_everybody and not row.is_from_nbgrader
+        if any(not one.is_for_everybody and one not in after.of(row.student) for one in known.of(row.student))
+    ]
+    if not old:
+        return ""
+    return f"{plural(len(old), 'student')} had a decision of their own, which this replaces: {named(old)}"
 
 
 def refuse_idle(row: Adjustment, known: Adjustments) -> None:
@@ -316,7 +369,7 @@ def refuse_idle(row: Adjustment, known: Adjustments) -> None:
 
 def withdrawable(row: Adjustment, known: Adjustments) -> list[Adjustment]:
     """Return the decisions that a row takes back."""
-    return [one for one in known.of(row.student) if row.takes_back(one)]
+    return [one for _, one in _taken_back(row, enumerate(known.of(row.student)))]
 
 
 def kept_beside(course: Course, known: Adjustments, rows: Sequence[Adjustment]) -> str:
@@ -436,8 +489,10 @@ def _value(kind: str, exercise: str, value: str, zone: tzinfo) -> tuple[int, dat
             raise AdjustmentError(f"{found}, expected {days_too}a time like 2026-03-08 23:59")
         return days or 0, due
     what, _, check = value.partition(" ")
-    if kind == "withdraw" and value not in ("", *KINDS[:-1]) and not (what == "void" and check.isidentifier()):
-        raise AdjustmentError(f"{found}, expected a kind, `void` with a check, or nothing for all of this exercise")
+    is_one = (what == "void" and check.isidentifier()) or _NAMED.fullmatch(value)
+    if kind == "withdraw" and value not in ("", *KINDS[:-1]) and not is_one:
+        names = "`void` with a check, a row as `course adjust --list` names it, or nothing for all of this exercise"
+        raise AdjustmentError(f"{found}, expected a kind, {names}")
     if kind in ("excused", "comment") and value:
         raise AdjustmentError(f"{found}, expected nothing: {kind} has only a text")
     return 0, None
@@ -667,16 +722,27 @@ def accept(
     return decision
 
 
-def withdraw(course: Course, student: str, *, name: str, assignment: str, reason: str, by: str) -> tuple[Decision, ...]:
-    """Note that what was accepted for a student no longer counts. Return what that was. Raises `UsageError`."""
-    held = decisions_that_hold(course, assignment).get(student, ())
-    gone = tuple(one for one in held if name in ("", one.name))
+def withdraw(
+    course: Course, students: Sequence[str], *, name: str, assignment: str, reason: str, by: str
+) -> tuple[Decision, ...]:
+    """Note that what was accepted for students no longer counts. Return what that was. Raises `UsageError`."""
+    held = decisions_that_hold(course, assignment)
+    gone = tuple(one for student in students for one in held.get(student, ()) if name in ("", one.name))
     if not gone:
         what = f"{name} " if name else ""
-        raise UsageError(f"nothing {what}is accepted for {printable(student)}; `course accept --list` shows what is")
+        raise UsageError(f"nothing {what}is accepted for {named(students)}; `course accept --list` shows what is")
     with folder_lock(state_folder(course.root)):
-        _add(course.root / FOLDER / LOG, Decision(student, assignment, name, "", "", reason, by, now(course)))
+        for student in dict.fromkeys(one.student for one in gone):
+            _add(course.root / FOLDER / LOG, Decision(student, assignment, name, "", "", reason, by, now(course)))
     return gone
+
+
+def others_of_group(roster: Roster, student: str) -> str:
+    """Return a sentence on whom a file that is accepted for one member of a group is not for; else ""."""
+    if not (others := roster.partners(student)):
+        return ""
+    for_all = f"course accept {shlex.quote(roster[student].group)} FILE"
+    return f"It counts for {printable(student)} alone, not for {named(others)}; for the whole group: `{for_all}`"
 
 
 def _course_name(course: Course, file: Path, name: str) -> str:

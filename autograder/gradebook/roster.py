@@ -228,6 +228,10 @@ class Roster:
         group = next((group for group in self._groups if _is_of_group(entry, group)), "")
         return self.in_group(group) if entry not in self else ()
 
+    def partners(self, student: str) -> tuple[str, ...]:
+        """Return the other students of the group of a student."""
+        return tuple(one for one in self.in_group(self[student].group) if one != student)
+
     def in_section(self, section: str) -> tuple[str, ...]:
         """Return the students of a section. Raises `RosterError` if there is none with this name."""
         students = tuple(row.student for row in self.students if row.section == section)

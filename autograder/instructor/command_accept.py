@@ -1,4 +1,4 @@
-"""Use a corrected or renamed file of one student.
+"""Use a corrected or renamed file of one student, or of each member of a group.
 
 The file is copied to accepted/ beside course.toml, and accepted/log.csv says who, when and why. The next `course
 grade` uses it instead of the student's own. What was handed in stays as it is.
@@ -10,7 +10,16 @@ from pathlib import Path
 from autograder.cli import ROSTER, CommandParser, say
 from autograder.course import Course, UsageError, find_assignment, find_course, read_course, refuse_kit
 from autograder.ending import PASS
-from autograder.gradebook import FOLDER, Decision, accept, author, decisions_that_hold, find_roster, withdraw
+from autograder.gradebook import (
+    FOLDER,
+    Decision,
+    accept,
+    author,
+    decisions_that_hold,
+    find_roster,
+    others_of_group,
+    withdraw,
+)
 from autograder.report import one_line
 
 _FORM = "write course accept STUDENT FILE --reason TEXT"
@@ -19,7 +28,7 @@ _FORM = "write course accept STUDENT FILE --reason TEXT"
 def add_options(parser: CommandParser) -> None:
     """Add the options of the command."""
     add = parser.add_argument
-    add("student", nargs="?", metavar="STUDENT", help="the id of the student")
+    add("student", nargs="?", metavar="STUDENT", help="the id of a student, or the name of a group")
     add("file", type=Path, nargs="?", metavar="FILE", help="a file of the course, or a whole hand-in: folder or zip")
     add("--reason", metavar="TEXT", help="why: the student reads it")
     add("--as", dest="name", metavar="NAME", help="the file of the course that it is (default: its own name)")
@@ -44,16 +53,21 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError(f"course accept has no {missing}; {_FORM}")
     by = author(options.by)
     common = {"name": options.name or "", "assignment": options.assignment or "", "reason": reason, "by": by}
+    roster = find_roster(course, options.roster)
+    students = roster.in_group_of(options.student) or (options.student,)
     if options.withdraw:
-        for gone in withdraw(course, options.student, **common):
+        for gone in withdraw(course, students, **common):
             say(f"{gone.name or 'the other hand-in'} of {gone.student} no longer counts{_where(gone)}")
     elif options.file is None:
         raise UsageError(f"course accept has no file; {_FORM}")
     else:
-        roster = find_roster(course, options.roster)
-        done = accept(course, roster, options.student, options.file, **common)
-        say(f"{done.name or 'The hand-in'} of {done.student} is accepted by {by} and kept in {FOLDER}/{done.file}")
-    say("The next `course grade` uses it: the same command grades this student again")
+        for student in students:
+            done = accept(course, roster, student, options.file, **common)
+            say(f"{done.name or 'The hand-in'} of {done.student} is accepted by {by} and kept in {FOLDER}/{done.file}")
+        if len(students) == 1 and (beside := others_of_group(roster, done.student)):
+            say(beside)
+    again = "this student" if len(students) == 1 else "these students"
+    say(f"The next `course grade` uses it: the same command grades {again} again")
     return PASS
 
 

@@ -71,11 +71,12 @@ def run(options: argparse.Namespace) -> int:
     effect = list(_effect(course, roster, options.out, rows)) if options.out is not None else []
     if rows and not options.is_trial:
         gradebook.append(course, rows)
-    for line in _decided(rows):
-        say(line)
-    for line in effect:
+    for line in (*_decided(rows, known), *effect):
         say(line)
     warn(gradebook.kept_beside(course, known, rows))
+    if options.merge is None:
+        warn(gradebook.replaced(known, rows))
+    warn(gradebook.times_to_come(rows))
     warn(gradebook.unlisted(roster, rows))
     if options.is_trial:
         say("Nothing is written")
@@ -83,8 +84,8 @@ def run(options: argparse.Namespace) -> int:
     for row in {(row.exercise, row.kind, row.value): row for row in rows}.values():
         for warning in gradebook.warnings_about(course, row):
             warn(warning)
-    count = plural(len(rows), "row")
-    say(f"{count} added to adjustments.csv; the next `course grade` and `course export` count them")
+    does = "the next `course grade` and `course export` count them" if rows else "it has them already"
+    say(f"{plural(len(rows), 'row')} added to adjustments.csv; {does}")
     return PASS
 
 
@@ -109,14 +110,46 @@ def _new_rows(
     words["value"] = " ".join(options.value)
     students = _chosen(course, roster, options)
     given = {**words, "by": gradebook.author(options.by), "when": gradebook.now(course)}
-    if students is not None:
-        many = [gradebook.adjustment(course, roster, {**given, "student": student}) for student in students]
+    if students is not None or options.student == gradebook.EVERYBODY:
+        chosen = students or (gradebook.EVERYBODY,)
+        many = [gradebook.adjustment(course, roster, {**given, "student": student}) for student in chosen]
         _check(course, many[:1])
-        return tuple(row for row in many if not _is_known(row, known) and _is_there(row, known))
+        return _new_of_many(many, known)
     row = gradebook.adjustment(course, roster, given)
     _check(course, [row])
     gradebook.refuse_idle(row, known)
     return (row,)
+
+
+def _new_of_many(
+    rows: Sequence[gradebook.Adjustment], known: gradebook.Adjustments
+) -> tuple[gradebook.Adjustment, ...]:
+    """Return the rows that no earlier command added, and say whose later decision stays. Raises `UsageError`."""
+    for row in rows:
+        if row.is_for_everybody:
+            gradebook.refuse_idle(row, known)
+            if row.kind == "withdraw":
+                return (row,)
+    added = {_decision(one) for one in known.rows}
+    new = [row for row in rows if _decision(row) not in added]
+    decided = [row.who for row in rows if row not in new and not _is_done(row, known)]
+    if decided:
+        fix = "to decide again, write another --text"
+        warn(f"a later decision stays, so nothing is added for {gradebook.named(decided)}; {fix}")
+    return tuple(row for row in new if row.kind != "withdraw" or gradebook.withdrawable(row, known))
+
+
+def _is_done(row: gradebook.Adjustment, known: gradebook.Adjustments) -> bool:
+    """Say whether what a row decides counts, or what it takes back does not."""
+    if row.kind == "withdraw":
+        return not gradebook.withdrawable(row, known)
+    return _decision(row) in map(_decision, known.of(row.student))
+
+
+def _decision(row: gradebook.Adjustment) -> tuple[object, ...]:
+    """Return what is the same if a command runs again, whoever runs it."""
+    value = row.value if row.kind in ("void", "withdraw") else ""
+    return row.student, row.exercise, row.kind, value, row.amount, row.due, row.text
 
 
 def _times(
@@ -166,18 +199,7 @@ def _moment(row: gradebook.Adjustment) -> tuple[object, ...]:
     return row.exercise, row.kind, row.due
 
 
-def _is_known(row: gradebook.Adjustment, known: gradebook.Adjustments) -> bool:
-    """Say whether the same decision counts already, whenever it was made."""
-    own = [one for one in known.of(row.student) if one.kind not in BY_VALUE or one.value == row.value]
-    return (row.exercise, row.kind, row.amount, row.text, row.by) in [
-        (one.exercise, one.kind, one.amount, one.text, one.by) for one in own
-    ]
-
-
 # Decisions for many: which students, what is said about them, and which marks change.
-
-BY_VALUE = frozenset({"void", "handed_in", "extension"})
-"""Two decisions of these kinds are the same only with the same value; of others the points tell them apart."""
 
 MOST_ROWS = 5
 """More decisions are counted: the file has them all."""
@@ -214,18 +236,13 @@ def _chosen(course: Course, roster: gradebook.Roster, options: argparse.Namespac
     return both
 
 
-def _is_there(row: gradebook.Adjustment, known: gradebook.Adjustments) -> bool:
-    """Say whether a row takes back something, if it is to take back."""
-    return row.kind != "withdraw" or bool(gradebook.withdrawable(row, known))
-
-
 def _check(course: Course, rows: Sequence[gradebook.Adjustment]) -> None:
     """Refuse the text of an import, a void check that the exercise does not have, or a bonus check.
 
     Raises `UsageError`.
     """
     for row in rows:
-        gradebook.refuse_imported(row)
+        gradebook.refuse_time(row)
         if row.kind != "void":
             continue
         checks = {check.id: check for check in load_suite(course).checks[row.exercise]}
@@ -263,10 +280,12 @@ def _effect(course: Course, roster: gradebook.Roster, out: Path, rows: Sequence[
         yield f"No mark in {out} changes"
 
 
-def _decided(rows: Sequence[gradebook.Adjustment]) -> Iterator[str]:
-    """Yield what each row decides; of many that decide the same, how many there are."""
+def _decided(rows: Sequence[gradebook.Adjustment], known: gradebook.Adjustments) -> Iterator[str]:
+    """Yield what each row decides, and takes back; of many that decide the same, how many there are."""
     for row in rows[:MOST_ROWS]:
         yield _sentence(row)
+        for one in gradebook.withdrawable(row, known) if row.kind == "withdraw" else ():
+            yield f"  takes back {one.sentence}"
     if len(rows) > MOST_ROWS:
         others = [row.student for row in rows[MOST_ROWS:]]
         yield f"and {plural(len(others), 'other student')}: {gradebook.named(others)}"
@@ -277,16 +296,23 @@ def _sentence(row: gradebook.Adjustment) -> str:
     return row.sentence if row.is_for_everybody else f"{row.who}: {row.sentence}"
 
 
+def _alone(row: gradebook.Adjustment, counting: Sequence[gradebook.Adjustment]) -> str:
+    """Return how to take back this row alone, if others of its kind count beside it; else ""."""
+    beside = [one for one in counting if (one.exercise, one.kind) == (row.exercise, row.kind)]
+    return f" [to take this one back: withdraw {row.target}]" if len(beside) > 1 and row.target != row.kind else ""
+
+
 def _list(known: gradebook.Adjustments, student: str | None) -> int:
     everybody = known.of(gradebook.EVERYBODY) if student in (None, gradebook.EVERYBODY) else ()
     for row in everybody:
         others = known.without(row)
-        say(f"{_sentence(row)}{f'; not for {gradebook.named(others)}' if others else ''}")
+        said = f"{_sentence(row)}{f'; not for {gradebook.named(others)}' if others else ''}"
+        say(said + _alone(row, everybody))
     for name in sorted(known.students):
         if student in (None, name):
             for row in known.of(name):
                 if student is not None or not row.is_for_everybody:
-                    say(_sentence(row))
+                    say(_sentence(row) + _alone(row, known.of(name)))
     if not everybody and not any(student in (None, name) for name in known.students):
         say("Nothing is adjusted")
     return PASS

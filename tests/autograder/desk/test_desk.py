@@ -27,8 +27,18 @@ from autograder.cli import CONFINED, MOST_FORM
 from autograder.course import UsageError, read_course
 from autograder.desk import command_desk
 from autograder.desk.app import MOST_ROWS, Desk, application
-from autograder.desk.worklist import Worklist
-from autograder.gradebook import adjustment, append, effect_of, now, read_adjustments, read_graded, read_roster
+from autograder.desk.worklist import Filter, Worklist, _row
+from autograder.gradebook import (
+    Mark,
+    Student,
+    adjustment,
+    append,
+    effect_of,
+    now,
+    read_adjustments,
+    read_graded,
+    read_roster,
+)
 from tests.support import export_examples as classes
 from tests.support import tiny
 
@@ -214,7 +224,7 @@ def test_filters_are_in_the_address_and_the_neighbours_are_those_of_the_filter(c
         return re.findall(r'<a class="row" href="/student/-/([^"?]*)', client.get(f"/?{query}"))
 
     assert names("") == ["ada", "bob", "eve", "fay", "%3Dcmd", "zoe"]
-    assert names("q=ÜNAL") == ["bob"]
+    assert names("q=ÜNAL") == names("q=unal") == ["bob"]
     assert names("q=lovelace ada") == ["ada"]
     assert names("show=late") == ["bob"]
     roster = client.course / "roster.csv"
@@ -362,6 +372,32 @@ def test_a_decision_is_withdrawn_and_the_mark_is_as_before(client: Client) -> No
     assert "nothing like that counts for fay" in words(answer.text)
 
 
+def test_each_row_has_a_button_that_takes_it_back_alone(client: Client) -> None:
+    for text in ("alpha", "beta", "gamma"):
+        assert client.decide("fay", "1", "add", "1", text).status_code == 303
+    page = client.get("/student/-/fay")
+    start = page.index("alpha</p>")
+    value = re.search(r'name="value" value="(add [^"]*)"', page[start:])[1]  # type: ignore[index]
+    fields = {"exercise": tiny.FIRST, "kind": "withdraw", "value": value, "text": "a mistake"}
+    answer = client.post("fay", {**client.form("fay"), **fields})
+    page = words(client.get(answer.headers["location"].partition("#")[0]))
+    assert "Saved: one add withdrawn for exercise 01" in page
+    assert ["alpha" in page, "beta" in page, "gamma" in page] == [False, True, True]
+
+
+def test_nobody_hands_in_later_than_now(client: Client) -> None:
+    answer = client.decide("fay", "*", "handed_in", "2999-01-01 10:00")
+    assert answer.status_code == 400
+    assert "nobody hands in later than now" in words(answer.text)
+    assert client.rows == []
+
+
+@pytest.mark.parametrize("word", ["celik", "ÇELİK", "Celık", "lodz", "muller"])
+def test_a_name_is_found_without_its_accents(word: str) -> None:
+    row = _row("", Mark(Student("s1", "Łódź Çelik-Müller")), (), {}, ())
+    assert Filter(q=word).takes(row)
+
+
 @pytest.mark.parametrize(
     ("kind", "value", "text", "sentence"),
     [
@@ -490,6 +526,10 @@ def test_a_corrected_file_is_accepted_and_taken_back(client: Client) -> None:
     assert (client.course / "accepted" / "bob" / "001" / tiny.FILES[0]).read_bytes() == b"x = 1\n"
     page = words(client.get("/student/-/bob"))
     assert f"{tiny.FILES[0]} was accepted by Grace Hopper" in page
+    assert "It counts for" not in page
+    (client.course / "roster.csv").write_text("student,group\nbob,red\nada,red\n")
+    page = words(client.get(send(tiny.FILES[0], reason="again").headers["location"].partition("#")[0]))
+    assert "It counts for bob alone, not for ada; for the whole group: `course accept red FILE`." in page
     refused = send("../../evil.py", reason="why")
     assert refused.status_code == 400
     assert "evil.py is no file of the course" in words(refused.text)
@@ -696,8 +736,7 @@ def test_beside_a_decision_for_everybody_it_stands_whose_is_withdrawn(client: Cl
     roster = read_roster(course, None)
     append(course, [adjustment(course, roster, {**cells, "student": student}) for student in ("*", "bob")])
     page = words(client.get("/student/-/bob"))
-    assert "Withdraw all 2 for this student" in page
-    assert page.count("Withdraw for everybody") == 1
+    assert page.count("Withdraw for this student") == page.count("Withdraw for everybody") == 1
     assert "Withdraw for this student" in words(client.get("/student/-/eve"))
     assert client.http.get(f"/student/-/bob/withdraw/{tiny.FIRST}/praise").status_code == 404
 

@@ -361,6 +361,18 @@ def test_one_void_check_is_withdrawn_and_the_other_stays() -> None:
     assert Adjustments((values, axes, row("ada", "ex01_a", "withdraw", "void axes"))).of("ada") == (values,)
 
 
+def test_one_row_of_several_is_withdrawn_and_of_two_equal_ones_one_stays() -> None:
+    first, second = (row("ada", "ex01_a", "add", "1", text) for text in ("first", "second"))
+    every, said = row("*", "ex01_a", "add", "1"), row("ada", "ex01_a", "comment", text="fine")
+    kept = Adjustments((first, every, second, said, row("ada", "ex01_a", "withdraw", first.target)))
+    assert kept.of("ada") == (every, second, said)
+    own = Adjustments((first, every, second, said, row("ada", "ex01_a", "withdraw", every.target)))
+    assert (own.of("ada"), own.of("bob")) == ((first, second, said), (every,))
+    alike = Adjustments((first, first, row("ada", "ex01_a", "withdraw", first.target)))
+    assert alike.of("ada") == (first,)
+    assert Adjustments((first, second, row("ada", "ex01_a", "withdraw", "add"))).of("ada") == ()
+
+
 def test_what_is_withdrawn_for_everybody_leaves_the_decisions_about_one_student() -> None:
     own, every = row("ada", "ex02_b", "add", "1"), row("*", "ex02_b", "add", "2")
     assert Adjustments((own, every, row("*", "ex02_b", "withdraw"))).of("ada") == (own,)
@@ -597,6 +609,12 @@ def test_times_that_are_taken_over_again_are_not_new_and_change_no_decision(tmp_
     assert "2 rows added" in said
     assert "does not count" not in said
     decide = ("adjust", "ada", "*", "handed_in", "2026-03-01 10:00")
+    said = run(course, *decide[:-1], "2999-03-01 10:00", "--text", "mail", expected=2)
+    assert "value is 2999-03-01 10:00, and nobody hands in later than now: it is 20" in said
+    times[0]["submitted_at"] = "2999-03-04T10:00:00Z"
+    (course / "again.json").write_text(json.dumps(times))
+    said = run(course, "adjust", "--times", "again.json", "--by", "Alan")
+    assert "1 time handed in lies in the future: ada; check the time zone of the source" in said
     said = run(course, *decide, "--text", "the time in a mail", expected=2)
     assert "the text begins with `the time in`, as that of an imported time does; begin it otherwise" in said
 
@@ -631,6 +649,44 @@ def test_a_decision_about_a_group_is_one_about_each_of_its_members(tmp_path: Pat
     rows = (course / "adjustments.csv").read_text().splitlines()
     assert [line.partition(",")[0] for line in rows] == ["student", "ada", "bob"]
     assert "green is no student" in run(course, "adjust", "green", "*", "extension", "2", "--text", "x", expected=2)
+
+
+@pytest.mark.worker
+def test_the_same_command_for_many_adds_only_what_is_new_and_beats_no_later_decision(tmp_path: Path) -> None:
+    course = tiny.copied(tmp_path / "course")
+    (course / "roster.csv").write_text("student,section\nada,A\nbob,A\neve,B\n")
+    many = ("adjust", "*", "1", "points", "3", "--text", "the room", "--section", "A", "--by", "Grace")
+    run(course, "adjust", "ada", "1", "points", "9", "--text", "hers", "--by", "Alan")
+    said = run(course, *many)
+    assert "2 rows added" in said
+    assert "1 student had a decision of their own, which this replaces: ada" in said
+    run(course, "adjust", "bob", "1", "points", "5", "--text", "his", "--by", "Alan")
+    (course / "roster.csv").write_text("student,section\nada,A\nbob,A\neve,A\n")
+    said = run(course, *many[:-1], "Alan")
+    assert "a later decision stays, so nothing is added for bob; to decide again, write another --text" in said
+    assert "1 row added" in said
+    listed = run(course, "adjust", "--list")
+    assert "bob: 5 points" in listed
+    assert "eve: 3 points" in listed
+    for every in (("add", "2"), ("withdraw", "add"), ("add", "2")):
+        said = run(course, "adjust", "*", "1", *every, "--text", "the room", "--by", "Grace")
+    assert "a later decision stays, so nothing is added for everybody" in said
+    assert "0 rows added to adjustments.csv; it has them already" in said
+
+
+@pytest.mark.worker
+def test_the_list_names_a_row_that_the_command_takes_back_alone(tmp_path: Path) -> None:
+    course = tiny.copied(tmp_path / "course")
+    for text in ("first", "second"):
+        run(course, "adjust", "ada", "1", "add", "1", "--text", text, "--by", "Grace")
+    line = next(line for line in run(course, "adjust", "--list").splitlines() if "first" in line)
+    name = line.partition("withdraw ")[2].rstrip("]").split()
+    said = run(course, "adjust", "ada", "1", "withdraw", *name, "--text", "a mistake", "--by", "Grace")
+    assert "takes back +1 points for exercise 01, by Grace" in said
+    listed = run(course, "adjust", "--list")
+    assert ["first" in listed, "second" in listed, "withdraw" in listed] == [False, True, False]
+    said = run(course, "adjust", "ada", "1", "withdraw", *name, "--text", "a mistake", expected=2)
+    assert "nothing like that counts for ada" in said
 
 
 @pytest.mark.worker

@@ -90,6 +90,23 @@ def test_a_corrected_file_counts_and_the_page_says_what_changed(school: Path, tm
     assert (school / "course" / "accepted" / "bob" / "001" / "fixed.py").is_file()
 
 
+def test_a_file_counts_for_one_member_of_a_group_and_it_is_said_or_for_all(school: Path, tmp_path: Path) -> None:
+    (school / "course" / "roster.csv").write_text("student,group\nada,\nbob,Red Team\neve,Red Team\n")
+    mended = (written(tmp_path / "mail", FIRST, tiny.MEAN), *BY)
+    said = run(school, "accept", "bob", *mended)
+    assert "counts for bob alone, not for eve; for the whole group: `course accept 'Red Team' FILE`" in said
+    assert "alone" not in run(school, "accept", "ada", *mended)
+    said = run(school, "accept", "Red Team", *mended)
+    assert f"{FIRST} of eve is accepted" in said
+    assert "alone" not in said
+    grade(school)
+    assert finals(school) == {"ada": "100.00", "bob": "100.00", "eve": "100.00"}
+    said = run(school, "accept", "Red Team", "--withdraw", *BY)
+    assert f"{FIRST} of bob no longer counts" in said
+    assert f"{FIRST} of eve no longer counts" in said
+    assert "Red Team" not in run(school, "accept", "--list")
+
+
 def test_a_module_that_is_accepted_takes_the_place_of_a_notebook_too(school: Path, tmp_path: Path) -> None:
     book = {"cells": [{"cell_type": "code", "source": WRONG}], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
     (school / "hand_in" / "bob" / FIRST).unlink()
