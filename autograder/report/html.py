@@ -1,9 +1,11 @@
 """HTML from the Jinja2 templates in the rooms, and the cards that a notebook shows.
 
-A text becomes one printable line, and is escaped, where a template writes it. Only the filters `code` and `safe` change
-that: `code` keeps spaces, and `safe` marks the drawings and style sheets that the engine itself makes.
+A text becomes one printable line, and is escaped, where a template writes it. Only three filters change that: `prose`
+shows what stands in backticks as code, `code` keeps spaces, and `safe` marks the drawings and style sheets that the
+engine itself makes.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -47,6 +49,8 @@ NAME = "course-card"
 
 SIGNS = {"passed": "✓", "failed": "✗", "waiting": "·", "problem": "!"}
 
+_IN_BACKTICKS = re.compile(r"`([^`]+)`")
+
 _LONGEST_LINE = 500  # longer than any page is wide
 
 
@@ -80,6 +84,12 @@ def _environment() -> "Environment":
     def code(line: str) -> Markup:
         return Markup(escape(printable(line[:_LONGEST_LINE]).replace("\n", " ")))
 
+    def prose(words: object) -> Markup:
+        if isinstance(words, Markup):
+            return words
+        parts = enumerate(_IN_BACKTICKS.split(one_line(str(words))))
+        return Markup("").join(Markup("<code>{}</code>").format(part) if at % 2 else part for at, part in parts)
+
     def plain(value: object) -> object:
         return value if isinstance(value, Markup) else one_line(str(value))
 
@@ -97,7 +107,7 @@ def _environment() -> "Environment":
     made.globals |= {helper.__name__.lstrip("_"): helper for helper in helpers}
     made.globals |= {"failures": failures, "pictures": pictures, "states": states}
     made.globals |= {"DARK": DARK, "LIGHT": LIGHT, "NAME": NAME, "SIGNS": SIGNS, "X": f".{NAME}.{NAME}.{NAME}"}
-    made.filters["code"] = code
+    made.filters |= {"code": code, "prose": prose}
     return made
 
 

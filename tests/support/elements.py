@@ -1,6 +1,14 @@
 """Parse a page into its elements and its text."""
 
+import re
 from html.parser import HTMLParser
+
+_LISTING = re.compile(r"<(pre|textarea|title|script|style|option)\b.*?</\1>", re.DOTALL)
+
+
+def in_backticks(page: str) -> list[str]:
+    """Return what a page shows between backticks, outside listings and fields: it should be code."""
+    return re.findall(r"`[^`]*`", re.sub(r"<[^>]*>", " ", _LISTING.sub("", page)))
 
 
 class Elements(HTMLParser):

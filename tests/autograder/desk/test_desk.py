@@ -41,6 +41,7 @@ from autograder.gradebook import (
 )
 from tests.support import export_examples as classes
 from tests.support import tiny
+from tests.support.elements import in_backticks
 
 if TYPE_CHECKING:
     from autograder.cli import CommandParser
@@ -99,7 +100,8 @@ def client(graded: Path) -> Client:
 
 
 def words(page: str) -> str:
-    return " ".join(unescape(re.sub(r"<[^>]*>", " ", page)).split())
+    """Return the words of a page, with code in backticks."""
+    return " ".join(unescape(re.sub(r"<[^>]*>", " ", re.sub("</?code>", "`", page))).split())
 
 
 # Who reaches the pages.
@@ -217,6 +219,23 @@ def test_hostile_names_messages_and_files_are_words(tmp_path: Path) -> None:
 
 
 # What is shown.
+
+
+def test_what_stands_in_backticks_is_code_on_every_page(tmp_path: Path) -> None:
+    course = classes.graded_class(tmp_path)
+    said = classes.report("bob", {"values": "fail", "axes": "fail"}, "Divide by `size`.")
+    classes.write_out(course, tmp_path / "out", {"bob": said})
+    (tmp_path / "claims").mkdir()
+    for number, exercise in enumerate(("1", "77")):
+        text = f"student: bob\nexercise: {exercise}\ncheck: values\nmy question: Is `size` wrong?"
+        (tmp_path / "claims" / f"{number}.txt").write_text(text)
+    client = Client(course, claims=tmp_path / "claims", submissions=tmp_path)
+    client.decide("bob", "1", "comment", text="See `size`.")
+    for address in ("/", "/student/-/bob", "/questions", f"/student/-/bob/void/{tiny.FIRST}/values"):
+        assert in_backticks(client.get(address)) == [], address
+    assert "<code>size</code>" in client.get("/student/-/bob")
+    assert "<code>size</code>" in client.get("/questions")
+    assert "`size`" in client.decide("bob", "1", "add", "many", text="See `size`.").text, "a field keeps them"
 
 
 def test_filters_are_in_the_address_and_the_neighbours_are_those_of_the_filter(client: Client) -> None:

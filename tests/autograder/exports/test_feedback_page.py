@@ -21,6 +21,7 @@ from tests.support import report_examples as examples
 from tests.support import tiny
 from tests.support.accessibility import faults
 from tests.support.browser import Browser
+from tests.support.elements import in_backticks
 from tests.support.hostile import texts
 
 PHONE, LAPTOP = 390, 1280
@@ -43,6 +44,17 @@ def page_of(*exercises: ExerciseResult, name: str = "Ada", run: Mapping[str, Any
     results = replace(examples.report("ada", *exercises), **report)
     mark = Mark(row, results, final_score(policy, "ada", None, results.score))
     return feedback(Graded(tiny.COURSE, policy, (mark,), run=run or {}), mark)
+
+
+def test_what_stands_in_backticks_is_code(tmp_path: Path) -> None:
+    course = classes.graded_class(tmp_path)
+    said = classes.report("bob", {"values": "fail", "axes": "fail"}, "Divide by `size`.")
+    classes.write_out(course, tmp_path / "out", {"bob": said})
+    found = page(classes.read(course), "bob")
+    assert "<code>size</code>" in found
+    assert in_backticks(found) == []
+    for name in ("FAIL", "MASK", "ERROR", "TIMEOUT", "SHAPE", "IN_PROGRESS", "GRADER_PROBLEM", "PICTURES"):
+        assert in_backticks(page_of(getattr(examples, name))) == [], name
 
 
 class Tags(HTMLParser):
@@ -287,7 +299,7 @@ def test_no_text_of_a_student_is_markup() -> None:
 def test_any_text_keeps_the_elements_of_the_page(text: str) -> None:
     html = page_with(f"x{text}")
     with_text, plain = Tags(html).found, Tags(page_with("x")).found
-    by_length = ("u", "em", "text")  # what is marked, and the labels of a drawing, depend on how long a text is
+    by_length = ("u", "em", "text", "br", "code")  # marks, labels of a drawing, lines and code depend on the text
     tags, expected = ([tag for tag, _ in found if tag not in by_length] for found in (with_text, plain))
     assert tags == expected
     names, known = ({name for _, attrs in found for name in attrs} for found in (with_text, plain))

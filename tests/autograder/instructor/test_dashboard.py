@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from autograder.comparison import fingerprint
 from autograder.course import Assignment, Grading, UsageError
+from autograder.course.suite import Described
 from autograder.gradebook import PSEUDONYMS, Adjustment, Decision, Graded, Mark, Policy, Student
 from autograder.gradebook.policy import Final, Lateness
 from autograder.instructor.page import Findings, hider, marks_table, page, pseudonyms, tables
@@ -41,7 +42,7 @@ from autograder.protocol import Array, Value
 from autograder.results import Finding, Place, Report
 from tests.support import class_examples as examples
 from tests.support import export_examples, tiny
-from tests.support.elements import Elements
+from tests.support.elements import Elements, in_backticks
 from tests.support.hostile import texts
 
 HOSTILE = '</script><script>alert(1)</script><img src=x onerror="y">&\x1b[31m\u202e" \'{}'
@@ -388,9 +389,25 @@ def test_any_text_keeps_the_elements_of_the_page(text: str) -> None:
         return Elements(page(made))
 
     hostile, plain = parsed(f"x{text}"), parsed("x")
-    assert [(tag, set(attrs) - {"data-by"}) for tag, attrs in hostile.tags] == [
-        (tag, set(attrs) - {"data-by"}) for tag, attrs in plain.tags
+    assert [(tag, set(attrs) - {"data-by"}) for tag, attrs in hostile.tags if tag != "code"] == [
+        (tag, set(attrs) - {"data-by"}) for tag, attrs in plain.tags if tag != "code"
     ]
+
+
+def test_what_stands_in_backticks_is_code_on_the_page() -> None:
+    words = "Divide by `size`."
+    finding = replace(examples.named(FIRST, "off-by-one"), message=words, name=words)
+    failing = {
+        (FIRST, "check_1"): examples.check("check_1", "fail", finding),
+        (SECOND, "check_3"): examples.check("check_3", "fail", Finding("pattern", "value", words), "sha256:1"),
+    }
+    cohort = examples.cohort([examples.report(name, COURSE, failing) for name in ("ada", "bob")])
+    made = content(cohort)
+    described = Described("x", FIRST, words, words, words, words, words)
+    why = [replace(held, described=described) for held in made.why]
+    text = page(replace(made, why=why, notes=[words], looks=[("ada", words)], not_compared=words))
+    assert text.count("<code>size</code>") >= 7
+    assert in_backticks(text) == []
 
 
 @pytest.mark.long

@@ -23,6 +23,7 @@ from autograder.report import (
 from autograder.report.html import HIGHEST_BARS, MOST_TITLES, bars_svg
 from autograder.results import ExerciseResult, Maps, Picture, PrintOutput
 from tests.support import report_examples as examples
+from tests.support.elements import in_backticks
 
 HOSTILE = '</pre></style><script>alert(1)</script><img src=x onerror="y">&\x1b[31m\u202e" \'{{}}'
 VOID = {"br", "path", "img"}
@@ -60,37 +61,47 @@ class Page(HTMLParser):
         return [attributes for name, attributes in self.elements if name == tag]
 
 
-def hostile(result: ExerciseResult) -> ExerciseResult:
-    """The same result, with hostile text wherever a student's program or an author could have put one."""
+def hostile(result: ExerciseResult, words: str = HOSTILE) -> ExerciseResult:
+    """The same result, with hostile words wherever a student's program or an author could have put one."""
     failure = result.first_failure
     assert failure is not None
     assert failure.finding is not None
     assert failure.finding.place is not None
     finding = replace(
         failure.finding,
-        message=HOSTILE,
-        detail=HOSTILE,
-        name=HOSTILE,
-        label=HOSTILE,
-        place=replace(failure.finding.place, file=HOSTILE, function=HOSTILE, line=2, column=3, end=9),
-        source=((1, HOSTILE), (2, HOSTILE), (3, HOSTILE)),
+        message=words,
+        detail=words,
+        name=words,
+        label=words,
+        place=replace(failure.finding.place, file=words, function=words, line=2, column=3, end=9),
+        source=((1, words), (2, words), (3, words)),
         evidence=replace(
             failure.finding.evidence or examples.UNSCALED.evidence,
-            name=HOSTILE,
-            rows=((HOSTILE, HOSTILE, "x"),),
-            witnesses=((HOSTILE, HOSTILE, HOSTILE),),
-            witness_title=HOSTILE,
-            axes=HOSTILE,
-            maps=Maps(HOSTILE, ((1.0, None),), ((0.0, 1.0),)),
+            name=words,
+            rows=((words, words, "x"),),
+            witnesses=((words, words, words),),
+            witness_title=words,
+            axes=words,
+            maps=Maps(words, ((1.0, None),), ((0.0, 1.0),)),
         ),
     )
     checks = tuple(
-        replace(check, finding=finding, title=HOSTILE, id=HOSTILE, hints=(HOSTILE, HOSTILE))
-        if check is failure
-        else check
+        replace(check, finding=finding, title=words, id=words, hints=(words, words)) if check is failure else check
         for check in result.checks
     )
-    return replace(result, title=HOSTILE, checks=checks)
+    return replace(result, title=words, checks=checks)
+
+
+@pytest.mark.parametrize("name", ["FAIL", "MASK", "SHAPE", "RATIOS"])
+def test_what_stands_in_backticks_is_code_everywhere(name: str) -> None:
+    card = exercise_card(hostile(getattr(examples, name), "use `nn.Linear`"), notes=["run `make`"])
+    assert "<code>nn.Linear</code>" in card
+    assert in_backticks(re.sub('<ul class="checks">.*?</ul>', "", card, flags=re.DOTALL)) == []  # names of checks
+    hints = hint_card("Hints for `Mask`", ["`a < b`", "an odd ` stays"], 2)
+    assert "<code>a &lt; b</code>" in hints
+    assert "an odd ` stays" in hints
+    cards = (hints, note_card("`x`", ["`y`"]), table_card("`x`", "`y`", ["z"], [["`z`"]], ["`w`"]))
+    assert [found for one in cards for found in in_backticks(one)] == []
 
 
 @pytest.mark.parametrize("name", ["FAIL", "MASK", "ERROR", "TIMEOUT", "MEMORY", "SHAPE", "SYNTAX", "RATIOS", "WAITS"])
@@ -182,8 +193,8 @@ def test_any_text_keeps_the_elements_of_a_card(text: str) -> None:
     failing = examples.attention("scaled", "fail", finding)
     plain = replace(finding, message="x", label="x", source=((21, "x" * 60),))
     like = examples.attention("scaled", "fail", plain)
-    found = [tag for tag, _ in Page(exercise_card(failing)).elements if tag not in ("u", "em")]
-    assert found == [tag for tag, _ in Page(exercise_card(like)).elements if tag not in ("u", "em")]
+    found = [tag for tag, _ in Page(exercise_card(failing)).elements if tag not in ("u", "em", "code")]
+    assert found == [tag for tag, _ in Page(exercise_card(like)).elements if tag not in ("u", "em", "code")]
 
 
 @pytest.mark.parametrize("name", ["FAIL", "MASK", "PICTURES", "WAVES_PASS"])

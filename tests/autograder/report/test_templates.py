@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jinja2 import UndefinedError
+from markupsafe import Markup
 
 from autograder.authoring.release import ENGINE, engine_files
 from autograder.report import one_line, printable
@@ -44,6 +45,18 @@ def test_any_text_is_one_line_of_words_in_an_element_and_in_an_attribute(text: s
     assert parsed(html) == ([("p", {"title": one_line(text)})], one_line(text))
     joined = _environment().from_string('<p>{{ [text, text] | join(" ") }}{{ "%s" | format(text) }}</p>')
     assert parsed(joined.render(text=text)) == ([("p", {})], one_line(f"{text} {text}") + one_line(text))
+
+
+@bounded
+@given(texts())
+def test_prose_is_words_with_code_in_the_place_of_backticks(text: str) -> None:
+    html = (
+        _environment().from_string("<p>{{ text | prose }}{{ mark | prose }}</p>").render(text=text, mark=Markup("<b>"))
+    )
+    elements, words = parsed(html)
+    code = re.compile("`([^`]+)`")
+    assert [tag for tag, _ in elements] == ["p", *["code"] * len(code.findall(one_line(text))), "b"]
+    assert words == code.sub(r"\1", one_line(text))
 
 
 @bounded
