@@ -31,8 +31,8 @@ from autograder.gradebook import (
     adjustment,
     append,
     author,
-    deadline,
     decisions_that_hold,
+    due_date,
     kept_beside,
     now,
     others_of_group,
@@ -604,7 +604,7 @@ class Pages:
         policy = self._list.runs[row.run].policy
         times = {
             "handed in": row.mark.final.handed_in if row.mark.final else None,
-            "due": deadline(policy, row.mark.student, 0),
+            "due": due_date(policy, row.mark.student),
         }
         zone = policy.grading.zone
         return [(name, f"{time.astimezone(zone):%Y-%m-%d %H:%M}") for name, time in times.items() if time is not None]

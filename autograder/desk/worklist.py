@@ -168,7 +168,7 @@ STATES = {
     "flagged": "flagged",
     "late": "late",
     "missing": "nothing handed in",
-    "decided": "with a decision",
+    "decided": "with a decision of their own",
     "asks": "with an open question",
 }
 """What the class can be filtered by, besides words and names."""
@@ -202,7 +202,9 @@ class Row:
             "flagged": any(exercise.flags for exercise in exercises),
             "late": final is not None and bool(final.lateness.days),
             "missing": report is None,
-            "decided": any(not row.is_imported_time for row in (final.adjustments if final else ()))
+            "decided": any(
+                not one.is_imported_time and not one.is_for_everybody for one in (final.adjustments if final else ())
+            )
             or bool(self.mark.accepted),
             "asks": bool(self.open_claims),
         }

@@ -354,7 +354,7 @@ def replaced(known: Adjustments, rows: Sequence[Adjustment]) -> str:
         row.student
         for row in rows
         if row.kind != "withdraw" and not row.is_for_everybody and not row.is_from_nbgrader
-        if any(not one.is_for_everybody and one not in after.of(row.student) for one in known.of(row.student))
+        if any(not _rank(one) and one not in after.of(row.student) for one in known.of(row.student))
     ]
     if not old:
         return ""
@@ -529,7 +529,8 @@ def read_times(source: Path, roster: Roster) -> Times:
     own_last = sorted((name for name, time in rows.items() if name in known and time), key=lambda name: name in roster)
     found = {student: rows[name] for name in own_last for student in known[name]}
     strangers = tuple(name for name, time in rows.items() if name not in known and time)
-    return Times(found, strangers, tuple(row.student for row in roster.students if row.student not in found))
+    timed = {one for student in found for one in (student, *roster.partners(student))}  # a group has one time
+    return Times(found, strangers, tuple(row.student for row in roster.students if row.student not in timed))
 
 
 def _dates(folder: Path) -> dict[str, str]:

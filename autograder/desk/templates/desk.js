@@ -90,7 +90,7 @@ addEventListener("submit", event => {
 // What was typed and is not saved is lost on another page, so the browser asks. A refused form is typed already.
 addEventListener("beforeunload", event => {
   const forms = [...document.querySelectorAll("form[method=post]")], fields = "textarea, input:not([type=hidden])";
-  const refused = document.querySelector("div.problem") && !forms.some(form => form.dataset.sent);
+  const refused = document.querySelector("[role=alert]") && !forms.some(form => form.dataset.sent);
   const isTyped = form => [...form.querySelectorAll(fields)].some(field => field.value !== field.defaultValue);
   if (!refused && !forms.some(form => !form.dataset.sent && isTyped(form))) return;
   event.preventDefault();

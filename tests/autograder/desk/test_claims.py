@@ -216,9 +216,9 @@ def test_a_claim_is_open_until_a_decision_answers_it(tmp_path: Path) -> None:
     assert "asks" not in row.states
 
 
-def test_an_imported_time_is_no_decision() -> None:
-    def states(kind: str, text: str = "why") -> frozenset[str]:
-        made = Adjustment("ada", "*", kind, "", text, "Grace", "2026-03-05 10:00")
+def test_an_imported_time_and_one_for_everybody_are_no_decision_about_a_student() -> None:
+    def states(kind: str, text: str = "why", student: str = "ada") -> frozenset[str]:
+        made = Adjustment(student, "*", kind, "", text, "Grace", "2026-03-05 10:00")
         return Row(
             "", Mark(Student("ada"), None, final_of(Policy(adjustments=Adjustments((made,))), "ada", None, None))
         ).states
@@ -226,3 +226,4 @@ def test_an_imported_time_is_no_decision() -> None:
     assert "decided" not in states("handed_in", "the time in week1")
     assert "decided" in states("handed_in")
     assert "decided" in states("comment")
+    assert "decided" not in states("comment", student="*")

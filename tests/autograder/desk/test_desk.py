@@ -372,6 +372,11 @@ def test_a_decision_is_a_row_as_the_command_writes_it_and_the_mark_follows(clien
     assert f"{score / 100:g} of 100 points" in words(page)
 
 
+def test_a_page_has_the_due_date_without_the_minutes_of_grace(client: Client) -> None:
+    tiny.replaced(client.course / "course.toml", "late_percent = 10", "late_percent = 10\ngrace_minutes = 30")
+    assert "due 2026-03-01 23:59" in words(client.get("/student/-/bob"))
+
+
 def test_the_warnings_are_those_of_the_command(client: Client) -> None:
     page = client.get(client.decide("bob", "1", "points", "50").headers["location"].partition("#")[0])
     assert "bob: 50 points for exercise 01 are more than its 40, and they count" in words(page)

@@ -167,6 +167,14 @@ def test_what_was_typed_is_not_lost_without_a_question(chromium: Browser, desk: 
     chromium.wait("document.querySelector('h1').textContent === 'eve'")
 
 
+def test_a_page_on_which_nobody_typed_asks_nothing(chromium: Browser, desk: Desk) -> None:
+    base = enter(chromium, desk)
+    chromium.open(f"{base}/student/-/fay", width=LAPTOP)
+    assert chromium.value("document.querySelector('.course-card.problem') !== null")
+    chromium.press("j")
+    chromium.wait("!location.pathname.endsWith('/fay')")
+
+
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("width", [PHONE, LAPTOP])
 def test_everybody_can_read_and_reach_all_of_it(

@@ -596,9 +596,12 @@ def test_times_that_are_taken_over_again_are_not_new_and_change_no_decision(tmp_
     source.write_text(json.dumps(times))
     take_over = ("adjust", "--times", "canvas.json", "--by")
     assert "1 row added" in run(course, *take_over, "Grace")
-    run(course, "adjust", "ada", "*", "handed_in", "2026-03-01 10:00", "--text", "the mail", "--by", "Grace")
+    said = run(course, "adjust", "ada", "*", "handed_in", "2026-03-01 10:00", "--text", "the mail", "--by", "Grace")
+    assert "replaces" not in said, "an imported time is no decision"
+    (course / "roster.csv").write_text("student,lms_id,group\nada,1,red\nbob,2,red\n")
     said = run(course, *take_over, "Alan")
     assert "0 rows added" in said
+    assert "without a time" not in said, "the hand-in of ada is that of bob too"
     assert "1 time in canvas.json does not count, as a person decided otherwise: ada" in said
     assert "ada: handed in at 2026-03-01 10:00 (UTC), decided by Grace" in run(course, "adjust", "--list")
     run(course, "adjust", "ada", "*", "withdraw", "handed_in", "--text", "no", "--by", "Grace")
