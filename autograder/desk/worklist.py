@@ -325,7 +325,7 @@ class Worklist:
     def submission(self, row: Row) -> tuple[Submission | None, str]:
         """Return what a student handed in, as it was graded, or why it is not shown."""
         if self._submissions is None:
-            return None, "To see whole files, name the folder of the submissions: course desk OUT DIR."
+            return None, "To see whole files, name the folder of the submissions: `course desk OUT DIR`."
         entry = self._entries.get(row.run, {}).get(row.mark.student)
         report = row.mark.judged
         if entry is None or report is None:

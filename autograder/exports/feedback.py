@@ -264,8 +264,8 @@ def _seed(graded: Graded) -> str:
     if graded.seed is None:
         return "not known"
     if graded.seed == graded.course.seed:
-        return f"{graded.seed}, the public one: course check uses the same inputs"
-    return "secret: course check uses other inputs, made by the same rules"
+        return f"{graded.seed}, the public one: `course check` uses the same inputs"
+    return "secret: `course check` uses other inputs, made by the same rules"
 
 
 def _time(graded: Graded, moment: datetime | None) -> str:

@@ -300,7 +300,7 @@ def _left_out(course: Course, policy: Policy, marks: Sequence[Mark]) -> tuple[st
     if due := tuple(student for student in due if student in known):
         were = "was" if len(due) == 1 else "were"
         found = f"{ACCEPTED_FOLDER}/{LOG} was changed since {plural(len(due), 'student')} {were} graded"
-        fix = "their marks are those of before; run the same course grade again"
+        fix = "their marks are those of before; run the same `course grade` again"
         notes.append(f"{found}: {named(due)}; {fix}")
     if gone := unlisted(policy.roster, policy.adjustments.rows):
         notes.append(gone)

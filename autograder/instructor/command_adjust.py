@@ -131,11 +131,11 @@ def _new_of_many(
             if row.kind == "withdraw":
                 return (row,)
     added = {_decision(one) for one in known.rows}
-    new = [row for row in rows if _decision(row) not in added]
-    decided = [row.who for row in rows if row not in new and not _is_done(row, known)]
+    decided = [row.who for row in rows if _decision(row) in added and not _is_done(row, known)]
     if decided:
         fix = "to decide again, write another --text"
         warn(f"a later decision stays, so nothing is added for {gradebook.named(decided)}; {fix}")
+    new = (row for row in rows if _decision(row) not in added)
     return tuple(row for row in new if row.kind != "withdraw" or gradebook.withdrawable(row, known))
 
 

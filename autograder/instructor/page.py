@@ -657,7 +657,7 @@ def _without_score(cohort: Cohort) -> Iterator[str]:
         counts = "counts" if failed == 1 else "count"
         yield (
             f"The grader failed on {plural(failed, 'submission')}, which therefore {counts} in no score. "
-            "Run course grade again."
+            "Run `course grade` again."
         )
 
 
@@ -797,7 +797,7 @@ def make_class_page(
     pairs, problem = _pairs(course, submissions, hide, groups) if submissions is not None else (None, "")
     not_compared = f"Only equal files are found: {problem[:1].lower()}{problem[1:]}." if problem else ""
     if submissions is None:
-        not_compared = "Not looked for: course dashboard OUT DIR compares the submissions in DIR."
+        not_compared = "Not looked for: `course dashboard OUT DIR` compares the submissions in DIR."
     hint = [] if names else [f"Names are pseudonyms; {gradebook.PSEUDONYMS} beside this page says who is who."]
     decisions = {mark.student: mark.score for mark in graded.marks if mark.is_decided}
     summary = summary_of([facts_of(report) for report in room.reports], graded.policy.maximum, decisions)

@@ -180,7 +180,7 @@ def test_a_page_without_submissions_leaves_no_table_of_similar_ones(graded: Grad
     assert len(graded.table("similar")) == 1, "students with equal files are one group"
     graded.run("dashboard", str(graded.out))
     assert not table.exists()
-    assert "Not looked for: course dashboard OUT DIR" in (graded.out / "class.html").read_text("utf-8")
+    assert "Not looked for: <code>course dashboard OUT DIR</code>" in (graded.out / "class.html").read_text("utf-8")
 
 
 def test_a_group_that_is_not_there_is_reported_with_some_that_are(graded: Graded) -> None:
