@@ -553,6 +553,7 @@ def test_a_corrected_file_is_accepted_and_taken_back(client: Client) -> None:
     assert "It counts for" not in page
     (client.course / "roster.csv").write_text("student,group\nbob,red\nada,red\n")
     page = words(client.get(send(tiny.FILES[0], reason="again").headers["location"].partition("#")[0]))
+    assert "It counts for this student alone, not for the group red." in page
     assert "It counts for bob alone, not for ada; for the whole group: `course accept red FILE`." in page
     refused = send("../../evil.py", reason="why")
     assert refused.status_code == 400
