@@ -84,7 +84,7 @@ def run(options: argparse.Namespace) -> int:
     for row in {(row.exercise, row.kind, row.value): row for row in rows}.values():
         for warning in gradebook.warnings_about(course, row):
             warn(warning)
-    does = "the next `course grade` and `course export` count them" if rows else "it has them already"
+    does = "the next `course grade` and `course export` count them" if rows else "nothing is new"
     say(f"{plural(len(rows), 'row')} added to adjustments.csv; {does}")
     return PASS
 

@@ -191,11 +191,11 @@ def has_run(check: CheckResult) -> bool:
     if finding is not None and (finding.kind, finding.id) == ("structure", "unread"):
         return False
     at_import = finding is not None and finding.kind == "exception" and finding.place and not function_of(finding)
-    return check.status not in ("missing", "grader_error") and not at_import
+    return check.status not in ("missing", "held", "grader_error") and not at_import
 
 
 def have_run(exercise: ExerciseResult) -> bool:
-    """Say whether any check of an exercise has run: none does if its file is missing, or cannot be read or imported.
+    """Say whether any check of an exercise has run: none does if its file is missing or held, or cannot be imported.
 
     None runs if a file of the course is wrong, either.
     """

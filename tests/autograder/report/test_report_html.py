@@ -21,7 +21,7 @@ from autograder.report import (
     why_card,
 )
 from autograder.report.html import HIGHEST_BARS, MOST_TITLES, bars_svg
-from autograder.results import ExerciseResult, Maps, Picture, PrintOutput
+from autograder.results import ExerciseResult, Finding, Maps, Picture, PrintOutput
 from tests.support import report_examples as examples
 from tests.support.elements import in_backticks
 
@@ -151,6 +151,11 @@ def test_what_nobody_has_written_and_what_the_grader_failed_on_are_not_put_on_th
     problem = exercise_card(examples.GRADER_PROBLEM)
     assert 'class="course-card problem"' in problem
     assert "GRADER PROBLEM" in Page(problem).text
+    nothing = Finding("structure", "held", "No file could be read.")
+    held = Page(exercise_card(examples.attention("shapes", "held", nothing, after="held"))).text
+    assert "No file could be read." in held
+    assert examples.TITLES["shapes"] not in held, "no check was run"
+    assert "gradients" not in held
 
 
 def test_a_pass_shows_what_was_built_with_a_picture_described_in_words() -> None:
