@@ -9,6 +9,7 @@ row of one student counts before one of everybody.
 
 import argparse
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 from autograder import gradebook
@@ -70,7 +71,7 @@ def run(options: argparse.Namespace) -> int:
     rows = _new_rows(course, roster, known, options)
     effect = list(_effect(course, roster, options.out, rows)) if options.out is not None else []
     if rows and not options.is_trial:
-        gradebook.append(course, rows)
+        gradebook.append(course, rows, partial(_refuse_if_changed, course, known, rows))
     for line in (*_decided(rows, known), *effect):
         say(line)
     warn(gradebook.kept_beside(course, known, rows))
@@ -87,6 +88,12 @@ def run(options: argparse.Namespace) -> int:
     does = "the next `course grade` and `course export` count them" if rows else "nothing is new"
     say(f"{plural(len(rows), 'row')} added to adjustments.csv; {does}")
     return PASS
+
+
+def _refuse_if_changed(course: Course, known: gradebook.Adjustments, rows: Sequence[gradebook.Adjustment]) -> None:
+    """Raise `UsageError` if rows about many were chosen by decisions that are no longer all: they could count twice."""
+    if (len(rows) > 1 or rows[0].is_for_everybody) and gradebook.read_adjustments(course).rows != known.rows:
+        raise UsageError("somebody else decided meanwhile, and nothing was written; run the same command again")
 
 
 def _new_rows(

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from autograder.cli import run as run_here
 from autograder.course import Assignment, Grading
 from autograder.gradebook import (
     Adjustment,
@@ -620,6 +621,29 @@ def test_times_that_are_taken_over_again_are_not_new_and_change_no_decision(tmp_
     assert "1 time handed in lies in the future: ada; check the time zone of the source" in said
     said = run(course, *decide, "--text", "the time in a mail", expected=2)
     assert "the text begins with `the time in`, as that of an imported time does; begin it otherwise" in said
+
+
+def test_a_command_for_many_counts_once_beside_another_at_the_same_moment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    course = tiny.copied(tmp_path / "course")
+    (course / "roster.csv").write_text("student,section\nada,A\nbob,A\n")
+    monkeypatch.chdir(course)
+    monkeypatch.setenv("COURSE_TRUST", "1")
+    words = ["adjust", "*", "1", "add", "3", "--section", "A", "--text", "why", "--by", "Grace"]
+    other = [row("ada", tiny.FIRST, "add", "3"), row("bob", tiny.FIRST, "add", "3")]
+
+    def meanwhile(name: str | None) -> str:
+        append(tiny.course_at(course), other)
+        return name or ""
+
+    with monkeypatch.context() as patched:
+        patched.setattr("autograder.gradebook.author", meanwhile)
+        assert run_here(words) == 2
+    assert "decided meanwhile, and nothing was written; run the same command again" in capsys.readouterr().err
+    assert run_here(words) == 0
+    assert "0 rows added" in capsys.readouterr().out
+    assert read_adjustments(tiny.course_at(course)).rows == tuple(other)
 
 
 @pytest.mark.worker
