@@ -6,9 +6,11 @@ import json
 import re
 import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property, lru_cache
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -110,12 +112,30 @@ class _Program:
         return tuple(_lexemes(self.text))
 
     @cached_property
+    def starts(self) -> Sequence[int]:
+        """Where each line begins in the text, and where a line after the last one would."""
+        return [0, *accumulate(len(line) + 1 for line in self.lines)]
+
+    @cached_property
+    def prose(self) -> Sequence[tuple[int, int]]:
+        """The places of comments and docstrings in the text: a lesson may show the code that a patch changes."""
+        comments = [one.span() for one in _LEXEME.finditer(self.text) if one.group().startswith("#")]
+        return comments + [
+            (self.starts[node.lineno - 1], self.starts[node.end_lineno or node.lineno])
+            for node in ast.walk(self.tree)
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        ]
+
+    def places(self, find: str) -> list[int]:
+        """Return where a text begins, without what is only shown or said there."""
+        skipped, last = len(find) - len(find.lstrip()), len(find.rstrip())
+        found = [one.start() for one in re.finditer(re.escape(find), self.text)] if find else []
+        return [at for at in found if not any(start <= at + skipped and at + last <= end for start, end in self.prose)]
+
+    @cached_property
     def scopes(self) -> list[tuple[int, int, frozenset[str], frozenset[str]]]:
         """The place of each function in the text, the inner ones last, with its variables and all names in it."""
-        starts = [0]
-        for line in self.lines:
-            starts.append(starts[-1] + len(line) + 1)
-        found = []
+        starts, found = self.starts, []
         for node in ast.walk(self.tree):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 inner = [*ast.walk(node)]
@@ -196,24 +216,38 @@ class _Match:
 def located(patch: Patch, program: str) -> Patch | None:
     """Return the patch as it fits a program, where its text occurs once; None if it has no such place, or several.
 
-    A text that occurs once is taken as it is. Else its code has to occur once. A text that cuts a word, as `words` cuts
-    `words_left`, is taken only if its code has no place.
+    A text that occurs once in code is taken as it is, or with whole lines if a comment or a docstring has it too. Else
+    its code has to occur once. A text that cuts a word, as `words` cuts `words_left`, is taken only if its
+    code has no place.
     """
     find, replace = patch
     count = program.count(find)
-    if count > 1 or (count and not _cuts_a_word(find, program)):
-        return patch if count == 1 else None
-    otherwise = patch if count else None
+    otherwise = patch if count == 1 else None
     try:
         code = _program(program)
     except (SyntaxError, ValueError):
         return otherwise
+    places = code.places(find)
+    if len(places) > 1 or (count > 1 and not places):
+        return None
+    if places and count > 1:
+        return _extended(code, places[0], places[0] + len(find), replace)
+    if places and not _cuts_a_word(find, program):
+        return patch
     wanted = tuple(_lexemes(find))
     begins = find[:1].isspace()
-    places = range(len(code.lexemes) - len(wanted) + 1) if wanted else ()
-    matches = [found for at in places if (found := _match(code, wanted, at, begins)) is not None]
+    starts = range(len(code.lexemes) - len(wanted) + 1) if wanted else ()
+    matches = [found for at in starts if (found := _match(code, wanted, at, begins)) is not None]
     moved = _moved(code, find, replace, wanted, matches[0]) if len(matches) == 1 else None
-    return moved if moved is not None and _is_sound(moved, code) else otherwise
+    sound = moved is not None and _is_sound(moved, code) and not (count and moved[0] in find)
+    return moved if sound else otherwise
+
+
+def _places(find: str, program: str) -> list[int]:
+    """Return where a text begins in the code of a program."""
+    with suppress(SyntaxError, ValueError):
+        return _program(program).places(find)
+    return [one.start() for one in re.finditer(re.escape(find), program)] if find else []
 
 
 def _cuts_a_word(find: str, program: str) -> bool:
@@ -249,10 +283,7 @@ def _sign(number: int) -> int:
 
 
 def _moved(code: _Program, find: str, replace: str, wanted: Sequence[Lexeme], match: _Match) -> Patch | None:
-    """Return a patch in the words of a program: its names, and its indentation; None if its text is not unique there.
-
-    It gets the rest of its lines if it is not unique without them.
-    """
+    """Return a patch in the words of a program: its names, and its indentation."""
     text, first, last = code.text, code.lexemes[match.first], code.lexemes[match.last]
     start, end = first.start, last.end
     if find[:1].isspace():
@@ -264,12 +295,19 @@ def _moved(code: _Program, find: str, replace: str, wanted: Sequence[Lexeme], ma
     whole = first.indent is not None and find[:1].isspace()
     lines = _renamed(replace, match.names, first.depth > 0).split("\n")
     lines = [line if not at and not whole else _shifted(line, shift) for at, line in enumerate(lines)]
-    moved = "\n".join(lines)
+    return _extended(code, start, end, "\n".join(lines))
+
+
+def _extended(code: _Program, start: int, end: int, replace: str) -> Patch | None:
+    """Return the patch of a place in a program, with as many whole lines as make its text unique; None if none do."""
+    text = code.text
     if text.count(text[start:end]) > 1:
         begin, finish = text.rfind("\n", 0, start) + 1, text.find("\n", end)
         finish = finish if finish >= 0 else len(text)
-        moved, start, end = text[begin:start] + moved + text[end:finish], begin, finish
-    return (text[start:end], moved) if text.count(text[start:end]) == 1 else None
+        while begin and text.count(text[begin:finish]) > 1:
+            begin = text.rfind("\n", 0, begin - 1) + 1
+        replace, start, end = text[begin:start] + replace + text[end:finish], begin, finish
+    return (text[start:end], replace) if text.count(text[start:end]) == 1 else None
 
 
 def _shift(code: _Program, find: str, wanted: Sequence[Lexeme], match: _Match) -> int:
@@ -486,7 +524,10 @@ class _Fitted:
 
     @property
     def moved(self) -> bool:
-        return not self.is_program and self.patches != _patches(self.entry)
+        if self.is_program:
+            return False
+        pairs = zip(_patches(self.entry), self.patches, strict=True)
+        return any(find != fitted and self.base.count(find) <= 1 for (find, _), (fitted, _) in pairs)
 
     @cached_property
     def program(self) -> str:
@@ -748,12 +789,18 @@ def _patch_problems(fitted: _Fitted, word: str) -> Iterable[str]:
         return
     program = fitted.base
     for find, replace in patches:
-        count = program.count(find) if find else 0
-        if count != 1:
-            near = _nearest_line(find, program) if not count else ""
-            yield f"its find occurs {count} times in the {word}, expected once: {find.strip()[:60]!r}{near}"
+        if program.count(find) != 1:
+            places = _places(find, program) or [one.start() for one in re.finditer(re.escape(find), program) if find]
+            lines = dict.fromkeys(str(program.count("\n", 0, at) + 1) for at in places)
+            listed = f"; see line {', '.join([*lines][:MOST_LINES])}{', ...' * (len(lines) > MOST_LINES)}"
+            near = listed if lines else _nearest_line(find, program)
+            yield f"its find occurs {len(places)} times in the {word}, expected once: {find.strip()[:60]!r}{near}"
         if find == replace:
             yield "its find and replace are the same"
+
+
+MOST_LINES = 5
+"""Lines named of a text that occurs too often."""
 
 
 def _nearest_line(find: str, program: str) -> str:

@@ -89,6 +89,47 @@ def test_a_patch_fits_no_other_code(find: str, replace: str, program: str, why: 
     assert located((find, replace), program) is None, why
 
 
+SHOWN = SOLUTION.replace(
+    '    """Return how wide some numbers are spread."""\n',
+    '    """Return how wide some numbers are spread.\n\n    total = 0.0\n    """  # not total / len(numbers)\n',
+)
+
+
+@pytest.mark.parametrize(
+    ("find", "replace", "wrong"),
+    [
+        ("total = 0.0", "total = 1.0", "  # of all\n    total = 1.0\n"),
+        ("/ len(numbers))", "/ 2)", "math.sqrt(total / 2)\n"),
+        ("total / len(numbers)", "total", "math.sqrt(total)\n"),
+    ],
+)
+def test_a_text_that_the_lesson_shows_too_has_one_place_in_code(find: str, replace: str, wrong: str) -> None:
+    patch = located((find, replace), SHOWN)
+    assert patch is not None
+    made = SHOWN.replace(*patch)
+    assert wrong in made
+    assert made.count("\n") == SHOWN.count("\n")
+    assert ast.get_docstring(ast.parse(made).body[1]) == ast.get_docstring(ast.parse(SHOWN).body[1])  # type: ignore[arg-type]
+
+
+def test_a_text_that_only_the_lesson_shows_has_the_place_of_its_code() -> None:
+    patch = located(
+        ("total = 0.0", "total = 1.0"), SHOWN.replace("    total = 0.0\n    for", "    total  =  0.0\n    for")
+    )
+    assert patch == ("total  =  0.0", "total = 1.0")
+
+
+def test_a_text_that_a_comment_has_too_is_no_reworded_patch(tmp_path: Path) -> None:
+    (tmp_path / "x.toml").write_text(
+        '[one]\nname = "n"\nexplanation = "e"\nhint = "h"\nfind = "total = 0.0"\nreplace = "total = 1.0"\n', "utf-8"
+    )
+    [entry] = read_catalogue(tmp_path / "x.toml", SHOWN)
+    assert not entry.moved
+    assert "\n    total = 1.0\n" in patched(SHOWN, entry)
+    with pytest.raises(CatalogueError, match=r"occurs 2 times in the solution, expected once: 'total = 0.0'; see line"):
+        read_catalogue(tmp_path / "x.toml", SHOWN.replace("    for number", "    total = 0.0\n    for number"))
+
+
 def test_a_text_that_cuts_a_word_gives_way_to_the_whole_word() -> None:
     program = "def f(words):\n    words_left = list(words)\n    return len(words_left)\n"
     assert located(("len(words", "max(words"), program) == ("len(words", "max(words"), "the catalogue may mean it"

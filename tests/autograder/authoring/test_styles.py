@@ -98,7 +98,9 @@ def test_what_is_written_into_another_style_must_fit(course: Path) -> None:
         list(ported(tiny.suite_at(course)))
     unknown, ambiguous = str(raised.value).splitlines()
     assert unknown.endswith("no-such-id: no misconception has this id")
-    assert ambiguous.endswith("mean-not-divided: its find occurs 2 times in the program, expected once: 'dim=-1'")
+    assert ambiguous.endswith(
+        "mean-not-divided: its find occurs 2 times in the program, expected once: 'dim=-1'; see line 19, 21"
+    )
 
 
 def test_what_the_course_writes_into_other_styles_fits() -> None:
