@@ -5,6 +5,7 @@ course with torch. Constructors and errors stay as they are: an empty program kn
 nothing.
 """
 
+import collections
 import contextlib
 import copy
 import functools
@@ -61,16 +62,15 @@ class Emptying:
     def run(self, right: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Return the correct result. What the call changed in its arguments, or in objects they lead to, is emptied."""
         inputs = [*args, *kwargs.values()]
-        containers = [
-            (value, copy.copy(value)) for value in inputs if isinstance(value, list | dict) or is_array(value)
-        ]
         objects = [(part, dict(vars(part))) for part in self.objects_in(inputs)]
+        every = {id(value): value for value in (*inputs, *(value for _, old in objects for value in old.values()))}
+        containers = [(value, snapshot(value)) for value in every.values() if is_container(value)]
         result = self.correct(right, args, kwargs)
         for value, before in containers:
             self._empty_container(value, before)
         for part, old in objects:
             for name, new in list(vars(part).items()):
-                if is_data(new) and name in old and not are_equal(new, old[name]):
+                if is_data(new) and name in old and new is not old[name] and not are_equal(new, old[name]):
                     object.__setattr__(part, name, self.value(new, [old[name]]))
         return result
 
@@ -85,13 +85,16 @@ class Emptying:
     def _empty_container(self, value: Any, before: Any) -> None:
         if are_equal(value, before):
             return
-        fake = self.value(copy.copy(value), [before])
-        if isinstance(value, dict):
-            value.clear()
-            value.update(fake or {})
-        else:
+        # Objects cannot be made up, so a container of objects gets none of the new ones.
+        is_known = all(map(is_data, value.values() if isinstance(value, dict) else value))
+        right = [*value] if isinstance(value, collections.deque) else copy.copy(value)
+        fake = self.value(right, [before]) if is_known else before
+        if is_array(value):
             with contextlib.suppress(ValueError, TypeError):  # None of the family "nothing"
                 value[:] = fake
+            return
+        value.clear()
+        (value.update if isinstance(value, dict | set) else value.extend)(fake or ())
 
     def objects_in(self, values: Sequence[Any]) -> list[Any]:
         """Return the objects that values lead to: of the program's classes, and of those that a check defines."""
@@ -247,6 +250,20 @@ def is_array(value: Any) -> bool:
     return numpy is not None and isinstance(value, numpy.ndarray)
 
 
+def is_container(value: Any) -> bool:
+    """Say whether a value can be changed in place."""
+    return isinstance(value, list | dict | set | collections.deque) or is_array(value)
+
+
+def snapshot(value: Any) -> Any:
+    """Return a copy of a value with copies of the containers in it; objects stay the same ones."""
+    if isinstance(value, list):
+        return [*map(snapshot, value)]
+    if isinstance(value, dict):
+        return {key: snapshot(part) for key, part in value.items()}
+    return copy.copy(value) if is_container(value) else value
+
+
 def is_data(value: Any) -> bool:
     """Say whether a value is made of numbers and texts."""
     if isinstance(value, list | tuple):
@@ -256,8 +273,10 @@ def is_data(value: Any) -> bool:
 
 def are_equal(one: Any, other: Any) -> bool:
     """Say whether two values are equal; arrays and tensors by their numbers."""
-    if type(one) is not type(other):
-        return False
+    if one is other or type(one) is not type(other):
+        return one is other
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(are_equal(part, other[key]) for key, part in one.items())
     if hasattr(one, "shape"):
         return one.shape == other.shape and bool((one == other).all())
     if isinstance(one, list | tuple):
@@ -285,7 +304,8 @@ def constant(right: float, family: str) -> float:
 
 def filled(right: Any, numbers: Sequence[Any]) -> Any:
     """Return numbers as an array of the form of the right one."""
-    fake = right * 0
+    fake = copy.copy(right)
+    fake.fill(0)
     with contextlib.suppress(ValueError, OverflowError):  # no unsigned int is below 0
         fake.flat = numbers
     return fake

@@ -21,6 +21,20 @@ class Value:
     def backward(self):
         self.grad = 5.5
 
+class Store:
+    def __init__(self):
+        import collections
+        self.items, self.counts, self.last, self.seen = [], {}, collections.deque(), set()
+        self.rows, self.marks, self.nodes = [[0, 0]], np.zeros(3), {}
+    def push(self, number):
+        self.items.append(number)
+        self.counts[number] = number + 1
+        self.last.append(number)
+        self.seen.add(number)
+        self.rows[0][1] = number
+        self.marks[0] = number
+        self.nodes[number] = Value(number)
+
 def sort(values):
     return sorted(values)
 
@@ -79,7 +93,17 @@ def observations(own: Any) -> dict[str, Any]:
     own.sort_in_place(in_place)
     own.descend([part])
     value.backward()
+    store = own.Store()
+    for number in (31, 52, 23, 64, 85):
+        store.push(number)
     return {
+        "an attribute that is a list": store.items,
+        "an attribute that is a dict": store.counts,
+        "an attribute that is a queue": [*store.last],
+        "an attribute that is a set": store.seen,
+        "a list in an attribute": store.rows,
+        "an attribute that is an array": store.marks.tolist(),
+        "objects in an attribute": sorted(store.nodes),
         "a list": own.sort([9, 2, 7, 4]),
         "a list in place": in_place,
         "a number": own.mean([9.0, 2.0, 7.0, 4.0]),
