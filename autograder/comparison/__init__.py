@@ -11,6 +11,7 @@ if TYPE_CHECKING:
         Difference,
         Expected,
         described,
+        differences,
         differing_values,
         is_close,
         is_floating,

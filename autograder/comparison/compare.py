@@ -5,7 +5,7 @@ in a module of their own, which is imported where there are some.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import FunctionType
@@ -61,8 +61,8 @@ class Difference:
     """The first difference: what it is, the name of the part, and the arrays if there are two.
 
     `dtypes` are those of yours and of the expected; `off` is where they differ, for arrays of one shape and dtype.
-    `within` names what the part belongs to: the keys of the dicts around it. `lists` are yours and the expected one,
-    if they have another length.
+    `within` names what the part belongs to: the keys of the dicts around it. `plain` are yours and the expected one, of
+    values that are no arrays. `lists` has the name of the lists around it, or of those with another length, and both.
     """
 
     fact: Fact
@@ -72,7 +72,8 @@ class Difference:
     dtypes: tuple[str, str] = ("float32", "float32")
     off: "NDArray[np.bool_] | None" = None
     within: str = ""
-    lists: tuple[list[Value], list[Value]] | None = field(default=None, compare=False)
+    plain: tuple[Value, Value] | None = field(default=None, compare=False)
+    lists: tuple[str, list[Value], list[Value]] | None = field(default=None, compare=False)
 
     @property
     def subject(self) -> str:
@@ -194,31 +195,45 @@ def passes(outcome: Outcome, expected: Expected, judge: Judge) -> bool:
 
 
 def compare(yours: Value, expected: Expected, judge: Same | Like, name: str = "") -> Difference | None:
-    """Return the first difference between two values, walking both."""
-    nominal, exact = expected.nominal, expected.exact
+    """Return the first difference between two values."""
+    return next(differences(yours, expected, judge, name), None)
+
+
+def differences(
+    yours: Value, expected: Expected, judge: Same | Like, name: str = "", index: tuple[int, ...] = ()
+) -> Iterator[Difference]:
+    """Yield what differs between two values, walking both: the parts of dicts by name, of lists by `index`."""
+    nominal, exact, called = expected.nominal, expected.exact, _called(name, index)
     is_pair = isinstance(judge, Like) and isinstance(yours, list) and len(yours) == 2
     if isinstance(nominal, Array) or (is_pair and _are_ways(nominal)):
-        return _compare_arrays(yours, nominal, exact, judge, name or "result")
-    if isinstance(nominal, dict) and isinstance(yours, dict):
+        found = _compare_arrays(yours, nominal, exact, judge, called or "result")
+        yield from [found] if found else []
+    elif isinstance(nominal, dict) and isinstance(yours, dict):
         if extra := [key for key in yours if key not in nominal]:
-            return Difference(Fact("type", f"has the part {extra[0]!r}, which is not expected"), name)
-        parts: list[tuple[str, Value, Value, Value]] = [
-            (key, yours.get(key), value, exact[key]) for key, value in nominal.items()
-        ]
+            yield Difference(Fact("type", f"has the part {extra[0]!r}, which is not expected"), called)
+            return
+        for key, value in nominal.items():
+            for found in differences(yours.get(key), Expected(value, exact[key]), judge, key):
+                yield replace(found, within=_joined(found.within, called))
     elif isinstance(nominal, list) and isinstance(yours, list):
         if len(nominal) != len(yours):
             says = f"{len(yours)} {'part' if len(yours) == 1 else 'parts'}, expected {len(nominal)}"
             if len(yours) <= _SHORT >= len(nominal) and all(type(value) is int for value in (*yours, *nominal)):
                 says = f"{yours}, expected {nominal}"
-            return Difference(Fact("type", says), name, lists=(yours, nominal))
-        parts = [(f"item {i}", *three) for i, three in enumerate(zip(yours, nominal, exact, strict=True))]
+            yield Difference(Fact("type", says), called, lists=(called, yours, nominal))
+            return
+        for i, (mine, *theirs) in enumerate(zip(yours, nominal, exact, strict=True)):
+            for found in differences(mine, Expected(*theirs), judge, name, (*index, i)):
+                yield found if found.lists else replace(found, lists=(called, yours, nominal))
     else:
-        return _compare_plain(yours, nominal, exact, judge, name)
-    for key, mine, theirs, exactly in parts:
-        is_item = name and key.startswith("item")
-        if found := compare(mine, Expected(theirs, exactly), judge, f"{key} of {name}" if is_item else key):
-            return found if is_item or not name else replace(found, within=_joined(found.within, name))
-    return None
+        found = _compare_plain(yours, nominal, exact, judge, called)
+        yield from [found] if found else []
+
+
+def _called(name: str, index: tuple[int, ...]) -> str:
+    """Return how messages call a part: "item 2 of words", and in lists of lists "item [5][1][2]", as Python does."""
+    item = f"item {index[0]}" if len(index) == 1 else f"item {''.join(f'[{i}]' for i in index)}" if index else ""
+    return f"{item} of {name}" if item and name else item or name
 
 
 def _compare_arrays(yours: Value, nominal: Any, exact: Any, judge: Same | Like, name: str) -> Difference | None:

@@ -322,8 +322,9 @@ def plain_difference(yours: Value, nominal: Value, exact: Value, name: str) -> D
     if isinstance(nominal, float) and isinstance(yours, float):
         expected = float(exact)
         fact = other_number(yours, expected)
-        return Difference(fact, name, np.array(yours), np.array(expected), ("number", "number"))
-    return Difference(other_value(yours, nominal, _is_right(yours, nominal)), name)
+        own = np.array(yours), np.array(expected)
+        return Difference(fact, name, *own, ("number", "number"), plain=(yours, expected))
+    return Difference(other_value(yours, nominal, _is_right(yours, nominal)), name, plain=(yours, nominal))
 
 
 def _is_right(yours: Value, nominal: Value) -> bool:

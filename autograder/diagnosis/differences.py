@@ -4,16 +4,19 @@ import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, takewhile
+from itertools import chain, islice, takewhile
 from typing import Any
 
 import numpy as np
 
-from autograder.checks import Check, Dropout, SameInputs, Within
+from autograder.checks import Check, Dropout, Same, SameInputs, Within
 from autograder.comparison import (
     CHANGED_INPUT,
     Difference,
+    Expected,
     Numbers,
+    described,
+    differences,
     differing_values,
     is_floating,
     numbers,
@@ -181,11 +184,12 @@ def _side(case: Case, axis: int, window: slice) -> str:
 
 @dataclass(frozen=True)
 class Trial:
-    """One trial of a failed check: what differs, if anything does, its axes, and all that is expected of it."""
+    """One trial of a failed check: what differs, if anything does, its axes, all that is expected, and all of yours."""
 
     difference: Difference | None
     axes: Axes
     reference: Value = None
+    observed: Value = None
 
 
 @np.errstate(all="ignore")
@@ -216,9 +220,9 @@ def of_difference(check: Check, trials: Sequence[Trial], *, evidence: bool, name
         in_gradient = pattern.fact == ZERO and "gradient" in difference.name
         fact = ZERO_GRADIENT if in_gradient else pattern.fact
         diagnosis = Diagnosis(kind, fact, difference.subject, pattern.coefficient, words)
-    if evidence and difference.lists is not None:
-        return replace(diagnosis, evidence=_evidence_of_lists(diagnosis.subject, *difference.lists))
-    if not evidence or case is None or case.yours.shape == case.expected.shape == ():
+    if evidence and (case is None or case.yours.shape == case.expected.shape == ()):
+        return replace(diagnosis, evidence=_evidence_of_values(check, first, difference))
+    if not evidence or case is None:
         return diagnosis
     sample = pattern.sample if pattern else Sample()
     return replace(diagnosis, evidence=evidence_of(difference, case, sample, diagnosis.fact.witnesses))
@@ -227,17 +231,44 @@ def of_difference(check: Check, trials: Sequence[Trial], *, evidence: bool, name
 LONGEST_LIST = 60
 """Characters of a list beside the expected one: two of them fit in a table."""
 
+MOST_PARTS = 24
+"""Values that differ, one a line: more do not fit on a screen."""
 
-def _evidence_of_lists(name: str, yours: Sequence[Value], expected: Sequence[Value]) -> Evidence | None:
-    """Return both lists from just before the first part that differs; None for parts that are no plain values."""
-    if not _is_plain([*yours, *expected]):
-        return None
+
+def _evidence_of_values(check: Check, trial: Trial, first: Difference) -> Evidence | None:
+    """Return the lists around the first value that differs, and all values that do; None if there is nothing to add."""
+    parts: list[Difference] = []
+    if isinstance(check.judge, Same) and first.plain is not None:
+        expected = Expected(trial.reference, trial.reference)
+        parts = list(islice(differences(trial.observed, expected, check.judge), MOST_PARTS + 1))
+    called, *lists = first.lists or ("", [], [])
+    name, rows = ", ".join(filter(None, (called, first.within))) or "result", _rows_of_lists(*lists)
+    witnesses = tuple(
+        (part.subject, _text(part.plain[1]), _text(part.plain[0])) for part in parts if part.plain is not None
+    )
+    if len(witnesses) < 2:
+        return Evidence(name, rows) if rows else None
+    which = "all values that differ" if len(parts) <= MOST_PARTS else f"the first {MOST_PARTS} values that differ"
+    return Evidence(name, rows, witnesses[:MOST_PARTS], which)
+
+
+def _rows_of_lists(yours: Sequence[Value], expected: Sequence[Value]) -> tuple[Row, ...]:
+    """Return both lists from just before the first part that differs; nothing for parts that are no plain values."""
+    if yours == expected or not _is_plain([*yours, *expected]):
+        return ()
     same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(yours, expected, strict=False)))
     first = max(same - 1, 0)
     left = "..., " if first else ""
-    texts = [f"[{left}{str(list(parts[first:]))[1:]}" for parts in (expected, yours)]
-    short = [text if len(text) <= LONGEST_LIST else f"{text[: LONGEST_LIST - 3]}..." for text in texts]
-    return Evidence(name or "result", (("parts", short[0], short[1]),))
+    expected_text, text = (_cut(f"[{left}{str(list(parts[first:]))[1:]}") for parts in (expected, yours))
+    return (("parts", expected_text, text),)
+
+
+def _text(value: Value) -> str:
+    return element(value, "number") if isinstance(value, float) else _cut(described(value))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST_LIST else f"{text[: LONGEST_LIST - 3]}..."
 
 
 def _is_plain(value: Value) -> bool:

@@ -543,7 +543,12 @@ class Verdicts:
 
         words, used = self.suite.course.words_of(self.exercise), symbols_in(check.probe)
         compared = [
-            Trial(differences[key], Axes(self._sizes(check, key[1]), words, used), trials.key.reference[key].exact)
+            Trial(
+                differences[key],
+                Axes(self._sizes(check, key[1]), words, used),
+                trials.key.reference[key].exact,
+                outcome.value if isinstance(outcome := trials.outcomes[key], Observed) else None,
+            )
             for key in check.keys
         ]
         return "fail", of_difference(check, compared, evidence=self.evidence, named=named)

@@ -486,6 +486,9 @@ def test_a_name_that_only_the_results_speak_for_is_said_so(kind: FindingKind, be
     assert (shown.message, shown.claim) == ("Length is moved twice.", Certainty.SHOWN)
 
 
+Row = tuple[str, str, str]
+
+
 @pytest.mark.parametrize(
     ("yours", "expected", "row"),
     [
@@ -502,6 +505,52 @@ def test_lists_of_another_length_stand_beside_each_other(
     result = finding([trial, trial])
     assert evidence(result).rows == (row,)
     assert finding([trial, trial], evidence=False).evidence is None
+
+
+@pytest.mark.parametrize(
+    ("yours", "expected", "name", "rows", "differing"),
+    [
+        (
+            [1, 2, 3, 5],
+            [1, 2, 4, 6],
+            "result",
+            [("parts", "[..., 2, 4, 6]", "[..., 2, 3, 5]")],
+            [("item 2", "4", "3"), ("item 3", "6", "5")],
+        ),
+        (
+            {"a": 1, "b": "x", "c": 0.5},
+            {"a": 2, "b": "y", "c": 0.5},
+            "result",
+            [],
+            [("a", "2", "1"), ("b", "'y'", "'x'")],
+        ),
+        ([[1, 2], [3]], [[1, 2], [4]], "item 1", [("parts", "[4]", "[3]")], []),
+        (
+            {"rows": [["a", 1.5], ["b", 2.5]]},
+            {"rows": [["a", 1.0], ["b", 2.0]]},
+            "item 0 of rows",
+            [("parts", "['a', 1.0]", "['a', 1.5]")],
+            [("item [0][1] of rows", "1", "1.5"), ("item [1][1] of rows", "2", "2.5")],
+        ),
+        ({"a": 1, "b": 2}, {"a": 1, "b": 3}, "", [], []),
+        (1, 2, "", [], []),
+    ],
+)
+def test_all_plain_values_that_differ_are_shown(
+    yours: Value, expected: Value, name: str, rows: list[Row], differing: list[Row]
+) -> None:
+    trial = Trial(compare(yours, Expected(expected, expected), Same()), Axes({}, {}), expected, yours)
+    result = finding([trial, trial]).evidence
+    assert (result is None) == (not name)
+    if result is not None:
+        assert (result.name, [*result.rows], [*result.witnesses]) == (name, rows, differing)
+    assert finding([trial, trial], evidence=False).evidence is None
+
+
+def test_of_many_plain_values_that_differ_the_first_are_shown_and_the_title_says_so() -> None:
+    trial = Trial(compare([0] * 99, Expected([1] * 99, [1] * 99), Same()), Axes({}, {}), [1] * 99, [0] * 99)
+    shown = evidence(finding([trial, trial]))
+    assert (len(shown.witnesses), shown.witness_title) == (24, "the first 24 values that differ")
 
 
 def test_lists_of_arrays_are_only_counted() -> None:

@@ -163,6 +163,10 @@ def test_the_part_that_differs_is_named_and_one_that_nobody_asked_for_is_no_part
     assert part({**expected, "output": array([9.0])}, expected) == "output"
     assert part({**expected, "weights": [array([1.0]), array([9.0])]}, expected) == "item 1 of weights"
     assert part({"output": array([1.0])}, expected) == "weights"
+    assert part([0, [1, [2, 3]]], [0, [1, [2, 4]]]) == "item [1][1][1]"
+    assert part([0, 1], [0, 2]) == "item 1"
+    assert part({"rows": [[1], [2]]}, {"rows": [[1], [3]]}) == "item [1][0] of rows"
+    assert part([[{"items": 1}]], [[{"items": 2}]]) == "items"
     assert sentence({"output": array([1.0])}, expected).startswith("None")
     assert sentence({**expected, "weights": [array([1.0])]}, expected) == "1 part, expected 2"
 
