@@ -1,5 +1,6 @@
 """An exception as data: the tensors of the expression that raised come first."""
 
+import signal
 import sys
 from types import FrameType, ModuleType
 from typing import Any
@@ -241,3 +242,33 @@ def test_a_function_that_was_only_called_has_no_line_yet() -> None:
     finally:
         sys.settrace(traced)
     assert seen == [[], [("outer", 8)]]
+
+
+SPINS = """
+def spin(items):
+    while True:
+        for item in items:
+            if item == 9 and items:
+                items = []
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs a signal")
+def test_a_frame_on_the_jump_of_a_loop_has_a_line_of_the_loop() -> None:
+    module, seen = ModuleType("ex01_a"), list[int]()
+
+    def stop(_: int, frame: FrameType | None) -> None:
+        seen.append(frames_of(frame, ["ex01_a.py"])[-1]["line"])
+        raise TimeoutError
+
+    exec(compile(SPINS, "ex01_a.py", "exec"), module.__dict__)
+    before = signal.signal(signal.SIGVTALRM, stop)
+    try:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0.05)
+        with pytest.raises(TimeoutError):
+            module.spin([0] * 100)
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+    assert seen
+    assert set(seen) <= {3, 4, 5}
