@@ -514,7 +514,10 @@ class Gate:
         return None
 
     def _first_secret(self, text: str, hunted: Collection[str] = ()) -> tuple[int, Secret] | None:
-        """Return a secret in a text, and the line on which it begins; none of the `hunted` exercises alone."""
+        return next(self.secrets_in(text, hunted), None)
+
+    def secrets_in(self, text: str, hunted: Collection[str] = ()) -> Iterator[tuple[int, Secret]]:
+        """Yield the secrets in a text, each with the line on which it begins; none of the `hunted` exercises alone."""
         starts, words = self._by_start, words_of(text)
         for at, three in enumerate(zip(words, words[1:], words[2:], strict=False)):
             if three in starts:
@@ -522,12 +525,12 @@ class Gate:
                     if secret.exercises and secret.exercises.issubset(hunted):
                         continue
                     if tuple(words[at : at + len(secret.words)]) == secret.words:
-                        return _line(text, at), secret
+                        yield _line(text, at), secret
+                        break
         for notations, secret in self._numbers:
             for spelling in (text, text.replace("_", "")):
                 if number := notations.search(spelling):
-                    return spelling.count("\n", 0, number.start()) + 1, secret
-        return None
+                    yield spelling.count("\n", 0, number.start()) + 1, secret
 
 
 def _notations(number: int) -> re.Pattern[str]:
@@ -605,14 +608,22 @@ _NO_WORK = re.compile(r"\s*(from|import|def|class|raise|#|@)")
 
 
 def copied_regions(course: Course, exercise: Exercise) -> Iterator[str]:
-    """Yield a sentence if a stub has two lines, one after the other, that a region of any exercise has."""
+    """Yield a sentence for each place of a stub with two lines, one after the other, that a region of any exercise has.
+
+    A place may have more of them.
+    """
     with suppress(OSError, UnicodeDecodeError, StubError):  # each has a sentence of its own
         stub = _stub(course, exercise)
-        found = Gate([secret for other in course.every for secret in _line_pairs(course, other)])._first_secret(stub)
-        if found is not None:
-            number, secret = found
-            where = f"line {number} of exercises/{exercise.file} begins with {secret.of}: {_excerpt(secret)}"
-            yield f"{where}; a student would copy them, so remove them outside of {BEGIN}"
+        gate = Gate([secret for other in course.every for secret in _line_pairs(course, other)])
+        before = 0
+        for number, secret in gate.secrets_in(stub):
+            lines = stub.splitlines()
+            goes_on = before and not any(map(str.strip, lines[before : number - 1]))
+            before = number
+            if not goes_on:
+                where = f"line {number} of exercises/{exercise.file} begins with {secret.of}: {_excerpt(secret)}"
+                remedy = "write them in another way there, or let the region call the function that has them"
+                yield f"{where}; a student would copy them, so {remedy}"
 
 
 def copied_lines(suite: Suite, exercise: Exercise) -> Iterator[str]:

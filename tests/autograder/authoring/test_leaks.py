@@ -270,6 +270,21 @@ def test_two_lines_of_a_region_in_a_stub_are_refused(course: Path, more: str, co
     assert not copied or f" of solutions/{tiny.FILES[0]}: total = sum" in found[0]
 
 
+def test_each_place_of_a_stub_with_lines_of_a_region_is_named_once(course: Path) -> None:
+    third = "    first = float(numbers[0]) if numbers else total - total\n"
+    region = REGION.replace("    return", f"{third}    return")
+    given = "".join(f"def given_{at}(numbers):\n    {OF_REGION[0]}\n\n{third}    return first\n\n\n" for at in "ab")
+    whole = f"def given_c(numbers):\n    {OF_REGION[0]}\n{third}    {OF_REGION[1]}\n\n\n"
+    tiny.replaced(
+        course / "solutions" / tiny.FILES[0], "def running_mean", f"{given}{whole}{region}\n\ndef running_mean"
+    )
+    made = tiny.course_at(course)
+    found = list(copied_regions(made, made.exercise(tiny.FIRST)))
+    lines = [int(re.search(r"line (\d+)", sentence)[1]) for sentence in found]  # type: ignore[index]
+    assert [line - lines[0] for line in lines] == [0, 7, 14]
+    assert found[0].endswith("write them in another way there, or let the region call the function that has them")
+
+
 @pytest.mark.parametrize(
     ("old", "new", "place"),
     [
