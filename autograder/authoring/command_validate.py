@@ -273,7 +273,7 @@ def _prove_again(
     suite = _suite(options)
     seed = suite.course.seed if options.seed is None else options.seed
     prove = partial(validate, suite, seed=seed, jobs=jobs, device=device, cache=cache, memory=memory)
-    known = set(last.problems) if last is not None else set()
+    known = _all_problems(last) if last is not None else {}
     said = [problem for problem in _worst_first(prove(part=Part(right=True))) if problem not in known]
     if said:
         _say_some(said, "new: ")
@@ -282,13 +282,44 @@ def _prove_again(
     result = prove()
     _say_some([problem for problem in _worst_first(result) if problem not in {*known, *said}], "new: ")
     if last is not None:
-        _say_some([_cut(problem) for problem in last.problems if problem not in result.problems], "gone: ")
+        result = _with_earlier(suite, last, result)
+        found = _all_problems(result)
+        _say_some([_cut(problem) for problem in known if problem not in found], "gone: ")
         for exercise in result.exercises:
             _say_some(list(_moved(_fails(last, exercise.id), _fails(result, exercise.id))), "")
-    found = plural(len(result.problems), "problem") if result.problems else "no problem"
+    count = plural(len(result.problems), "problem") if result.problems else "no problem"
+    earlier = sum(len(exercise.earlier) for exercise in result.exercises)
+    count += f" and {earlier} of before that cannot be looked for now" if earlier else ""
     seconds = time.monotonic() - started
-    say(f"{found}, {seconds:.1f} s, {plural(memory.ran - ran, 'trial')} run; sizes and costs are not proved here")
+    say(f"{count}, {seconds:.1f} s, {plural(memory.ran - ran, 'trial')} run; sizes and costs are not proved here")
     return result
+
+
+def _all_problems(result: Validation) -> dict[str, None]:
+    """Return the problems of a proof in their order, with those of before that could not be looked for."""
+    return dict.fromkeys([*result.problems, *(problem for one in result.exercises for problem in one.earlier)])
+
+
+def _with_earlier(suite: Suite, last: Validation, result: Validation) -> Validation:
+    """Return a proof with what the last one found of programs that cannot run now.
+
+    Those are all programs of an exercise without an answer key, and misconceptions that do not fit the solution.
+    """
+    before = {exercise.id: exercise for exercise in last.exercises}
+    ran = {(proof.exercise, proof.name) for proof in result.proofs if proof.kind == "misconception"}
+    exercises, proofs = [], [*result.proofs]
+    for exercise in result.exercises:
+        own, old = [proof for proof in last.proofs if proof.exercise == exercise.id], before.get(exercise.id)
+        problems = (*old.problems * bool(old.empty), *old.earlier) if old is not None else ()
+        if exercise.empty:
+            ids = entries_of(suite.course, suite.course.exercise(exercise.id))
+            left = (proof for proof in own if proof.kind == "misconception" and proof.name in ids)
+            own = [proof for proof in left if (exercise.id, proof.name) not in ran]
+            problems = tuple(problem for proof in own for problem in proof.problems)
+        proofs += own
+        earlier = dict.fromkeys(problem for problem in problems if problem not in exercise.problems)
+        exercises.append(replace(exercise, earlier=tuple(earlier)))
+    return replace(result, exercises=tuple(exercises), proofs=tuple(proofs))
 
 
 def _worst_first(result: Validation) -> list[str]:

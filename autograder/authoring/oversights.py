@@ -44,11 +44,14 @@ from autograder.course import (
     outline_of_stub,
     problem_of_hints,
     read_text,
+    stale_stubs,
     stub_text,
     suggestion,
 )
 from autograder.protocol import Array, Value, outline_of
 from autograder.runner import Observed, Outcome, Runner
+
+from .reference_parts import PartError, stale_parts
 
 TODO_COMMENT = re.compile(r"\s*#+\s*TODO (ex\d+)\b")
 
@@ -623,6 +626,17 @@ MOST_ALIKE = 2
 
 FEWEST_WORDS = 3
 """A hint of two words says nothing that the name of the check does not say. Good ones have ten or more."""
+
+
+def stale_files(course: Course, exercise: Exercise) -> Iterator[str]:
+    """Yield a sentence for a stub or a reference part of an exercise that differs from what `course build` makes."""
+    build = f"`course build {exercise.number}"
+    with suppress(OSError, UnicodeDecodeError, StubError, PartError):  # each has a sentence of its own
+        for file in filter(Path.exists, stale_stubs(course, [exercise])):
+            name = file.relative_to(course.root)
+            yield f"{name} differs from what the solution gives: {build} --force` replaces it, and its notebook"
+        for file in stale_parts(course, [exercise]):
+            yield f"{file.relative_to(course.root)} is missing or old: {build}` makes it"
 
 
 def unfinished_texts(course: Course, exercise: Exercise) -> Iterator[str]:

@@ -63,6 +63,7 @@ from .oversights import (
     reading_machines,
     regions_without_todo,
     reworded_patches,
+    stale_files,
     starts_without_todo,
     todos_of_others,
     unchanging,
@@ -130,6 +131,18 @@ def _unnamed(program: Program, check: CheckResult, twins: Sequence[str]) -> str:
     return f"{fails} without a name; a student would read: {check.finding.message if check.finding else check.status}"
 
 
+STOPPED = {"timeout": ("does not end", "what ends the loop"), "memory": ("uses up the memory", "what grows")}
+"""What a program does that is stopped at a limit, and what a hint can ask, by the status of its check."""
+
+
+def _stopped(misconception: str, checks: Sequence[CheckResult]) -> str:
+    """Return why a misconception gets no name in these checks: all that is known of it is that it was stopped."""
+    does, asks = STOPPED[checks[0].status]
+    where = f"the check{'' if len(checks) == 1 else 's'} {', '.join(check.id for check in checks)}"
+    remedy = f"remove it or make it stop earlier, and let the hints of {checks[0].id} ask {asks}"
+    return f"the misconception {misconception} {does} in {where}, and what is stopped gets no name: {remedy}"
+
+
 def unequal_step(step: StepResult) -> str:
     """Return what a right program gives in a step of the worked example, and what is on paper."""
     message = step.finding.message if step.finding is not None else ""
@@ -190,8 +203,13 @@ def unexpected(
                 f"{result.score / 100:g} of {result.max_score / 100:g} points, expected at most {MOST_WITHOUT_IDEA:.0%}"
             )
             yield f"the misconception {program.name} is without the idea and earns {most}: mark a check with idea=True"
-        for check in failed:
-            named = check.finding.id if check.finding and check.finding.known_as else None
+        known = [check.finding.id if check.finding and check.finding.known_as else None for check in failed]
+        stopped = [check for check, name in zip(failed, known, strict=True) if not name and check.status in STOPPED]
+        if stopped:
+            yield _stopped(program.name, stopped)
+        for check, named in zip(failed, known, strict=True):
+            if check in stopped:
+                continue
             if named is None and not may_be_unknown:
                 yield _unnamed(program, check, twins(check.id))
             elif named not in (program.name, *program.same_as, None):
@@ -485,6 +503,7 @@ class ExerciseProof:
     `failing` has the checks that each misconception fails. `warnings` are sentences about what can be better.
     `key_bytes` is the size of the answer key in a kit; None for another seed or device than the kit's.
     Of so many `lines` of programs that are no patches of the solution, `lines_found` would be found if they were wrong.
+    `earlier` are problems of an earlier proof that could not be looked for in this one.
     """
 
     id: str
@@ -504,6 +523,7 @@ class ExerciseProof:
     lines_found: int = 0
     costs: Mapping[str, float] = field(default_factory=dict)
     failing: Mapping[str, frozenset[str]] = field(default_factory=dict, repr=False)
+    earlier: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -540,7 +560,7 @@ class Validation:
         data = {"schema": 1, "ok": self.ok, **asdict(self)}
         data["part"] = self.part and self.part.to_json()
         for exercise in data["exercises"]:
-            del exercise["failing"]  # the file beside the catalogue has it
+            del exercise["failing"], exercise["earlier"]  # the file beside the catalogue has it; one proof has none
         return data
 
 
@@ -845,6 +865,7 @@ def _warnings(suite: Suite, exercise: Exercise) -> Iterable[str]:
     with suppress(CatalogueError, SyntaxError):  # each has a sentence of its own
         missing += tuple(reworded_patches(course, exercise, catalogue_of(suite, exercise, unfit=[])))
     missing += (*copied_lines(suite, exercise), *coarse_tolerances(suite.checks[exercise.id]))
+    missing += tuple(stale_files(course, exercise))
     for sentence in (*missing, *clocks, *regions_without_todo(course, exercise), *names):
         yield f"{exercise.id}: {sentence}"
 
@@ -869,7 +890,7 @@ def _exercise_proof(
     problems = [f"{exercise.id}: {line}" for line in (*(broken or "").splitlines(), *unfit)]
     problems += dict.fromkeys(problem for proof in own for problem in proof.problems)
     if part is None:
-        problems += _exercise_problems(suite, exercise, () if unfit else survivors, families)
+        problems += _exercise_problems(suite, exercise, survivors, families)
     elif part.checks and not part.misconceptions:
         left = [check for check in survivors if check in part.checks]
         problems += [f"{exercise.id}: no misconception fails the check {check}" for check in left]

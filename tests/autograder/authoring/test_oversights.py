@@ -22,6 +22,7 @@ from autograder.authoring.oversights import (
     orders_of_sets,
     reading_machines,
     regions_without_todo,
+    stale_files,
     starts_without_todo,
     unlisted_imports,
 )
@@ -270,14 +271,41 @@ def test_a_kit_has_no_checks_of_a_removed_exercise(course: Path) -> None:
     assert [file.name for file in files if not is_leftover(made, file)] == ["shared.py", f"test_{tiny.FIRST}.py"]
 
 
+def test_a_stub_that_differs_from_the_solution_is_named_with_the_command_that_replaces_it(course: Path) -> None:
+    made = read_course(course)
+    exercise = made.exercise(tiny.FIRST)
+    assert list(stale_files(made, exercise)) == []
+    stub = course / "exercises" / tiny.FILES[0]
+    stub.write_text(f"{stub.read_text('utf-8')}# mine\n", "utf-8")
+    replaces = "`course build 01 --force` replaces it, and its notebook"
+    assert list(stale_files(made, exercise)) == [
+        f"exercises/{tiny.FILES[0]} differs from what the solution gives: {replaces}"
+    ]
+    stub.unlink()
+    assert list(stale_files(made, exercise)) == [], "no stub was made yet"
+
+
+def test_an_old_reference_part_is_named_with_the_command_that_makes_it(course: Path) -> None:
+    made = read_course(course)
+    made.part_sources_dir.mkdir(parents=True)
+    (made.part_sources_dir / tiny.FILES[0]).write_text("def running_mean(x):\n    return x\n", "utf-8")
+    part = f"tests/exercises/reference_parts/{tiny.FIRST}.json"
+    assert list(stale_files(made, made.exercise(tiny.FIRST))) == [
+        f"{part} is missing or old: `course build 01` makes it"
+    ]
+
+
 @pytest.mark.worker
 def test_a_proof_contains_them(course: Path) -> None:
     forbidding(course, "math.dits")
     (course / CATALOGUES / "other.toml").write_text("", "utf-8")
+    stub = course / "exercises" / tiny.FILES[0]
+    stub.write_text(f"{stub.read_text('utf-8')}# mine\n", "utf-8")
     suite = tiny.suite_at(course)
     found = validate(suite, seed=suite.course.seed, jobs=1, cache=course / ".course" / "cache")
     assert [problem for problem in found.problems if problem.startswith(f"{CATALOGUES}/other.toml")]
     assert f"{tiny.FIRST}: forbidden lists math.dits" in found.exercises[0].warnings[-1]
+    assert any("differs from what the solution gives" in warning for warning in found.exercises[0].warnings)
 
 
 PROGRAM = """

@@ -84,6 +84,19 @@ def test_a_misconception_without_a_name_is_a_problem_on_the_cpu_only(
     assert len(list(unexpected(program, result, lambda check: (), may_be_unknown=may_be_unknown))) == count
 
 
+@pytest.mark.parametrize(
+    ("status", "does", "asks"),
+    [("timeout", "does not end", "what ends the loop"), ("memory", "uses up the memory", "what grows")],
+)
+def test_a_misconception_that_never_ends_is_refused_once_with_what_to_do(status: str, does: str, asks: str) -> None:
+    program = Program("misconception", tiny.FIRST, "endless", {})
+    checks = [SimpleNamespace(id=id_, status=status, finding=None) for id_ in ("values", "axes")]
+    result = SimpleNamespace(checks=checks)
+    [found] = unexpected(program, result, lambda check: (), may_be_unknown=False)
+    assert found.startswith(f"the misconception endless {does} in the checks values, axes, and what is stopped gets")
+    assert found.endswith(f"remove it or make it stop earlier, and let the hints of values ask {asks}")
+
+
 def test_the_cost_of_a_misconception_is_the_share_of_points_without_bonus(
     course: Path, first_proof: tuple[int, dict[str, Any]]
 ) -> None:

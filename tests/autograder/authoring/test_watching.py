@@ -1,5 +1,6 @@
 """`course validate --watch` runs only what an edit touches, and finds what a whole proof finds; parts say they are."""
 
+import argparse
 import json
 import signal
 import subprocess
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from autograder.authoring.command_validate import _prove_again
 from autograder.authoring.programs import Memory
 from autograder.authoring.proof import Part, Validation, validate
 from autograder.course import Suite, load_suite, read_course, with_steps
@@ -156,6 +158,50 @@ def test_what_is_no_part_is_refused(course: Path, words: list[str], sentence: st
     done = tiny.run_course(course, "validate", *words)
     assert done.returncode == 2
     assert sentence in " ".join(done.stderr.split())
+
+
+def test_what_cannot_be_looked_for_is_not_called_gone(
+    course: Path, memory: Memory, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(course)
+    options, last = argparse.Namespace(exercises=["1"], sizes=None, seed=None), None
+
+    def saved(file: str, old: str, new: str) -> list[str]:
+        nonlocal last
+        tiny.replaced(course / file, old, new)
+        last = _prove_again(options, 2, "cpu", course / "cache", memory, last)
+        return [line for line in capsys.readouterr().out.splitlines() if not line.startswith("right programs")]
+
+    text = (course / CHECKS).read_text("utf-8")
+    idle = (
+        '@check("it is an array", requires_any=("values",))\ndef test_idle(impl, given):\n    return {"right": True}\n'
+    )
+    (course / CHECKS).write_text(f"{text}\n\n{idle}", "utf-8")
+    wrong, right = "replace = 'x.cumsum(dim=-1, dtype=x.dtype)'", "replace = 'x.cumsum(dim=0)'"
+    *first, last_line = saved(CATALOGUE, right, wrong)
+    unfit, passing = f"new: {tiny.FIRST}: no misconception fails the check idle", "mean-axis-fixed passes every check"
+    assert unfit in first
+    assert passing in "".join(first)
+    assert last_line.startswith(f"{len(first)} problems, ")
+
+    place = "find = 'x.cumsum(dim=-1)'"
+    *broken, last_line = saved(CATALOGUE, f"{place}\n{wrong}", f"find = 'no such text'\n{wrong}")
+    assert [line.split(":")[0] for line in broken] == ["new"]
+    assert "its find occurs 0 times" in broken[0]
+    assert last_line.startswith(f"{len(first)} problems and 1 of before that cannot be looked for now, ")
+
+    unreadable = saved(SOLUTION, "count = torch.arange(1, ", "count = no_such_name or torch.arange(1, ")
+    assert not [line for line in unreadable if "gone" in line and "find occurs" not in line]
+    assert "of before that cannot be looked for now" in unreadable[-1]
+
+    *repaired, last_line = saved(SOLUTION, "no_such_name or ", "")
+    assert [line.split(":")[0] for line in repaired] == ["gone"] * len(repaired)
+    assert last_line.startswith(f"{len(first)} problems and 1 of before")
+
+    *mended, last_line = saved(CATALOGUE, f"find = 'no such text'\n{wrong}", f"{place}\n{right}")
+    assert any(passing in line for line in mended if line.startswith("gone: "))
+    assert not any("check idle" in line for line in mended)
+    assert " that cannot be looked for" not in last_line
 
 
 def test_a_save_is_noticed_and_worst_news_come_first(course: Path) -> None:
