@@ -39,6 +39,7 @@ from autograder.runner import (
     Runner,
     Timeouts,
     TraceStep,
+    WorkerFailure,
     of_own_programs,
 )
 
@@ -482,7 +483,8 @@ class Answer:
 class Proof:
     """The outcome of a program: the status of every check, the misconception found in it, and the problems.
 
-    `lines` are its lines that the search for a wrong line was measured on, if it is no patch of the solution.
+    `lines` are its lines that the search for a wrong line was measured on, if it is no patch of the solution. `seconds`
+    has the time of the fastest trial of each check.
     """
 
     kind: Kind
@@ -492,6 +494,7 @@ class Proof:
     named: str | None
     problems: tuple[str, ...]
     lines: tuple[SearchedLine, ...] = ()
+    seconds: Mapping[str, float] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True)
@@ -561,6 +564,8 @@ class Validation:
         data["part"] = self.part and self.part.to_json()
         for exercise in data["exercises"]:
             del exercise["failing"], exercise["earlier"]  # the file beside the catalogue has it; one proof has none
+        for proof in data["proofs"]:
+            del proof["seconds"]  # they differ from run to run
         return data
 
 
@@ -754,7 +759,24 @@ def _prove(suite: Suite, every_check: bool, program: Program, answer: Answer, ru
     problems = tuple(f"{program.exercise}: {sentence}" for sentence in sentences)
     checks = {check.id: check.status for check in result.checks}
     lines = tuple(_searched(suite, exercise, program, checks, answer.traces, runner))
-    return Proof(program.kind, program.exercise, program.name, checks, _named(result), problems, lines)
+    seconds: dict[str, float] = {}
+    for (check, _), outcome in run.outcomes[exercise.id].items():
+        taken = 0.0 if isinstance(outcome, WorkerFailure) else outcome.seconds
+        seconds[check] = min(taken, seconds.get(check, taken))
+    return Proof(program.kind, program.exercise, program.name, checks, _named(result), problems, lines, seconds)
+
+
+SLOW_SECONDS = 1.0
+"""A check that takes longer in every trial makes learners wait: most take a hundredth of it."""
+
+
+def slow_checks(proofs: Iterable[Proof]) -> Iterator[str]:
+    """Yield a sentence for each check that takes long with the solution, also if it only waits."""
+    for proof in proofs:
+        for check, seconds in proof.seconds.items() if proof.kind == "solution" else ():
+            if seconds > SLOW_SECONDS:
+                waits = "so long a learner waits for each trial; use smaller inputs, or wait for less"
+                yield f"{proof.exercise}: the check {check} takes {seconds:.1f} s with the solution: {waits}"
 
 
 def flagged(program: Program, result: ExerciseResult) -> Iterator[str]:
@@ -920,6 +942,7 @@ def _exercise_proof(
         if part
         else (
             *filter(None, [warning_of(exercise.id, size), alone, hard_to_find(exercise.id, lines)]),
+            *slow_checks(own),
             *_warnings(suite, exercise),
         ),
         key_bytes=size,

@@ -12,7 +12,15 @@ from autograder.answer_key import WrongProgram
 from autograder.authoring import validate
 from autograder.authoring.oversights import reading_clocks, reading_dates
 from autograder.authoring.programs import Program
-from autograder.authoring.proof import SearchedLine, cost_problems, excused, figures_of, unexpected
+from autograder.authoring.proof import (
+    Proof,
+    SearchedLine,
+    cost_problems,
+    excused,
+    figures_of,
+    slow_checks,
+    unexpected,
+)
 from autograder.authoring.release import release_kit
 from autograder.course import BEGIN, END, Suite, UsageError
 from tests.support import tiny
@@ -64,6 +72,7 @@ def test_the_answer_keys_and_then_the_programs_are_counted(course: Path) -> None
         on_keys=lambda *count: keys.append(count),
     )
     assert found.ok
+    assert all(min(one.seconds.values()) > 0 for one in found.proofs if one.kind == "solution")
     assert keys == [(1, 2), (2, 2)]
     assert programs == [(done, len(found.proofs)) for done in range(1, len(found.proofs) + 1)]
 
@@ -82,6 +91,14 @@ def test_a_misconception_without_a_name_is_a_problem_on_the_cpu_only(
     finding = SimpleNamespace(id=named, known_as=named, message="")
     result = SimpleNamespace(checks=[SimpleNamespace(id="values", status="fail", finding=finding)])
     assert len(list(unexpected(program, result, lambda check: (), may_be_unknown=may_be_unknown))) == count
+
+
+def test_a_check_that_takes_long_with_the_solution_is_named_with_its_seconds() -> None:
+    statuses = {"values": "pass", "axes": "pass"}
+    right = Proof("solution", tiny.FIRST, tiny.FIRST, statuses, None, (), seconds={"values": 2.54, "axes": 0.2})
+    wrong = replace(right, kind="misconception", name="other")
+    [found] = slow_checks([right, wrong])
+    assert found.startswith(f"{tiny.FIRST}: the check values takes 2.5 s with the solution: so long a learner waits")
 
 
 @pytest.mark.parametrize(
