@@ -49,6 +49,15 @@ def test_a_mistake_that_nobody_knows_is_located_by_its_values(root: Path, tmp_pa
     assert wrong.splitlines()[place["line"] - 1].strip() == "count += 2"
 
 
+def test_all_values_of_a_list_that_differ_are_shown(root: Path, tmp_path: Path) -> None:
+    wrong = plain.solution(plain.SORT).replace("    return items\n", "    return items[1:] + items[:1]\n")
+    evidence = finding_of(checked(root, tmp_path, plain.SORT, wrong))["evidence"]
+    assert evidence["name"] == "result"
+    assert [label for label, _, _ in evidence["rows"]] == ["parts"]
+    assert [at for at, _, _ in evidence["witnesses"]][:2] == ["item 0", "item 1"]
+    assert evidence["witness_title"] == "all values that differ"
+
+
 def test_an_exception_shows_the_values_of_its_line(root: Path, tmp_path: Path) -> None:
     wrong = plain.solution(plain.SEARCH).replace("items[middle] == wanted", "items[middle + 90] == wanted")
     (tmp_path / f"{plain.SORT}.py").write_text(plain.solution(plain.SORT), "utf-8")
