@@ -444,7 +444,7 @@ def _show(result: Validation, options: argparse.Namespace) -> None:
     alone = sum(exercise.alone for exercise in result.exercises)
     count = sum(exercise.misconceptions for exercise in result.exercises)
     verdict = "the course holds" if result.ok else plural(len(result.problems), "problem")
-    named = f"{alone} of {count} misconceptions named as themselves"
+    named = f"{alone} of {count} misconceptions named as themselves" if count else "no misconception was run"
     lines.append(Text(f"{verdict}: {named}, {result.seconds:.1f} s, seed {result.seed}"))
     rows = [_cells(exercise) for exercise in result.exercises]
     if options.plain:

@@ -642,6 +642,8 @@ def test_a_missing_catalogue_is_one_problem(course: Path) -> None:
     (course / CATALOGUE).unlink()
     missing = f"{CATALOGUE} is missing; write a misconception there for each check"
     assert problems_after(course) == [missing]
+    done = tiny.run_course(course, "validate", "1", "--plain")
+    assert done.stdout.splitlines()[-1].startswith("1 problem: no misconception was run, ")
 
 
 def test_what_is_wrong_is_printed_one_sentence_a_line_and_the_exit_is_1(course: Path) -> None:
