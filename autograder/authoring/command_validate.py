@@ -9,7 +9,7 @@ import os
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from operator import itemgetter
@@ -303,16 +303,17 @@ def _all_problems(result: Validation) -> dict[str, None]:
 def _with_earlier(suite: Suite, last: Validation, result: Validation) -> Validation:
     """Return a proof with what the last one found of programs that cannot run now.
 
-    Those are all programs of an exercise without an answer key, and misconceptions that do not fit the solution.
+    Those are misconceptions that do not fit the solution. Of an exercise without an answer key, or without one
+    misconception that fits, it is all that was found.
     """
     before = {exercise.id: exercise for exercise in last.exercises}
     ran = {(proof.exercise, proof.name) for proof in result.proofs if proof.kind == "misconception"}
     exercises, proofs = [], [*result.proofs]
     for exercise in result.exercises:
         own, old = [proof for proof in last.proofs if proof.exercise == exercise.id], before.get(exercise.id)
-        problems = (*old.problems * bool(old.empty), *old.earlier) if old is not None else ()
-        if exercise.empty:
-            ids = entries_of(suite.course, suite.course.exercise(exercise.id))
+        ids = entries_of(suite.course, suite.course.exercise(exercise.id))
+        problems = (*(old.problems if _is_proved(old, ids) else ()), *old.earlier) if old is not None else ()
+        if _is_proved(exercise, ids):
             left = (proof for proof in own if proof.kind == "misconception" and proof.name in ids)
             own = [proof for proof in left if (exercise.id, proof.name) not in ran]
             problems = tuple(problem for proof in own for problem in proof.problems)
@@ -320,6 +321,11 @@ def _with_earlier(suite: Suite, last: Validation, result: Validation) -> Validat
         earlier = dict.fromkeys(problem for problem in problems if problem not in exercise.problems)
         exercises.append(replace(exercise, earlier=tuple(earlier)))
     return replace(result, exercises=tuple(exercises), proofs=tuple(proofs))
+
+
+def _is_proved(exercise: ExerciseProof, ids: Collection[str]) -> bool:
+    """Whether programs ran, and a misconception among them if the catalogue has any."""
+    return bool(exercise.empty) and (exercise.misconceptions > 0 or not ids)
 
 
 def _worst_first(result: Validation) -> list[str]:

@@ -615,9 +615,8 @@ def copied_regions(course: Course, exercise: Exercise) -> Iterator[str]:
     with suppress(OSError, UnicodeDecodeError, StubError):  # each has a sentence of its own
         stub = _stub(course, exercise)
         gate = Gate([secret for other in course.every for secret in _line_pairs(course, other)])
-        before = 0
-        for number, secret in gate.secrets_in(stub):
-            lines = stub.splitlines()
+        lines, before = [_without_comment(line) for line in stub.splitlines()], 0
+        for number, secret in gate.secrets_in("\n".join(lines)):
             goes_on = before and not any(map(str.strip, lines[before : number - 1]))
             before = number
             if not goes_on:

@@ -912,7 +912,8 @@ def _exercise_proof(
     problems = [f"{exercise.id}: {line}" for line in (*(broken or "").splitlines(), *unfit)]
     problems += dict.fromkeys(problem for proof in own for problem in proof.problems)
     if part is None:
-        problems += _exercise_problems(suite, exercise, survivors, families)
+        # Where no misconception fits, all checks would be idle, and their sentences are above.
+        problems += _exercise_problems(suite, exercise, survivors if wrong or not unfit else (), families)
     elif part.checks and not part.misconceptions:
         left = [check for check in survivors if check in part.checks]
         problems += [f"{exercise.id}: no misconception fails the check {check}" for check in left]

@@ -274,7 +274,7 @@ def test_each_place_of_a_stub_with_lines_of_a_region_is_named_once(course: Path)
     third = "    first = float(numbers[0]) if numbers else total - total\n"
     region = REGION.replace("    return", f"{third}    return")
     given = "".join(f"def given_{at}(numbers):\n    {OF_REGION[0]}\n\n{third}    return first\n\n\n" for at in "ab")
-    whole = f"def given_c(numbers):\n    {OF_REGION[0]}\n{third}    {OF_REGION[1]}\n\n\n"
+    whole = f"def given_c(numbers):\n    {OF_REGION[0]}  # (N,)\n{third}    {OF_REGION[1]}\n\n\n"
     tiny.replaced(
         course / "solutions" / tiny.FILES[0], "def running_mean", f"{given}{whole}{region}\n\ndef running_mean"
     )

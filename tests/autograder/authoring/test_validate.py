@@ -646,6 +646,13 @@ def test_a_missing_catalogue_is_one_problem(course: Path) -> None:
     assert done.stdout.splitlines()[-1].startswith("1 problem: no misconception was run, ")
 
 
+def test_where_no_misconception_fits_no_check_is_called_idle(course: Path) -> None:
+    texts = 'name = "a"\nexplanation = "It is so."\nhint = "Is it so?"\nfind = "no such text"\nreplace = "b"\n'
+    (course / CATALOGUE).write_text(f"[one]\n{texts}", "utf-8")
+    [found] = problems_after(course)
+    assert "one: its find occurs 0 times" in found
+
+
 def test_what_is_wrong_is_printed_one_sentence_a_line_and_the_exit_is_1(course: Path) -> None:
     file = course / SOLUTION
     source = file.read_text("utf-8")
