@@ -245,13 +245,13 @@ def frames_of(frame: FrameType | None, own_files: Collection[str]) -> list[dict[
         code = frame.f_code
         begins = code.co_code[frame.f_lasti : frame.f_lasti + 2] == bytes([RESUME, 0])
         if code.co_filename in own_files and not begins:
-            line, function = line_number(frame.f_lineno or _head_of_loop(frame)), cut(code.co_qualname)
+            line, function = line_number(frame.f_lineno or _start_of_loop(frame)), cut(code.co_qualname)
             frames.insert(0, {"file": code.co_filename, "line": line, "function": function})
         frame = frame.f_back
     return frames
 
 
-def _head_of_loop(frame: FrameType) -> int | None:
+def _start_of_loop(frame: FrameType) -> int | None:
     """Return the line to which a running jump leads: the jump back in a loop may have none of its own."""
     running = next((one for one in dis.get_instructions(frame.f_code) if one.offset == frame.f_lasti), None)
     at = running.argval if running is not None and isinstance(running.argval, int) else -1
