@@ -766,7 +766,7 @@ def _prove(suite: Suite, every_check: bool, program: Program, answer: Answer, ru
     return Proof(program.kind, program.exercise, program.name, checks, _named(result), problems, lines, seconds)
 
 
-SLOW_SECONDS = 1.0
+SLOW_SECONDS = 2.0
 """A check that takes longer in every trial makes learners wait: most take a hundredth of it."""
 
 

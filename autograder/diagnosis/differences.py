@@ -248,7 +248,7 @@ def _evidence_of_values(check: Check, trial: Trial, first: Difference) -> Eviden
     )
     if len(witnesses) < 2:
         return Evidence(name, rows) if rows else None
-    which = "all values that differ" if len(parts) <= MOST_PARTS else f"the first {MOST_PARTS} values that differ"
+    which = "all differing values" if len(parts) <= MOST_PARTS else f"the first {MOST_PARTS} differing values"
     return Evidence(name, rows, witnesses[:MOST_PARTS], which)
 
 

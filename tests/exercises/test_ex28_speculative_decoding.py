@@ -369,16 +369,16 @@ def test_generator(impl, given):
     exact, _ = language_model(given)
     prompt = prompt_of(given)
 
-    def seeded(elsewhere):
+    def seeded(*models, elsewhere, drafted, temperature):
         torch.manual_seed(elsewhere)
         generator = torch.Generator(device=given.device).manual_seed(1)
-        return impl.speculative_generate(target, draft, prompt, max_new_tokens=40, num_drafted=3, generator=generator)[
-            :, prompt.size(1) :
-        ]
+        options = {"max_new_tokens": 40, "num_drafted": drafted, "temperature": temperature, "generator": generator}
+        return impl.speculative_generate(*models, prompt, **options)
 
+    drawn = [seeded(target, draft, elsewhere=seed, drafted=3, temperature=1.5) for seed in (2, 3)]
     return {
-        "greedy text": impl.speculative_generate(exact, exact, prompt, max_new_tokens=12, num_drafted=2, temperature=0),
-        SAME_SEED: [seeded(2), seeded(3)],
+        "greedy text": seeded(exact, exact, elsewhere=1, drafted=2, temperature=0),
+        SAME_SEED: [ids[:, prompt.size(1) :] for ids in drawn],
     }
 
 

@@ -151,7 +151,10 @@ def rewards(given):
 
 @check("an advantage is the reward minus the mean of its group", points=3, of=GROUP)
 def test_group(impl, given):
-    return {"advantages, not divided": impl.group_advantages(rewards(given), normalize=False)}
+    return {
+        "advantages, not divided": impl.group_advantages(rewards(given), normalize=False),
+        "advantages, not divided, with eps = 1": impl.group_advantages(rewards(given), normalize=False, eps=1.0),
+    }
 
 
 @check(
@@ -222,7 +225,15 @@ def test_clipped(impl, given):
     varied = [
         of_each(given, impl.clipped_loss, new, old, advantages, everywhere(mask), clip=limit) for limit in (0.2, 0.3)
     ]
-    return {"twice as far, and once": losses, "two limits that nothing reaches": varied}
+    wide = [
+        of_each(given, impl.clipped_loss, old + far * signs, old, advantages, everywhere(mask), clip=50.0, per=per)
+        for per in ("answer", "token")
+    ]
+    return {
+        "twice as far, and once": losses,
+        "two limits that nothing reaches": varied,
+        "a limit of 50, per answer and per token": wide,
+    }
 
 
 @check(
@@ -257,7 +268,11 @@ def test_padding(impl, given):
 
 @check('per "token" is the mean over all tokens that count', points=2, of=CLIPPED, requires_any=("near",))
 def test_per_token(impl, given):
-    return {"loss per token": impl.clipped_loss(*tokens(given, spread=0.15), per="token")}
+    apart = tokens(given, spread=0.15)
+    return {
+        "loss per token": impl.clipped_loss(*apart, per="token"),
+        "loss per token, with a limit that nothing reaches": impl.clipped_loss(*apart, clip=0.3, per="token"),
+    }
 
 
 @check("no gradient reaches the old policy", points=1, of=CLIPPED, judge=Like(), requires_any=("near",))

@@ -99,7 +99,7 @@ def only(suite: Suite, exercise: Exercise) -> Suite:
 
 @pytest.mark.parametrize(
     "pair",
-    sampled_pairs(),
+    list(sampled_pairs()),
     ids=lambda pair: pair.id,
 )
 def test_a_finding_speaks_of_one_of_two_mistakes(pair: Pair, graded: Callable[[Exercise, str], ExerciseResult]) -> None:
