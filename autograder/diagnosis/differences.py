@@ -236,11 +236,11 @@ MOST_PARTS = 24
 
 
 def _evidence_of_values(check: Check, trial: Trial, first: Difference) -> Evidence | None:
-    """Return the lists around the first value that differs, and all values that do; None if there is nothing to add."""
+    """Return the lists around the first value that differs, and the first such values; None if that adds nothing."""
     parts: list[Difference] = []
     if isinstance(check.judge, Same) and first.plain is not None:
         expected = Expected(trial.reference, trial.reference)
-        parts = list(islice(differences(trial.observed, expected, check.judge), MOST_PARTS + 1))
+        parts = list(islice(differences(trial.observed, expected, check.judge), MOST_PARTS))
     called, *lists = first.lists or ("", [], [])
     name, rows = ", ".join(filter(None, (called, first.within))) or "result", _rows_of_lists(*lists)
     witnesses = tuple(
@@ -248,8 +248,7 @@ def _evidence_of_values(check: Check, trial: Trial, first: Difference) -> Eviden
     )
     if len(witnesses) < 2:
         return Evidence(name, rows) if rows else None
-    which = "all differing values" if len(parts) <= MOST_PARTS else f"the first {MOST_PARTS} differing values"
-    return Evidence(name, rows, witnesses[:MOST_PARTS], which)
+    return Evidence(name, rows, witnesses, "values that differ")
 
 
 def _rows_of_lists(yours: Sequence[Value], expected: Sequence[Value]) -> tuple[Row, ...]:

@@ -55,7 +55,7 @@ def test_all_values_of_a_list_that_differ_are_shown(root: Path, tmp_path: Path) 
     assert evidence["name"] == "result"
     assert [label for label, _, _ in evidence["rows"]] == ["parts"]
     assert [at for at, _, _ in evidence["witnesses"]][:2] == ["item 0", "item 1"]
-    assert evidence["witness_title"] == "all differing values"
+    assert evidence["witness_title"] == "values that differ"
 
 
 def test_an_exception_shows_the_values_of_its_line(root: Path, tmp_path: Path) -> None:
