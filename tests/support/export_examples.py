@@ -48,7 +48,9 @@ def result(
 
 def not_run(exercise: ExerciseResult, *ran: str) -> ExerciseResult:
     """Return an exercise that was stopped: only the checks that `ran` keep their result."""
-    finding = Finding("exception", "not_run", "Not run: the checks of generate before it took 5 s in all, the limit.")
+    finding = Finding(
+        "exception", "not_run", "Not run: the slow checks of generate before it took 5 s in all, the limit."
+    )
     checks = tuple(
         check if check.id in ran else replace(check, status="timeout", score=0, finding=finding)
         for check in exercise.checks

@@ -156,7 +156,7 @@ def test_checks_that_were_not_run_have_no_mistake() -> None:
     shown = words(page_of(classes.not_run(classes.result(tiny.FIRST, {}))))
     assert "3 other checks were not run." in shown
     assert "the same mistake" not in shown
-    assert shown.count("Not run: the checks of generate before it took 5 s") == 2, "on the card, and in the advice"
+    assert shown.count("Not run: the slow checks of generate before it took 5 s") == 2, "on the card, and in the advice"
 
 
 def test_a_file_that_cannot_be_read_is_reported_once() -> None:

@@ -250,9 +250,11 @@ def test_what_needs_an_exercise_that_timed_out_is_not_waited_for(recording: Reco
 
 
 @pytest.mark.worker
-def test_only_a_function_whose_checks_together_take_too_long_is_not_run_further(
-    recording: Recording, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("free", [attempt_module.FREE_SECONDS, 2.0])
+def test_only_a_function_whose_slow_checks_together_take_too_long_is_not_run_further(
+    recording: Recording, monkeypatch: pytest.MonkeyPatch, free: float
 ) -> None:
+    monkeypatch.setattr(attempt_module, "FREE_SECONDS", free)
     clock, next_event = [0.0], fuzzing.Scripted.next_event
 
     def slow(worker: fuzzing.Scripted, seconds: float) -> Mapping[str, object] | End:
@@ -263,14 +265,15 @@ def test_only_a_function_whose_checks_together_take_too_long_is_not_run_further(
     monkeypatch.setattr(attempt_module.time, "monotonic", lambda: clock[0])  # type: ignore[attr-defined]
     others = {check.id for check in tiny.SUITE.checks[tiny.FIRST] if check.of != "running_mean"}
     rest = [event for event in recording.of[tiny.FIRST] if event.get("check") in others]
-    lives = [recording.of[tiny.FIRST][1:], [*rest, *recording.of[tiny.SECOND]]]
+    first, second = recording.of[tiny.FIRST][1:], recording.of[tiny.SECOND]
+    lives = [first, [*rest, *second]] if free < 2 else [[*first, *second]]
     script = Script([(events, End("exit", 0)) for events in lives], recording.surveys)
     fuzzing.replace_workers(monkeypatch, script)
     found = fuzzing.scripted_runner(tiny.SUITE, SEED).run({}, PLAN)
     ends = {at: end for at, end in found.outcomes[tiny.FIRST].items() if isinstance(end, WorkerFailure)}
-    assert ends
-    assert {(end.sentence, end.ran) for end in ends.values()} == {
-        ("Not run: the checks of running_mean before it took 6 s in all, the limit.", False)
+    assert bool(ends) == (free < 2), "what takes no longer than what is free costs nothing"
+    assert {(end.sentence, end.ran) for end in ends.values()} <= {
+        ("Not run: the slow checks of running_mean before it took 6 s in all, the limit.", False)
     }
     assert others.isdisjoint(check for check, _ in ends), "another function keeps its checks"
     assert all(isinstance(end, Observed) for end in found.outcomes[tiny.SECOND].values())
