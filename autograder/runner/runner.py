@@ -78,7 +78,7 @@ FUNCTION_WAITS = 5
 """All checks of a function together may take this many times as long, without what is free."""
 
 FREE_SECONDS = 0.2
-"""So much of each trial does not count in that sum: on a busy machine, the quick trials of a right function can take 5 s
+"""So much of each trial does not count in that sum: on a busy machine, the quick trials of a right function took 5 s
 together, and it lost points beside another one that hung.
 """
 
