@@ -99,7 +99,7 @@ def test_what_is_written_into_another_style_must_fit(course: Path) -> None:
     unknown, ambiguous = str(raised.value).splitlines()
     assert unknown.endswith("no-such-id: no misconception has this id")
     assert ambiguous.endswith(
-        "mean-not-divided: its find occurs 2 times in the program, expected once: 'dim=-1'; see line 19, 21"
+        "mean-not-divided: its find occurs 2 times in the program, expected once: 'dim=-1'; see line 9"
     )
 
 
