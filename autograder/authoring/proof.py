@@ -137,7 +137,7 @@ STOPPED = {"timeout": ("does not end", "what ends the loop"), "memory": ("uses u
 
 
 def _stopped(misconception: str, checks: Sequence[CheckResult]) -> str:
-    """Return why a misconception gets no name in these checks: all that is known of it is that it was stopped."""
+    """Return why a misconception gets no name in these checks: they only show that it was stopped."""
     does, asks = STOPPED[checks[0].status]
     where = f"the check{'' if len(checks) == 1 else 's'} {', '.join(check.id for check in checks)}"
     remedy = f"remove it or make it stop earlier, and let the hints of {checks[0].id} ask {asks}"
