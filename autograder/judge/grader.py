@@ -151,11 +151,6 @@ class Grader:
                 raise Cancelled
             on_progress(found, len(keys))
 
-    def whole_key(self, exercise: Exercise) -> AnswerKey:
-        """Return the answer key of an exercise with the whole catalogue. Raises `Cancelled` after `cancel`."""
-        self.find_keys([exercise], with_misconceptions=True)
-        return _result(self._found[exercise.id, True])
-
     @contextmanager
     def _lent(self) -> Iterator[Keys]:
         keys = self._idle.get()

@@ -8,11 +8,12 @@ import random
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import chain
 from typing import Literal, TypeAlias
 
+from autograder.answer_key import Failures
 from autograder.checks import Key, Raises, SameInputs
 from autograder.comparison import is_same, passes, sketch
 from autograder.course import Course, Exercise, describe, load_suite, named_in, with_steps
@@ -49,7 +50,7 @@ MOST_EDITS = 24
 
 MOST_VERDICTS = 10
 MOST_A_LINE = 2
-"""Edits that are judged in full, since a question rests on them."""
+"""Edits that are judged in full for questions of one kind, since a question rests on them."""
 
 MOST_RUNS = 3
 """Trials in which a call before and after an edit is compared."""
@@ -150,12 +151,13 @@ class _Change:
 class Quiz:
     """The questions of one program: an exercise of a submission, all of whose checks pass."""
 
-    def __init__(self, marking: Marking, exercise: Exercise, fixes: Sequence[str], salt: str) -> None:
-        """`fixes` are those of the known mistakes of the exercise."""
+    def __init__(self, marking: Marking, exercise: Exercise, salt: str) -> None:
         self.marking = marking
-        self.fixes = fixes
         self.exercise = exercise
         self.like = _passing(marking, exercise)
+        self.verdicts = marking.verdicts(exercise)
+        known = self.verdicts.find_key(Failures(frozenset()))  # a fix is known before its mistake has run
+        self.fixes = [mistake.fix for mistake in known.misconceptions if mistake.fix]
         self.source = _text_of(marking.submission.sources[exercise.file])
         tree = parsed(self.source)
         if tree is None:
@@ -285,7 +287,7 @@ class Quiz:
         """
         weak: list[Question] = []
         for change in self.changes:
-            judgement = self._judged(change)
+            judgement = self._judged(change, is_named=False)
             failing = [one.check for one in judgement.verdicts if one.status in ("fail", "error")] if judgement else []
             passing = [one.check for one in judgement.verdicts if one.status == "pass"] if judgement else []
             wrong_values = [one.check for one in judgement.verdicts if one.status == "fail"] if judgement else []
@@ -321,7 +323,8 @@ class Quiz:
         weak: list[Question] = []
         course = self.marking.suite.course
         for change in self.changes:
-            judgement = self._judged(change) if change.failing and not self._has_twin(change) else None
+            is_one = change.failing and self._makes_change_of(self.fixes, change.source, change.line)
+            judgement = self._judged(change, is_named=True) if is_one and not self._has_twin(change) else None
             found = [one for one in judgement.verdicts if one.status in ("fail", "error")] if judgement else []
             known = {one.mistake for one in found}
             reasons = [one.diagnosis for one in found if one.diagnosis is not None]
@@ -518,18 +521,24 @@ class Quiz:
         raises_only = bool(failing) and not any(isinstance(one, Observed) for one in failing.values())
         return None if raises_only else failing
 
-    def _judged(self, change: _Change) -> Judgement | None:
-        """Return the whole judgement of an edit; None if a trial hung, or enough have been judged."""
-        if change.source not in self._judgements:
-            if len(self._judgements) >= MOST_VERDICTS:
+    def _judged(self, change: _Change, *, is_named: bool) -> Judgement | None:
+        """Return the whole judgement of an edit; None if a trial hung, or enough have been judged.
+
+        Only for one that `is_named` known mistakes are run.
+        """
+        if (change.source, is_named) not in self._judgements:
+            if sum(named == is_named for _, named in self._judgements) >= MOST_VERDICTS:
                 return None
-            self._judgements[change.source] = self.marking.edited(self.like, change.source).verdicts_like(self.like)
-        judgement = self._judgements[change.source]
+            marking = self.marking.edited(self.like, change.source)
+            if not is_named:
+                marking.verdicts = lambda _: replace(self.verdicts, find_key=lambda _: self.verdicts.find_key(None))
+            self._judgements[change.source, is_named] = marking.verdicts_like(self.like)
+        judgement = self._judgements[change.source, is_named]
         outcomes = judgement.trials.outcomes.values() if judgement.trials is not None else ()
         return None if not outcomes or any(map(_has_hung, outcomes)) else judgement
 
     @cached_property
-    def _judgements(self) -> dict[str, Judgement]:
+    def _judgements(self) -> dict[tuple[str, bool], Judgement]:
         return {}
 
     # What is recorded.
@@ -746,8 +755,7 @@ class Asker:
             waiting: list[Iterator[Question]] = []
             for exercise in exercises:
                 try:
-                    fixes = [known.fix for known in self.grader.whole_key(exercise).misconceptions if known.fix]
-                    waiting.append(Quiz(marking, exercise, fixes, salt).questions())
+                    waiting.append(Quiz(marking, exercise, salt).questions())
                 except Unaskable as refusal:
                     refusals.append(f"{refusal}.")
             spare: list[Question] = []

@@ -12,7 +12,7 @@ import pytest
 
 from autograder.checks import Key, Like
 from autograder.comparison import Expected
-from autograder.course import Course, Exercise, read_course
+from autograder.course import Course, Exercise, load_suite, read_course
 from autograder.edits import Edit
 from autograder.questions import Asker, Question, open_asker
 from autograder.questions.quiz import Quiz, _Change, _is_given, _is_like, _is_telling, _parts, _repeated
@@ -102,6 +102,24 @@ def test_what_a_hostile_program_prints_becomes_text_or_nothing(asker: Asker) -> 
         "check",
         "mistake",
     }
+
+
+@pytest.mark.worker
+def test_only_a_question_on_a_mistake_runs_known_mistakes_and_what_ran_before_changes_none(tmp_path: Path) -> None:
+    course = tiny.course_at(tiny.copied(tmp_path / "course"))
+    ran: list[str] = []
+
+    def asked(count: int) -> tuple[Question, ...]:
+        with open_asker(course, course.exercises, on_progress=lambda exercise, *_: ran.append(exercise)) as found:
+            return found.ask(tiny.submitted(), [SECOND], count, salt="a").questions
+
+    assert [question.kind for question in asked(1)] in (["shape"], ["value"])
+    assert ran == []
+    every = asked(40)
+    assert "mistake" in {question.kind for question in every}
+    assert {*ran} == {SECOND.id}
+    tiny.make_keys(load_suite(course), course.seed, course.root / ".course" / "cache")
+    assert asked(40) == every
 
 
 @pytest.mark.worker
