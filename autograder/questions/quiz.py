@@ -4,17 +4,19 @@ A question that could have two right answers is not asked: every option was run,
 """
 
 import ast
+import keyword
 import random
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 from functools import cached_property, partial
 from itertools import chain
 from typing import Literal, TypeAlias
 
 from autograder.answer_key import Failures
-from autograder.checks import Key, Raises, SameInputs
+from autograder.checks import Check, Key, Raises, SameInputs
 from autograder.comparison import is_same, passes, sketch
 from autograder.course import Course, Exercise, describe, load_suite, named_in, with_steps
 from autograder.diagnosis import Judgement
@@ -49,7 +51,7 @@ MOST_EDITS = 24
 """Edits that are run for the questions of one program: each runs all checks once, which takes about 0.1 s."""
 
 MOST_VERDICTS = 10
-MOST_A_LINE = 2
+MOST_A_LINE = 3
 """Edits that are judged in full for questions of one kind, since a question rests on them."""
 
 MOST_RUNS = 3
@@ -138,7 +140,7 @@ def _value(text: str) -> object:
 
 @dataclass(frozen=True)
 class _Change:
-    """An edit of a line, as it is shown, and the first trials that fail after it."""
+    """An edit of a line, as it is shown, the first trials that fail after it, and the stems of what it changes."""
 
     line: int
     function: str
@@ -146,6 +148,7 @@ class _Change:
     code: tuple[str, ...]
     words: str
     failing: Mapping[Key, Outcome]
+    stems: frozenset[str] = frozenset()
 
 
 class Quiz:
@@ -158,6 +161,7 @@ class Quiz:
         self.verdicts = marking.verdicts(exercise)
         known = self.verdicts.find_key(Failures(frozenset()))  # a fix is known before its mistake has run
         self.fixes = [mistake.fix for mistake in known.misconceptions if mistake.fix]
+        self.weak: list[Question] = []
         self.source = _text_of(marking.submission.sources[exercise.file])
         tree = parsed(self.source)
         if tree is None:
@@ -175,7 +179,7 @@ class Quiz:
         self.generator = random.Random(f"{exercise.id} {same} {salt}")
 
     def questions(self) -> Iterator[Question]:
-        """Yield questions of changing kinds, as long as there are any."""
+        """Yield questions of changing kinds, as long as there are any; last the weak, whose line says the answer."""
         makers: list[Iterator[Question]] = [self._of_inputs(), self._of_checks(), self._of_mistakes()]
         self.generator.shuffle(makers)
         waiting = [chain(self._of_values(), self._of_shapes()), *makers]
@@ -186,6 +190,7 @@ class Quiz:
             if (question := next(maker, None)) is not None:
                 yield question
                 waiting.append(maker)
+        yield from sorted(self.weak, key=lambda question: question.kind == "mistake")  # whose name says most
 
     # What a line computes.
 
@@ -193,7 +198,8 @@ class Quiz:
         """Yield questions on the shape of a variable, in a call of a check."""
         found: dict[tuple[int, str, tuple[str, ...]], set[str]] = {}
         for call, line, name, item in self._first_values(self.recorded):
-            if item.kind == "array" and _is_telling(call, item) and not self._hides(call, line, whole=False):
+            is_asked = item.kind == "array" and _is_telling(call, item) and not self._hides(call, line, whole=False)
+            if is_asked and shape_text(item.shape)[1:-1] not in self._filled(call, line):
                 found.setdefault((line, name, given_text(call)), set()).add(shape_text(item.shape))
         for line, name, given, shape in self._one_a_line(found):
             what = f"What is the shape of `{name}` after line {line}{self._first_time(line)}?"
@@ -207,9 +213,10 @@ class Quiz:
             items = [*call.arguments.values(), *(call.made or {}).values()]
             function = ast.get_source_segment(self.source, self.functions[call.function]) or ""
             is_hidden = not items or may_draw(function, items) or self._hides(call, line, whole=True)
-            if not is_hidden and not _is_given(name, item, call):
+            if not is_hidden and not _is_given(item, call):
                 for part, value in _parts(name, item):
-                    found.setdefault((line, part, given_text(call, whole=True)), set()).add(value)
+                    if value not in re.findall(r"[\w.]+", self._filled(call, line)):
+                        found.setdefault((line, part, given_text(call, whole=True)), set()).add(value)
         for line, part, given, value in self._one_a_line(found):
             what = f"What is `{part}` after line {line}{self._first_time(line)}?"
             reason = f"When it ran, `{part}` was {value}."
@@ -229,6 +236,12 @@ class Quiz:
                 if line not in seen and is_computed and is_known:
                     yield call, line, name, item
                 seen.add(line)
+
+    def _filled(self, call: Call, line: int) -> str:
+        """Return a line with the plain arguments of a call in the place of their names."""
+        items = {**(call.made or {}), **call.arguments}
+        known = {name: value_text(item) for name, item in items.items() if item.kind == "plain"}
+        return re.sub(r"\w+", lambda name: known.get(name[0], name[0]), self.lines[line - 1])
 
     def _first_time(self, line: int) -> str:
         """Say which time is meant, if a loop runs a line several times."""
@@ -282,10 +295,9 @@ class Quiz:
     def _of_checks(self) -> Iterator[Question]:
         """Yield questions which check fails after an edit.
 
-        Those last where no other check is of its function, where another check raises an exception, and where the edit
-        is of what sets an object up: such a line says itself what fails.
+        Those are weak where no other check is of its function, where another check raises an exception, where the edit
+        is of what sets an object up, and where the right one alone has a word of the edit.
         """
-        weak: list[Question] = []
         for change in self.changes:
             judgement = self._judged(change, is_named=False)
             failing = [one.check for one in judgement.verdicts if one.status in ("fail", "error")] if judgement else []
@@ -295,32 +307,34 @@ class Quiz:
                 continue
             if not failing and (_sets_up(change.function) or self.generator.random() < 0.5):
                 continue  # an edit that changes nothing is asked about now and then only
+            if not failing and not any(call.runs(change.line) for call in chain.from_iterable(self.recorded.values())):
+                continue  # a line that no check runs
             right = wrong_values[0] if failing else None
             of = right.of if right else change.function.split(".")[0]
             near = [check for check in passing if check.of == of]
             others = [*self.generator.sample(near, len(near)), *(check for check in passing if check.of != of)]
+            others.sort(key=partial(_distance, change, of))
             chosen = [*others[: MOST_OPTIONS - 1 - bool(right)], *([right] if right else [])]
             names = [check.title for check in chosen]
             if len({*names}) < MOST_OPTIONS - 1:
                 continue
+            is_literal = right is not None and _is_literal(change, right.title, names)
             self.generator.shuffle(names)
             count = f"When it ran, {plural(len(failing), 'check')} of {len(judgement.verdicts)} failed."
             what, answer = "Which of these checks fails then?", right.title if right else NONE_FAILS
             question = self._changed("check", change, what, (*names, NONE_FAILS), answer, count)
-            if near and len(failing) == len(wrong_values) and not _sets_up(change.function):
+            if near and len(failing) == len(wrong_values) and not _sets_up(change.function) and not is_literal:
                 yield question
             else:
-                weak.append(question)
-        yield from weak
+                self.weak.append(question)
 
     def _of_mistakes(self) -> Iterator[Question]:
         """Yield questions which known mistake a program has after an edit: it gives what that mistake gives alone.
 
         Equal results do not make the name true, so the edit must be the change that the mistake is. It is left out if
-        an edit of another line gives the same: the checks do not tell then which of them the mistake is. Edits of what
-        sets an object up come last, as such a line says itself what is wrong.
+        an edit of another line gives the same: the checks do not tell then which of them the mistake is. Those are weak
+        whose edit is of what sets an object up, or says the name in other words.
         """
-        weak: list[Question] = []
         course = self.marking.suite.course
         for change in self.changes:
             is_one = change.failing and self._makes_change_of(self.fixes, change.source, change.line)
@@ -345,11 +359,10 @@ class Quiz:
             self.generator.shuffle(options)
             what = "Which mistake does the program have then?"
             question = self._changed("mistake", change, what, options, page.name, page.explanation)
-            if _sets_up(change.function):
-                weak.append(question)
+            if _sets_up(change.function) or _is_literal(change, page.name, options):
+                self.weak.append(question)
             else:
                 yield question
-        yield from weak
 
     def _has_twin(self, change: _Change) -> bool:
         """Whether an edit of another line fails the same trials with the same results."""
@@ -372,7 +385,8 @@ class Quiz:
     def _of_inputs(self) -> Iterator[Question]:
         """Yield questions in which of two or three calls an edit shows: that one alone runs the line.
 
-        What decides whether a call runs it must be seen: None, a flag, a number, how many axes a tensor has.
+        What decides whether a call runs it must be seen: None, a flag, a number, how many axes a tensor has. The other
+        calls pass each argument too that the right one passes and the line names: a lack would say the answer.
         """
         for change in self.changes:
             groups: dict[object, list[tuple[Key, Call]]] = {}
@@ -383,14 +397,22 @@ class Quiz:
             sure = [group for group in groups.values() if len({call.runs(change.line) for _, call in group}) == 1]
             past = [group for group in sure if not group[0][1].runs(change.line)]
             through = [group for group in sure if group[0][1].runs(change.line)]
-            if not past or not change.failing:
+            if not change.failing:
                 continue
-            differing = [one for group in through if (one := self._differing(change, group)) is not None]
-            fitting = [[call_text(call) for _, call in group if len(call_text(call)) <= LONGEST_CALL] for group in past]
+            differing = [
+                (called, fair)
+                for group in through
+                if (fair := [other for other in past if _passed(group[0][1], change) <= _passed(other[0][1], change)])
+                and (called := self._differing(change, group)) is not None
+            ]
+            if not differing:
+                continue
+            called, fair = self.generator.choice(differing)
+            fitting = [[call_text(call) for _, call in group if len(call_text(call)) <= LONGEST_CALL] for group in fair]
             others = [self.generator.choice(texts) for texts in fitting if texts]
-            if not differing or not others:
+            if not others:
                 continue
-            right = call_text(self.generator.choice(differing))
+            right = call_text(called)
             options = [right, *self.generator.sample(others, min(2, len(others)))]
             self.generator.shuffle(options)
             what = "Which of these calls gives another result then?"
@@ -416,7 +438,7 @@ class Quiz:
 
     @cached_property
     def changes(self) -> list[_Change]:
-        """The edits to ask about, at most two a line, those that fail few checks first.
+        """The edits to ask about, at most three a line, those that fail few checks first.
 
         One that hangs, ends the process, or only raises exceptions is no question.
         """
@@ -429,7 +451,8 @@ class Quiz:
                 tried += 1
                 failing = self._failing(source)
                 if failing is not None and len(failing) < len(self.first_trials):
-                    found.append(_Change(line, self.statements[line][0], source, code, words, failing))
+                    stems = _stems_of_edit(self.source, source)
+                    found.append(_Change(line, self.statements[line][0], source, code, words, failing, stems))
         few = [change for change in found if change.failing]
         return [*sorted(few, key=lambda change: len(change.failing)), *(one for one in found if not one.failing)]
 
@@ -647,13 +670,16 @@ def _is_telling(call: Call, item: Item) -> bool:
     return len(item.shape) > 1 and not is_plain and not objects and len(sizes) > 1
 
 
-def _is_given(name: str, item: Item, call: Call) -> bool:
-    """Whether a value stands in the question already: an argument that did not change, or numbers that only count."""
-    if item.kind == "plain":
-        return item == call.arguments.get(name)
-    shown = [(one.numbers, one.parts) for one in (*call.arguments.values(), *(call.made or {}).values())]
-    counting = item.numbers == tuple(map(float, range(len(item.numbers))))
-    return (item.numbers, item.parts) in shown or (item.kind == "array" and counting)
+def _is_given(item: Item, call: Call) -> bool:
+    """Whether a value stands in the question already: that of an argument, or numbers that only count."""
+    shown = [_numbers(one) for one in (*call.arguments.values(), *(call.made or {}).values())]
+    counting = item.kind == "array" and item.numbers == tuple(range(len(item.numbers)))
+    return counting or _numbers(item) in shown
+
+
+def _numbers(item: Item) -> tuple[object, ...]:
+    """Return all that a value holds, in order: lists and axes make no difference."""
+    return tuple(chain.from_iterable(map(_numbers, item.parts))) or item.numbers or (item.plain,)
 
 
 def _repeated(found: tuple[int, str, tuple[str, ...], str]) -> int:
@@ -668,9 +694,62 @@ def _sets_up(function: str) -> bool:
     return function.rpartition(".")[2] in ("__init__", "from_reference")
 
 
+_PIECE = re.compile(r"\w+|[^\w\s]")
+_IN_WORDS = {"+": "add", "-": "subtract", "*": "multipl", "/": "divi", "&": "combin", "sqrt": "root", "detach": "grad"}
+"""What a text has for some of what a program has."""
+
+SHORTEST_STEM = 3
+"""A shorter name stands in words that have nothing to do with it."""
+
+
+def _stems_of_edit(before: str, after: str) -> frozenset[str]:
+    """Return the beginnings of words that say what an edit adds, removes or moves."""
+    changed = [pair for pair in zip(before.split("\n"), after.split("\n"), strict=True) if pair[0] != pair[1]]
+    one, other = (_PIECE.findall("\n".join(pair[at] for pair in changed)) for at in (0, 1))
+    spans = SequenceMatcher(None, one, other, autojunk=False).get_opcodes()
+    return _stems(piece for tag, a, b, c, d in spans if tag != "equal" for piece in (*one[a:b], *other[c:d]))
+
+
+def _stems(code: Iterable[str]) -> frozenset[str]:
+    """Return the beginnings of words that parts of a program may have in a text."""
+    pieces = [piece.lower() for piece in _PIECE.findall(" ".join(code))]
+    texts = chain.from_iterable((_IN_WORDS.get(piece, piece), piece, *piece.split("_")) for piece in pieces)
+    return frozenset(text for text in texts if len(text) >= SHORTEST_STEM and not keyword.iskeyword(text))
+
+
+def _words_in(text: str, stems: Collection[str]) -> set[str]:
+    """Return the words of a text that begin with one of these stems, or are the beginning of one."""
+    words = {word for word in _PIECE.findall(text.lower()) if len(word) > SHORTEST_STEM}
+    whole = {word for word in words if any(stem.startswith(word.removesuffix("s")) for stem in stems)}
+    return whole | {word for word in _PIECE.findall(text.lower()) if word.startswith(tuple(stems))}
+
+
+_DENIAL = re.compile(r"\b(left out|lost|missing|no|not|nothing|never|without)\b")
+
+
+def _is_literal(change: _Change, right: str, options: Sequence[str]) -> bool:
+    """Whether the line of an edit says the right option: it denies what is changed, or alone has a word of that."""
+    words = _words_in(right, change.stems)
+    others = (_words_in(option, change.stems) for option in options if option != right)
+    return bool(words) if _DENIAL.search(right) else not words <= set().union(*others)
+
+
+def _distance(change: _Change, of: str | None, check: Check) -> tuple[bool, bool, bool]:
+    """Rank another check as an option: by words of what an edit changes, by its function, by words of the line."""
+    return not _words_in(check.title, change.stems), check.of != of, not _words_in(check.title, _stems(change.code))
+
+
 def _facts(call: Call) -> object:
     """Return the parts of a call that have no sizes and numbers."""
     return tuple((name, item.facts) for part in (call.made or {}, call.arguments) for name, item in part.items())
+
+
+def _passed(call: Call, change: _Change) -> set[str]:
+    """Return the arguments that the lines of an edit name and a call passes: neither None nor False."""
+    named = re.findall(r"\w+", " ".join(change.code))
+    given = {**(call.made or {}), **call.arguments}
+    passed = {name for name, item in given.items() if item.facts is not None and item.plain is not False}
+    return passed.intersection(named)
 
 
 def _pairs(function: str, calls: Sequence[Call], edited: Sequence[Call]) -> Iterator[tuple[Call, Call]]:

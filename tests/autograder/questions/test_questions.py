@@ -15,7 +15,20 @@ from autograder.comparison import Expected
 from autograder.course import Course, Exercise, load_suite, read_course
 from autograder.edits import Edit
 from autograder.questions import Asker, Question, open_asker
-from autograder.questions.quiz import Quiz, _Change, _is_given, _is_like, _is_telling, _parts, _repeated
+from autograder.questions.quiz import (
+    Quiz,
+    _Change,
+    _distance,
+    _is_given,
+    _is_like,
+    _is_literal,
+    _is_telling,
+    _parts,
+    _passed,
+    _repeated,
+    _stems_of_edit,
+    _words_in,
+)
 from autograder.questions.recordings import MARK, Call, Item, are_equal, read_calls, recording, value_text
 from autograder.runner import Observed
 from autograder.submission import Submission
@@ -105,6 +118,14 @@ def test_what_a_hostile_program_prints_becomes_text_or_nothing(asker: Asker) -> 
 
 
 @pytest.mark.worker
+def test_a_question_whose_line_says_the_answer_comes_last(asker: Asker, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("autograder.questions.quiz._is_literal", lambda *_: True)
+    kinds = [question.kind for question in asker.ask(tiny.submitted(), [SECOND], 40, salt="a").questions]
+    assert {"shape", "mistake"} <= {*kinds}
+    assert kinds.index("mistake") > max(at for at, kind in enumerate(kinds) if kind in ("shape", "value", "input"))
+
+
+@pytest.mark.worker
 def test_only_a_question_on_a_mistake_runs_known_mistakes_and_what_ran_before_changes_none(tmp_path: Path) -> None:
     course = tiny.course_at(tiny.copied(tmp_path / "course"))
     ran: list[str] = []
@@ -120,6 +141,15 @@ def test_only_a_question_on_a_mistake_runs_known_mistakes_and_what_ran_before_ch
     assert {*ran} == {SECOND.id}
     tiny.make_keys(load_suite(course), course.seed, course.root / ".course" / "cache")
     assert asked(40) == every
+
+
+@pytest.mark.worker
+def test_no_edit_of_a_line_is_asked_about_that_no_check_runs(asker: Asker) -> None:
+    unused = "\n\ndef unused(x):\n    y = x.sum(dim=-1) + 2\n    z = y * x - 1\n    return z / y\n"
+    for salt in "abc":
+        questions = asker.ask(tiny.submitted(tiny.MEAN + unused), [FIRST], 40, salt=salt).questions
+        assert questions
+        assert max(question.line for question in questions) <= tiny.MEAN.count("\n")
 
 
 @pytest.mark.worker
@@ -216,6 +246,11 @@ def test_an_answer_counts_however_it_is_written(asked: Question, right: list[str
 
 
 ROWS = Item("array", None, (2, 2), (1.0, 2.0, 3.0, 5.0), type="float32")
+TENSORS = Item(
+    "list",
+    length=2,
+    parts=(replace(ROWS, shape=(2,), numbers=(1.0, 2.0)), replace(ROWS, shape=(1, 3), numbers=(7.0, 8.0, 9.0))),
+)
 WORDS = Item("list", length=2, parts=(Item("plain", "a"), Item("plain", "b")))
 
 
@@ -230,11 +265,20 @@ WORDS = Item("list", length=2, parts=(Item("plain", "a"), Item("plain", "b")))
         (WORDS, True),
         (replace(WORDS, parts=WORDS.parts[::-1]), False),
         (Item("plain", 2), True),
+        (Item("plain", 4), True),
         (Item("plain", 3), False),
+        (replace(ROWS, shape=(5,), numbers=(1.0, 2.0, 7.0, 8.0, 9.0)), True),
+        (replace(ROWS, shape=(5,), numbers=(7.0, 8.0, 9.0, 1.0, 2.0)), False),
     ],
 )
 def test_no_value_is_asked_for_that_the_question_shows(item: Item, given: bool) -> None:
-    assert _is_given("n", item, Call("f", {"x": ROWS, "words": WORDS, "n": Item("plain", 2)}, {})) is given
+    assert (
+        _is_given(
+            item,
+            Call("f", {"x": ROWS, "words": WORDS, "n": Item("plain", 2), "all": TENSORS}, {"size": Item("plain", 4)}),
+        )
+        is given
+    )
 
 
 @pytest.mark.parametrize(
@@ -242,6 +286,78 @@ def test_no_value_is_asked_for_that_the_question_shows(item: Item, given: bool) 
 )
 def test_a_number_is_asked_for_if_it_can_be_worked_out(number: float, asked: bool) -> None:
     assert bool([*_parts("rate", Item("plain", number))]) is asked
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "name", "found"),
+    [
+        ("y = a * x + bias", "y = a * x", "bias is not used", {"bias"}),
+        ("y = a * x + bias", "y = a * x - bias", "the bias is subtracted, not added", {"subtracted", "added"}),
+        ("y = q @ k / math.sqrt(d)", "y = q @ k", "the scores are not divided by the root of d", {"divided", "root"}),
+        ("y = f(x, pad_idx)", "y = f(x)", "f learns nothing from padding", {"padding"}),
+        ("v = cut(self.v_proj(x))", "v = cut(self.k_proj(x))", "the values go through k_proj", {"k_proj"}),
+        ("return out", "return out.detach()", "gradients reach the input", {"gradients"}),
+        ("x = positional(x)", "x = x", "the blocks get no positions", {"positions"}),
+        ("c = Cache(self.window, self.sinks)", "c = Cache(self.sinks, self.window)", "no more than sinks", {"sinks"}),
+        ("y = x - mean", "y = x", "the vector is divided by its root mean square", {"mean"}),
+        ("y = f(x.size(1))", "y = f(x.size(0))", "the mask has the size of the batch", set()),
+        ("y = x.sum(dim=-1, keepdim=True)", "y = x.sum(dim=-1)", "the sums lose their axis", set()),
+        ("y = 1 if x and not z else 2", "y = 1 if x else 2", "z is not used, and y is", set()),
+    ],
+)
+def test_an_edit_says_the_words_that_begin_like_what_it_changes(
+    before: str, after: str, name: str, found: set[str]
+) -> None:
+    stems = _stems_of_edit(f"import torch\n{before}\n", f"import torch\n{after}\n")
+    assert _words_in(name, stems) == found
+
+
+@pytest.mark.parametrize(
+    ("right", "other", "literal"),
+    [
+        ("bias is not used", "the bias is subtracted", True),
+        ("the bias is left out", "the bias is subtracted", True),
+        ("the scale acts on the bias", "the bias is subtracted", False),
+        ("the scale acts on the bias", "the mean is subtracted", True),
+        ("each number is too small", "the bias is subtracted", False),
+        ("each number is not scaled", "the bias is subtracted", False),
+    ],
+)
+def test_an_answer_is_literal_that_denies_the_edit_or_alone_has_its_words(
+    right: str, other: str, literal: bool
+) -> None:
+    change = _Change(1, "f", "", (), "", {}, _stems_of_edit("y = a * x + bias", "y = a * x"))
+    assert _is_literal(change, right, [other, right, "another"]) is literal
+
+
+def test_other_checks_are_ranked_by_words_of_the_edit_then_by_function_then_by_words_of_the_line() -> None:
+    code = ("1  y = scale * x + bias", "   → y = scale * x")
+    change = _Change(1, "f", "", code, "", {}, _stems_of_edit(*code))
+    best = [
+        ("bias is trained", "g"),
+        ("scale is trained", "f"),
+        ("y is whole", "f"),
+        ("scale is whole", "g"),
+        ("", "g"),
+    ]
+    checks = [SimpleNamespace(title=title, of=of) for title, of in best]
+    ranks = [_distance(change, "f", cast(Any, check)) for check in checks]
+    assert ranks == sorted(ranks)
+    assert len({*ranks}) == len(ranks)
+
+
+def test_an_argument_is_passed_that_a_line_names_and_that_is_neither_none_nor_false() -> None:
+    change = _Change(3, "f", "", ("3  y = self.rope(x, mask)", "   → y = self.rope(x)"), "", {})
+    absent = {"mask": Item("plain", None), "x": ROWS, "deep": Item("plain", True)}
+    assert _passed(Call("f", absent, {"rope": Item("plain", False)}), change) == {"x"}
+    present = {"mask": ROWS, "x": Item("plain", 0)}
+    assert _passed(Call("f", present, {"rope": Item("other", type="Rotation")}), change) == {"x", "mask", "rope"}
+
+
+def test_a_line_is_filled_with_the_plain_arguments_of_its_call() -> None:
+    quiz = SimpleNamespace(lines=["chosen = zeros(self.heads, 1, rate, names)"])
+    call = Call("f", {"rate": Item("plain", 0.5), "names": WORDS}, {"heads": Item("plain", 6)})
+    assert cast(Any, Quiz._filled)(quiz, call, 1) == "chosen = zeros(self.6, 1, 0.5, names)"
 
 
 def test_no_shape_is_asked_for_whose_sizes_are_all_one() -> None:
