@@ -18,7 +18,7 @@ from urllib.parse import urlencode
 
 from autograder import gradebook
 from autograder.course import FOLDER, Course, UsageError, find_assignment, read_course, resolve_exercise, suggestion
-from autograder.report import Facts, facts_of, number, one_line, plural, summary_of
+from autograder.report import number, one_line, plural
 from autograder.submission import Caps, Entry, FileError, Submission, SubmissionError, casefolded, printable, read_plain
 
 # What students ask: each claim is about one check of one student, or about a whole hand-in.
@@ -271,7 +271,7 @@ class Worklist:
         """What each filter of the page offers: its value, and its words with the number of marks."""
         self.unmatched: tuple[tuple[str, str], ...] = ()
         self.notes: tuple[str, ...] = ()
-        self._facts: dict[str, dict[str, Facts]] = {}
+        self._facts: dict[str, dict[str, gradebook.Facts]] = {}
         self._entries: dict[str, dict[str, Entry]] = {}
         self._messages: tuple[Message, ...] = ()
         self._folders: dict[str, Path] = {}
@@ -391,7 +391,7 @@ class Worklist:
             name = graded.course.assignment.id if graded.course.assignment else ""
             self.runs, self._folders = {name: graded}, {name: self.out}
         self._facts = {
-            name: {mark.student: facts_of(mark.judged) for mark in run.marks if mark.judged is not None}
+            name: {mark.student: gradebook.facts_of(mark.judged) for mark in run.marks if mark.judged is not None}
             for name, run in self.runs.items()
         }
         self._entries = {name: self._listed(name) for name in self.runs}
@@ -419,7 +419,7 @@ class Worklist:
         for name, run in self.runs.items():
             facts = self._facts[name]
             decisions = {mark.student: mark.score for mark in run.marks if mark.is_decided}
-            summary = summary_of(list(facts.values()), run.policy.maximum, decisions)
+            summary = gradebook.summary_of(list(facts.values()), run.policy.maximum, decisions)
             looks = defaultdict(list)
             for student, why in summary.need_a_look:
                 looks[student].append(why)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from autograder.faces import face
 
 if TYPE_CHECKING:
+    from .class_table import Facts, facts_of, render_class, summary_of
     from .decisions import (
         EVERYBODY,
         FILE,

@@ -18,10 +18,11 @@ from typing import IO, Any
 
 from autograder.course import UsageError, try_lock, write_atomically
 from autograder.formats import Unreadable, read_json
-from autograder.report import Facts, facts_of, held_sentence, plural
+from autograder.report import held_sentence, plural
 from autograder.results import NOT_JUDGED, ExerciseResult, Report, from_json
 from autograder.submission import Entry, format_time, printable
 
+from .class_table import Facts, facts_of
 from .policy import Final, Policy, final_of, missing
 from .roster import as_csv
 

@@ -21,7 +21,7 @@ from autograder.course import Course, Exercise, Suite, UsageError, left_out, loa
 from autograder.ending import ENVIRONMENT, GRADER, PASS
 from autograder.judge import SELF_CHECK, Budget, Grader
 from autograder.progress import normalize_device
-from autograder.report import Facts, plural
+from autograder.report import plural
 from autograder.results import ExerciseResult, Report
 from autograder.runner import EnvironmentProblem, GraderProblem
 from autograder.submission import Entry, Submission, handout_of, list_submissions
@@ -102,7 +102,7 @@ class Outcome:
     counts: Counter[str]
     left: int
     reports: Sequence[Report] = ()
-    facts: Sequence[Facts] = ()
+    facts: Sequence[gradebook.Facts] = ()
     finals: Sequence[gradebook.Final] = ()
     table: Path | None = None
 
@@ -478,12 +478,12 @@ def _counts(counts: Counter[str]) -> str:
 
 def _show_class(options: argparse.Namespace, out: gradebook.Out, outcome: Outcome, maximum: int) -> None:
     """Print the first students of the class, whose reports are read again, and the summary of everybody."""
-    from autograder.report import glyphs_for, render_class, summary_of  # rich, which other output does not need
+    from autograder.report import glyphs_for  # rich, which other output does not need
 
     files = [out.report(str(summary.submission["student"])) for summary in outcome.reports[:MOST_ROWS]]
     reports = [stored.report for file in files if (stored := gradebook.read_stored(file)) is not None]
     pairs = zip(outcome.facts, outcome.finals, strict=True)
     decisions = {facts.student: final.score for facts, final in pairs if not final.is_open}
-    summary = summary_of(outcome.facts, maximum, decisions)
+    summary = gradebook.summary_of(outcome.facts, maximum, decisions)
     console = make_console(options)
-    render_class(console, reports, glyphs=glyphs_for(console.encoding), plain=options.plain, summary=summary)
+    gradebook.render_class(console, reports, glyphs=glyphs_for(console.encoding), plain=options.plain, summary=summary)

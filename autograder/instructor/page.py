@@ -17,14 +17,12 @@ from autograder import gradebook
 from autograder.course import Course, Exercise, UsageError, load_suite, write_atomically
 from autograder.report import (
     ended,
-    facts_of,
     number,
     one_line,
     plural,
     points,
     render,
     spoken,
-    summary_of,
     text,
     why_held,
 )
@@ -800,7 +798,8 @@ def make_class_page(
         not_compared = "Not looked for: `course dashboard OUT DIR` compares the submissions in DIR."
     hint = [] if names else [f"Names are pseudonyms; {gradebook.PSEUDONYMS} beside this page says who is who."]
     decisions = {mark.student: mark.score for mark in graded.marks if mark.is_decided}
-    summary = summary_of([facts_of(report) for report in room.reports], graded.policy.maximum, decisions)
+    facts = [gradebook.facts_of(report) for report in room.reports]
+    summary = gradebook.summary_of(facts, graded.policy.maximum, decisions)
     findings = Findings(
         folder=name,
         room=room,

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from autograder.faces import face
 
 if TYPE_CHECKING:
-    from .class_table import Facts, facts_of, summary_of
     from .escaping import (
         ASCII,
         NARROWEST,
@@ -57,7 +56,9 @@ if TYPE_CHECKING:
         Page,
         apart,
         beside,
+        blocks,
         breadth,
+        columns,
         full_blocks,
         indented,
         packed,
@@ -83,6 +84,7 @@ if TYPE_CHECKING:
         notes,
         number,
         passing,
+        place_of_flag,
         plural,
         points,
         points_of,
@@ -90,16 +92,17 @@ if TYPE_CHECKING:
         shown_first,
         spoken,
         state_of,
+        student,
         why_held,
     )
     from .terminal import (
         WhyPage,
         exercise_sentences,
-        render_class,
         render_exercise,
         render_report,
         render_why,
         sentences_of_page,
+        summary_sentence,
     )
     from .terminal_failure import (
         evidence_sentences,

@@ -295,13 +295,6 @@ def student(report: Report) -> str:
     return one_line(str(report.submission.get("student") or ""))
 
 
-def total_of(report: Report, *, of: bool = True) -> str:
-    """Return the points of a report, of how many; `no score` if a part was not judged: that is not zero."""
-    if not report.has_score:
-        return "no score"
-    return points_of(report.score, report.max_score) if of else points(report.score)
-
-
 def held_sentence(report: Report) -> str:
     """Return what was found in a submission of which nothing could be read, or which exercises are held."""
     if not report.is_unread:

@@ -14,7 +14,6 @@ from autograder.diagnosis import explained
 from autograder.results import NOT_JUDGED, CheckResult, ExerciseResult, Report, joined
 
 from . import states
-from .class_table import ClassSummary, class_lines, facts_of, summary_of
 from .escaping import NARROWEST, Glyphs, ended, one_line, printable
 from .failures import (
     Command,
@@ -54,7 +53,7 @@ from .terminal_failure import (
     show,
 )
 
-# A verdict as labelled sentences, and a class as a table of them.
+# A verdict as labelled sentences.
 
 _MOST_UNUSED = 3
 _TODO_WORDS = {"passed": "Passes", "failed": "Fails", "waiting": "Written"}
@@ -81,7 +80,7 @@ def report_sentences(report: Report, next_commands: Sequence[Command], *, brief:
     """Return a sentence for each exercise, the first failure, the total and the next commands."""
     first = states.shown_first(report)
     lines = [f"Student: {states.student(report)}."] if states.student(report) else []
-    lines += [_summary_sentence(exercise) for exercise in report.exercises]
+    lines += [summary_sentence(exercise) for exercise in report.exercises]
     lines += _failing(first, (), brief=brief) if first else []
     lines += [f"Total: {states.points_of(report.score, report.max_score)}."]
     others = [exercise for exercise in report.exercises if exercise is not first]
@@ -89,25 +88,7 @@ def report_sentences(report: Report, next_commands: Sequence[Command], *, brief:
     return lines + [f"Note: {ended(note)}" for note in states.notes(report)] + next_sentences(next_commands)
 
 
-def class_sentences(reports: Sequence[Report], summary: ClassSummary) -> list[str]:
-    """Return a sentence for each student and exercise in the reports, and the summary of the whole class."""
-    lines = []
-    for report in reports:
-        given = summary.decided.get(states.student(report))
-        total = states.total_of(report) if given is None else states.points_of(given, summary.max_score)
-        lines.append(f"{states.student(report)}: {total}.")
-        lines += [f"{states.student(report)}. {_summary_sentence(exercise)}" for exercise in report.exercises]
-    if cut := summary.first_of(len(reports)):
-        lines.append(f"These are the {cut}.")
-    lines.append(f"Class: {summary.sentence}.")
-    lines += [
-        f"Misconception: {name}, {key}, {count} of {states.plural(summary.submissions, 'student')}."
-        for name, key, count in summary.misconceptions
-    ]
-    return lines + [f"Needs a look: {name}: {ended(why)}" for name, why in summary.need_a_look]
-
-
-def _summary_sentence(exercise: ExerciseResult) -> str:
+def summary_sentence(exercise: ExerciseResult) -> str:
     """Return one exercise in one line."""
     score = "" if exercise.status in NOT_JUDGED else states.points_of(exercise.score, exercise.max_score)
     checks = "" if exercise.status == "held" else states.checks_pass(exercise.checks)
@@ -326,27 +307,6 @@ def render_report(
         next_lines(page, next_commands),
     )
     page.show(blocks(parts))
-
-
-def render_class(
-    console: Console,
-    reports: Sequence[Report],
-    *,
-    glyphs: Glyphs,
-    plain: bool = False,
-    summary: ClassSummary | None = None,
-) -> None:
-    """Show a graded class: points by student and exercise, and a summary.
-
-    `summary` is that of a class of which the reports are the first; without it, they are all.
-    """
-    summary = summary or summary_of([facts_of(report) for report in reports])
-    if plain or console.width < NARROWEST:
-        show(console, class_sentences(reports, summary))
-        return
-
-    page = Page.on(console, glyphs, widest=console.width)
-    page.show(class_lines(page, reports, summary))
 
 
 def _view(exercise: ExerciseResult, hints_shown: int = 1, next_commands: Sequence[Command] = ()) -> FailureView | None:

@@ -16,6 +16,7 @@ from rich.text import Text
 from autograder.cli.program import parse, run_command
 from autograder.cli.screen import Screen, say
 from autograder.course import Course, describe, named_in, read_course
+from autograder.gradebook import render_class
 from autograder.learner import command_list, command_overview, command_status
 from autograder.play import command_play
 from autograder.practice import ReviewQuestion, command_review
@@ -30,7 +31,6 @@ from autograder.report import (
     cut,
     folded,
     next_rows,
-    render_class,
     render_evidence,
     render_exercise,
     render_prints,

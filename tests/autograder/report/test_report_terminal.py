@@ -18,6 +18,7 @@ from rich.console import Console
 from rich.text import Text
 
 from autograder.cli.screen import Screen
+from autograder.gradebook import render_class
 from autograder.report import (
     ASCII,
     UNICODE,
@@ -28,7 +29,6 @@ from autograder.report import (
     glyphs_for,
     one_line,
     printable,
-    render_class,
     render_exercise,
     render_report,
     report_console,

@@ -9,8 +9,8 @@ from typing import Any
 
 from rich.console import Console
 
-from autograder.gradebook import scores_csv
-from autograder.report import glyphs_for, render_class, render_report
+from autograder.gradebook import render_class, scores_csv
+from autograder.report import glyphs_for, render_report
 from autograder.results import Report
 
 STEERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2066-\u2069]")

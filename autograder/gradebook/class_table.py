@@ -5,14 +5,38 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from rich.console import Console
 from rich.text import Text
 
+from autograder.report import (
+    COURSE_PROBLEM,
+    DECIDED,
+    IN_PROGRESS,
+    NARROWEST,
+    SECONDARY,
+    STATES,
+    Glyphs,
+    Page,
+    blocks,
+    breadth,
+    columns,
+    ended,
+    failure_view,
+    held_sentence,
+    message_of,
+    notes,
+    number,
+    one_line,
+    place_of_flag,
+    plural,
+    points,
+    points_of,
+    show,
+    state_of,
+    student,
+    summary_sentence,
+)
 from autograder.results import NOT_JUDGED, CheckResult, ExerciseResult, Report, joined
-
-from . import states
-from .escaping import one_line
-from .failures import failure_view
-from .pictures import SECONDARY, Page, blocks, breadth, columns
 
 # The summary of a class: submissions, mean, frequent misconceptions, and who needs a look.
 
@@ -71,23 +95,23 @@ class ClassSummary:
     @property
     def sentence(self) -> str:
         """Return how many were graded, how many have full marks, and the mean."""
-        count = states.plural(self.submissions, "submission")
+        count = plural(self.submissions, "submission")
         if self.without_score:
             count = f"{count}, {self.without_score} without a score"
-        mean = f"mean {self.mean / 100:.1f} of {states.points(self.max_score)} points"
+        mean = f"mean {self.mean / 100:.1f} of {points(self.max_score)} points"
         return f"{count}, {self.full} with full marks, {mean}"
 
     def first_of(self, shown: int) -> str:
         """Return how many submissions a table shows, if it does not show all of them."""
         if shown == self.submissions:
             return ""
-        return f"first {shown} of {states.plural(self.submissions, 'submission')}; scores.csv has all of them"
+        return f"first {shown} of {plural(self.submissions, 'submission')}; scores.csv has all of them"
 
 
 def facts_of(report: Report) -> Facts:
     """Return what a report adds to the summary of its class."""
     score = report.score if report.has_score else None
-    return Facts(states.student(report), score, report.max_score, _misconceptions_in(report), list(_looks(report)))
+    return Facts(student(report), score, report.max_score, _misconceptions_in(report), list(_looks(report)))
 
 
 def summary_of(
@@ -152,19 +176,19 @@ def _looks(report: Report) -> Iterator[_Look]:
     for exercise in report.exercises:
         for flag in exercise.flags[:1]:
             more = f" (and {len(exercise.flags) - 1} more like this)" if len(exercise.flags) > 1 else ""
-            what = f"{states.place_of_flag(flag, exercise)} uses {one_line(flag.found)}: {one_line(flag.why)}{more}"
-            yield _Look(f"{states.number(exercise.id)} {exercise.title}: {what}", _FLAGGED)
-    ordinary, of_time = states.notes(report, "ordinary"), states.notes(report, "of_time")
-    intake = [note for note in states.notes(report) if note not in ordinary]
+            what = f"{place_of_flag(flag, exercise)} uses {one_line(flag.found)}: {one_line(flag.why)}{more}"
+            yield _Look(f"{number(exercise.id)} {exercise.title}: {what}", _FLAGGED)
+    ordinary, of_time = notes(report, "ordinary"), notes(report, "of_time")
+    intake = [note for note in notes(report) if note not in ordinary]
     doubts = [note for note in intake if _is_doubt(note, report)]
     if report.is_held:
         more = f" (and {len(doubts) - 1} more like this)" if len(doubts) > 1 else ""
-        yield _Look(f"{states.held_sentence(report)}{f': {doubts[0]}' if doubts else ''}{more}", _HELD)
+        yield _Look(f"{held_sentence(report)}{f': {doubts[0]}' if doubts else ''}{more}", _HELD)
     for exercise in report.exercises:
         faulty = [check for check in exercise.checks if check.status == "grader_error"]
         if faulty or exercise.status == "grader_error":
             messages = [one_line(" ".join(failure_view(check).detail)) for check in faulty if check.finding]
-            problem = f"{states.number(exercise.id)} {exercise.title}: {states.state_of(exercise).word}"
+            problem = f"{number(exercise.id)} {exercise.title}: {state_of(exercise).word}"
             yield _Look(": ".join([problem, *messages[:1]]), _FAILED)
     shown = [note for note in intake if note not in doubts]
     for note in shown:
@@ -187,7 +211,7 @@ def _cost(note: str, report: Report) -> int:
 
 
 def _points_lost(exercise: ExerciseResult) -> int:
-    return 0 if states.state_of(exercise) is states.DECIDED else max(exercise.max_score - exercise.score, 0)
+    return 0 if state_of(exercise) is DECIDED else max(exercise.max_score - exercise.score, 0)
 
 
 def _odd_files(report: Report, said: Sequence[str]) -> Iterator[_Look]:
@@ -196,19 +220,17 @@ def _odd_files(report: Report, said: Sequence[str]) -> Iterator[_Look]:
     missing = (exercise for exercise in counting if exercise.status == "missing")
     unnamed = [exercise for exercise in missing if not any(f"{exercise.id}.py" in note for note in said)]
     if unnamed:
-        numbers = joined([states.number(exercise.id) for exercise in unnamed])
+        numbers = joined([number(exercise.id) for exercise in unnamed])
         yield _Look(f"no file for exercise {numbers}", sum(map(_points_lost, unnamed)))
     for exercise in counting:
         odd = next((check for check in exercise.checks if _is_odd(check, exercise)), None)
-        message = states.message_of(odd.status, odd.finding) if odd is not None else ""
+        message = message_of(odd.status, odd.finding) if odd is not None else ""
         if odd is not None and not any(message.rstrip(".") in note for note in said):
             view = failure_view(odd)
             detail = f" {one_line(view.detail[0])}" if view.is_quoted and view.detail else ""
             place = odd.finding.place if odd.finding is not None else None
             cell = f" (cell {place.cell}, line {place.line})" if place is not None and place.cell is not None else ""
-            yield _Look(
-                f"{states.number(exercise.id)} {exercise.title}: {message}{detail}{cell}", _points_lost(exercise)
-            )
+            yield _Look(f"{number(exercise.id)} {exercise.title}: {message}{detail}{cell}", _points_lost(exercise))
 
 
 def _is_odd(check: CheckResult, exercise: ExerciseResult) -> bool:
@@ -251,35 +273,32 @@ def _table(page: Page, reports: Sequence[Report], summary: ClassSummary) -> list
 def _spread(
     page: Page, reports: Sequence[Report], ids: Sequence[str], short: bool, summary: ClassSummary
 ) -> list[Text]:
-    head = [page.text(word, SECONDARY) for word in ("student", *map(states.number, ids), "total")]
+    head = [page.text(word, SECONDARY) for word in ("student", *map(number, ids), "total")]
     rows = []
     for report in reports:
         exercises = {exercise.id: exercise for exercise in report.exercises}
         cells = [_cell(page, exercises.get(key), short) for key in ids]
-        rows.append([page.cut(page.text(states.student(report)), _WIDE_NAME), *cells, _total(page, report, summary)])
-    best = [page.text(states.points(_best(reports, key)), SECONDARY) for key in ids]
-    total = page.text(states.points(summary.max_score), SECONDARY)
+        rows.append([page.cut(page.text(student(report)), _WIDE_NAME), *cells, _total(page, report, summary)])
+    best = [page.text(points(_best(reports, key)), SECONDARY) for key in ids]
+    total = page.text(points(summary.max_score), SECONDARY)
     last = [page.text("of", SECONDARY), *best, total]
     return columns([head, *rows, last], (False, *(True for _ in ids), True))
 
 
 def _total(page: Page, report: Report, summary: ClassSummary) -> Text:
     """Return the total of a report, or what a person gave for one that has none."""
-    given = summary.decided.get(states.student(report))
-    return page.text(states.total_of(report, of=False) if given is None else states.points(given), "bold")
+    given = summary.decided.get(student(report))
+    return page.text(total_of(report, of=False) if given is None else points(given), "bold")
 
 
 def _compact(page: Page, reports: Sequence[Report], ids: Sequence[str], summary: ClassSummary) -> list[Text]:
     """Return a line for each student with a mark for each exercise."""
-    head = [
-        page.text(word, SECONDARY)
-        for word in ("student", f"{states.number(ids[0])} to {states.number(ids[-1])}", "total")
-    ]
+    head = [page.text(word, SECONDARY) for word in ("student", f"{number(ids[0])} to {number(ids[-1])}", "total")]
     rows = []
     for report in reports:
         exercises = {exercise.id: exercise for exercise in report.exercises}
         marks = Text.assemble(*(_sign(page, exercises.get(key)) for key in ids))
-        rows.append([page.cut(page.text(states.student(report)), _NARROW_NAME), marks, _total(page, report, summary)])
+        rows.append([page.cut(page.text(student(report)), _NARROW_NAME), marks, _total(page, report, summary)])
     return columns([head, *rows], (False, False, True))
 
 
@@ -287,24 +306,24 @@ def _cell(page: Page, exercise: ExerciseResult | None, short: bool) -> Text:
     """Return the points, or the word of a state that earned none for another reason than a wrong result."""
     if exercise is None:
         return Text()
-    state = states.state_of(exercise)
+    state = state_of(exercise)
     earned_none = not exercise.score and exercise.status not in ("pass", "fail")
     if exercise.status in NOT_JUDGED or not exercise.max_score or earned_none:
         return page.text(state.short if short else state.word, state.style)
-    return page.text(states.points(exercise.score), "green" if exercise.status == "pass" else "")
+    return page.text(points(exercise.score), "green" if exercise.status == "pass" else "")
 
 
 def _sign(page: Page, exercise: ExerciseResult | None) -> Text:
     if exercise is None:
         return page.text(" ")
-    state = states.state_of(exercise)
+    state = state_of(exercise)
     return page.text(getattr(page.glyphs, state.mark), state.style)
 
 
 def _legend(page: Page, reports: Sequence[Report], short: bool) -> list[Text]:
     """Return the meaning of the marks, or of the short words that differ from the whole word."""
-    used = {states.state_of(exercise) for report in reports for exercise in report.exercises}
-    every = (*states.STATES.values(), states.COURSE_PROBLEM, states.IN_PROGRESS)
+    used = {state_of(exercise) for report in reports for exercise in report.exercises}
+    every = (*STATES.values(), COURSE_PROBLEM, IN_PROGRESS)
     shown = [state for state in every if state in used]
     if short:
         meanings = [f"{state.short} {state.word.lower()}" for state in shown if state.short != state.word]
@@ -345,3 +364,49 @@ def _look_lines(page: Page, summary: ClassSummary) -> list[Text]:
         lines += page.wrap(Text.assemble(page.text(name), "  ", page.text(why, SECONDARY)))
     more = len(summary.need_a_look) - _MOST_LOOKS
     return lines + ([page.text(f"  and {more} more")] if more > 0 else [])
+
+
+def total_of(report: Report, *, of: bool = True) -> str:
+    """Return the points of a report, of how many; `no score` if a part was not judged: that is not zero."""
+    if not report.has_score:
+        return "no score"
+    return points_of(report.score, report.max_score) if of else points(report.score)
+
+
+def class_sentences(reports: Sequence[Report], summary: ClassSummary) -> list[str]:
+    """Return a sentence for each student and exercise in the reports, and the summary of the whole class."""
+    lines = []
+    for report in reports:
+        given = summary.decided.get(student(report))
+        total = total_of(report) if given is None else points_of(given, summary.max_score)
+        lines.append(f"{student(report)}: {total}.")
+        lines += [f"{student(report)}. {summary_sentence(exercise)}" for exercise in report.exercises]
+    if cut := summary.first_of(len(reports)):
+        lines.append(f"These are the {cut}.")
+    lines.append(f"Class: {summary.sentence}.")
+    lines += [
+        f"Misconception: {name}, {key}, {count} of {plural(summary.submissions, 'student')}."
+        for name, key, count in summary.misconceptions
+    ]
+    return lines + [f"Needs a look: {name}: {ended(why)}" for name, why in summary.need_a_look]
+
+
+def render_class(
+    console: Console,
+    reports: Sequence[Report],
+    *,
+    glyphs: Glyphs,
+    plain: bool = False,
+    summary: ClassSummary | None = None,
+) -> None:
+    """Show a graded class: points by student and exercise, and a summary.
+
+    `summary` is that of a class of which the reports are the first; without it, they are all.
+    """
+    summary = summary or summary_of([facts_of(report) for report in reports])
+    if plain or console.width < NARROWEST:
+        show(console, class_sentences(reports, summary))
+        return
+
+    page = Page.on(console, glyphs, widest=console.width)
+    page.show(class_lines(page, reports, summary))

@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from autograder.report import ASCII, facts_of, render_class, summary_of
-from autograder.report.class_table import ClassSummary
+from autograder.gradebook import facts_of, render_class, summary_of
+from autograder.gradebook.class_table import ClassSummary
+from autograder.report import ASCII
 from autograder.results import CheckResult, ExerciseResult, Finding, Flag, Place, Report, Status
 
 PLACE = Place("ex01_mean.py", 3, "<module>")
