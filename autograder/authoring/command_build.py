@@ -25,7 +25,6 @@ from autograder.course import (
     refuse_kit,
     require_texts,
     resolve_exercise,
-    stale_stubs,
     write_atomically,
 )
 from autograder.ending import FAIL, PASS
@@ -34,7 +33,7 @@ from autograder.results import joined
 from autograder.submission import notebook_file, notebook_of_text
 
 from .naming import with_patches
-from .oversights import made_leftovers
+from .oversights import made_leftovers, stale_stubs
 from .reference_parts import PartError, stale_parts
 
 # Find the stubs, notebooks and reference parts that no longer match their sources, and write them.

@@ -6,10 +6,13 @@ It writes nothing if a file would leak a solution or a secret, and exits with 1.
 import argparse
 import os
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 
 from autograder.cli import CommandParser, say, show_keys, show_programs, warn
 from autograder.course import (
+    Assignment,
+    Course,
     UsageError,
     find_assignment,
     find_course,
@@ -20,8 +23,6 @@ from autograder.course import (
     resolve_exercise,
     resolve_take,
     taking,
-    too_early,
-    up_to,
 )
 from autograder.ending import FAIL, PASS
 from autograder.report import plural
@@ -57,9 +58,9 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError("--take and --assignment both choose exercises; leave one of them out")
     if options.assignment:
         assignment = find_assignment(course, options.assignment)
-        if warning := too_early(assignment):
+        if warning := _too_early(assignment):
             warn(warning)
-        course = up_to(course, assignment)
+        course = _up_to(course, assignment)
     if options.take:
         course = taking(course, resolve_take(course, options.take))
     if options.wheel and options.check:
@@ -106,3 +107,17 @@ def _show(leaks: Sequence[Leak], success: str) -> int:
     files = "file has" if count == 1 else "files have"
     warn(f"{count} {files} what students must not get{more}; take it out of there")
     return FAIL
+
+
+def _up_to(course: Course, assignment: Assignment) -> Course:
+    """Return the course with the exercises of an assignment and of those before it: what a class has by then."""
+    until = course.assignments.index(assignment) + 1
+    return taking(course, tuple(id_ for one in course.assignments[:until] for id_ in one.exercises))
+
+
+def _too_early(assignment: Assignment) -> str:
+    """Return a warning if an assignment is not yet to be released, else ""."""
+    zone = assignment.grading.zone
+    if assignment.release is None or datetime.now(zone).replace(tzinfo=None) >= assignment.release:
+        return ""
+    return f"{assignment.id} is to be released at {assignment.release:%Y-%m-%d %H:%M}, and that is still to come"

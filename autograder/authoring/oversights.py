@@ -41,10 +41,10 @@ from autograder.course import (
     Suite,
     catalogue,
     entries_of,
+    make_stub,
     outline_of_stub,
     problem_of_hints,
     read_text,
-    stale_stubs,
     stub_text,
     suggestion,
 )
@@ -626,6 +626,17 @@ MOST_ALIKE = 2
 
 FEWEST_WORDS = 3
 """A hint of two words says nothing that the name of the check does not say. Good ones have ten or more."""
+
+
+def stale_stubs(course: Course, exercises: Sequence[Exercise] | None = None) -> dict[Path, str]:
+    """Return the expected text of every stub that is missing or differs from its solution; of all, or of some."""
+    stale = {}
+    for exercise in course.exercises if exercises is None else exercises:
+        stub = make_stub(read_text(course.solutions_dir / exercise.file), exercise)
+        file = course.exercises_dir / exercise.file
+        if not file.is_file() or read_text(file) != stub:
+            stale[file] = stub
+    return stale
 
 
 def stale_files(course: Course, exercise: Exercise) -> Iterator[str]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         numbers_of,
         resolve_exercise,
     )
-    from .grading import assigned, due_sentences, find_assignment, resolve_take, taking, too_early, up_to
+    from .grading import assigned, find_assignment, resolve_take, taking
     from .reader import EXTRAS, ID, LICENSE, find_course, problem_of_hints, read_course, versions_of, with_sizes
     from .storage import (
         FOLDER,
@@ -93,12 +93,10 @@ if TYPE_CHECKING:
         read_hunts,
         refuse_kit,
         require_texts,
-        stale_stubs,
         stub_text,
         stubs_dir,
         suite_digest,
         suite_files,
-        todo_comment,
         with_steps,
     )
     from .toml import COURSE_FILE, CourseError, nearest, shortened, suggestion, unknown

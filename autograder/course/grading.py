@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, datetime, tzinfo
 from decimal import Decimal
 from itertools import pairwise
 
@@ -207,7 +207,6 @@ def taking(course: Course, take: Sequence[str]) -> Course:
 # A class with assignments hands in, and is graded, several times in a term. Without any, the course is one
 # assignment.
 
-ZERO = timedelta()
 OWN_GRADING = tuple(key for key in GRADING_KEYS if key not in ("time_zone", "drop_assignments"))
 ASSIGNMENT_KEYS = ("id", "title", "exercises", "release", "builds_on", "weight", *OWN_GRADING)
 
@@ -253,32 +252,6 @@ def assigned(course: Course, assignment: Assignment) -> Course:
     taken = taking(course, tuple(exercise.id for exercise in course.every if exercise.id in wanted))
     exercises = tuple(one if one.id in own else replace(one, points=0) for one in taken.exercises)
     return replace(taken, exercises=exercises, grading=assignment.grading, assignment=assignment)
-
-
-def up_to(course: Course, assignment: Assignment) -> Course:
-    """Return the course with the exercises of an assignment and of those before it: what a class has by then."""
-    until = course.assignments.index(assignment) + 1
-    return taking(course, tuple(id_ for one in course.assignments[:until] for id_ in one.exercises))
-
-
-def too_early(assignment: Assignment) -> str:
-    """Return a warning if an assignment is not yet to be released, else ""."""
-    zone = assignment.grading.zone
-    if assignment.release is None or datetime.now(zone).replace(tzinfo=None) >= assignment.release:
-        return ""
-    return f"{assignment.id} is to be released at {assignment.release:%Y-%m-%d %H:%M}, and that is still to come"
-
-
-def due_sentences(course: Course, now: datetime) -> list[str]:
-    """Return what is due next: the assignments whose due date is to come, in their order. `now` has a time zone."""
-    sentences = []
-    for one in course.assignments:
-        due = one.grading.due
-        taken = any(exercise.id in one.exercises for exercise in course.exercises)
-        if due is not None and taken and (left := due - now.astimezone(one.grading.zone).replace(tzinfo=None)) > ZERO:
-            days = f"{left.days} days left" if left.days > 1 else f"{left.days * 24 + left.seconds // 3600} hours left"
-            sentences.append(f"{one.title}: due {due:%Y-%m-%d %H:%M} ({one.grading.zone}), {days}")
-    return sentences
 
 
 def _assignment(top: Section, section: Section, course: Course) -> Assignment:

@@ -9,9 +9,8 @@ import json
 import re
 import sys
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from itertools import takewhile
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -133,16 +132,6 @@ def _nearest_mark(line: str) -> str:
     return f"### {mark} SOLUTION" if mark and nearest_name(second.upper(), ("SOLUTION",), 0.7) else ""
 
 
-def todo_comment(stub: str, name: str) -> str:
-    """Return the comment above the TODO of a function or method in a stub, without its `TODO` mark; "" without one."""
-    todo = next((function.todo for function in outline_of(stub).functions if function.name == name), 0)
-    lines = [line.strip() for line in stub.splitlines()[: max(todo - 1, 0)]]
-    comment = list(takewhile(lambda line: line.startswith("#"), reversed(lines)))[::-1]
-    text = " ".join(line.lstrip("# ") for line in comment)
-    text = re.sub(r"^TODO[^:]*:\s*", "", text)
-    return text if not text or text.endswith((".", "?", "!")) else f"{text}."
-
-
 def stub_text(course: Course, exercise: Exercise) -> str | None:
     """Return the stub of an exercise, from its solution or from the kit's copy; None if there is neither.
 
@@ -165,17 +154,6 @@ def outline_of_stub(course: Course, exercise: Exercise) -> Outline | None:
         return outline_of(text) if text is not None else None
     except (StubError, OSError, SyntaxError, ValueError):
         return None
-
-
-def stale_stubs(course: Course, exercises: Sequence[Exercise] | None = None) -> dict[Path, str]:
-    """Return the expected text of every stub that is missing or differs from its solution; of all, or of some."""
-    stale = {}
-    for exercise in course.exercises if exercises is None else exercises:
-        stub = make_stub(read_text(course.solutions_dir / exercise.file), exercise)
-        file = course.exercises_dir / exercise.file
-        if not file.is_file() or read_text(file) != stub:
-            stale[file] = stub
-    return stale
 
 
 # Find the files of an author that a command could not read, before it begins: missing ones, and ones that are no

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
         NOTHING_READ,
         UNJUDGED_DEVICE,
         EarlierUnwritten,
-        advice,
         exceeded_memory,
         explained,
         failed_grader,

@@ -2,10 +2,10 @@
 
 import argparse
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from autograder.cli import CommandParser, Screen, add_json
-from autograder.course import Course, Exercise, due_sentences, find_course, left_out, read_course, require_texts
+from autograder.course import Course, Exercise, find_course, left_out, read_course, require_texts
 from autograder.ending import PASS
 from autograder.progress import (
     Command,
@@ -72,6 +72,18 @@ def show_title(screen: Screen, course: Course, progress: Progress, rows: Sequenc
     screen.text(f"{course.title}: {count_passed(course, progress)}", indent=0, style="bold")
     for sentence in (*notices(rows), *due_sentences(course, datetime.now(UTC))):
         screen.text(sentence)
+
+
+def due_sentences(course: Course, now: datetime) -> list[str]:
+    """Return what is due next: the assignments whose due date is to come, in their order. `now` has a time zone."""
+    sentences = []
+    for one in course.assignments:
+        due, zone = one.grading.due, one.grading.zone
+        taken = any(exercise.id in one.exercises for exercise in course.exercises)
+        if due is not None and taken and (left := due - now.astimezone(zone).replace(tzinfo=None)) > timedelta():
+            days = f"{left.days} days left" if left.days > 1 else f"{left.days * 24 + left.seconds // 3600} hours left"
+            sentences.append(f"{one.title}: due {due:%Y-%m-%d %H:%M} ({zone}), {days}")
+    return sentences
 
 
 def show_current(

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.course import BEGIN, END, Exercise, StubError, make_stub, stale_stubs
+from autograder.authoring.oversights import stale_stubs
+from autograder.course import BEGIN, END, Exercise, StubError, make_stub
 from tests.support import tiny
 
 MODULE_OR_CLASS = (ast.Module, ast.ClassDef)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.diagnosis import advice
+from autograder.progress.next_steps import advice
 
 
 @pytest.mark.parametrize(
