@@ -24,7 +24,7 @@ from autograder.answer_key import AnswerKey, CatalogueError, Keys, Outcomes, Wro
 from autograder.checks import Check, Key, Raises
 from autograder.comparison import Expected, passes
 from autograder.course import COURSE_FILE, Course, Exercise, Grid, StubError, Suite, nearest, read_text, shortened
-from autograder.diagnosis import EXERCISE_SECONDS, Deadline, OutOfTime, Source, by_value
+from autograder.diagnosis import EXERCISE_SECONDS, Deadline, OutOfTime, Source, first_divergence
 from autograder.judge import StepResult, Verdicts, failures, plan_of, result_of, results_of
 from autograder.protocol import ARGUMENT, COUNTS, PACKAGE, statements
 from autograder.report import render
@@ -406,7 +406,7 @@ class LineSearch:
         """Return what the first of the checks that fail shows; what other checks look at is right."""
         key, trace = next(iter(wrong.items()))
         trusted = {part for at, part in self.parts.items() if part and at not in wrong}
-        divergence = by_value(trace, self.expected[key], self.file, trusted, self.deadline)
+        divergence = first_divergence(trace, self.expected[key], self.file, trusted, self.deadline)
         shown = divergence.place.line if divergence is not None else None
         if shown in lines:
             return SearchedLine(True)

@@ -7,6 +7,7 @@ from autograder.faces import face
 if TYPE_CHECKING:
     from .case import Axes
     from .differences import Trial, of_difference
+    from .divergence import first_divergence
     from .exceptions import (
         NOTHING_READ,
         UNJUDGED_DEVICE,
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
         overall,
         place_in,
     )
-    from .locator import FindTraces, by_value, find_locations
+    from .locator import FindTraces, find_locations
     from .named_sizes import symbols_in
 
 __getattr__ = face(__name__)

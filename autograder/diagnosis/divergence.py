@@ -5,7 +5,7 @@ through the steps that match nothing, to those whose inputs still agree.
 """
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from itertools import dropwhile
 from typing import TypeAlias
@@ -69,9 +69,6 @@ CONVERSIONS = frozenset(["to", "double", "float", "half", "bfloat16", "type", "c
 
 Numbers: TypeAlias = NDArray[np.intp]
 
-Where = Callable[[Sequence[Place]], Place | None]
-"""A function that chooses, of the places in the student's frames, the one to show."""
-
 
 class Matching:
     """The steps of a student's trace, each with its state.
@@ -82,11 +79,11 @@ class Matching:
     """
 
     def __init__(
-        self, trace: RecordedTrace, reference: RecordedTrace, where: Where, deadline: Deadline | None = None
+        self, trace: RecordedTrace, reference: RecordedTrace, file: str, trusted: Collection[str], deadline: Deadline
     ) -> None:
         self.trace = trace
-        self.where = where
-        self.places = [where(step.stack) for step in trace.steps]
+        self.file = file
+        self.places = [_place_to_show(step.stack, file, trusted) for step in trace.steps]
         self.reference = reference
         self.shapes = _shapes(reference)
         self.wholes = {step.prints[0] for step in reference.steps}
@@ -102,8 +99,7 @@ class Matching:
         self.good: list[bool] = []
         done = 0
         for step in trace.steps:
-            if deadline is not None:
-                deadline.check()
+            deadline.check()
             self._match(step, done)
             done += is_check_step(step)
 
@@ -133,7 +129,9 @@ class Matching:
         if state is StepState.AGREES and step.name in NEUTRAL and not handed_on and part:
             state, matched = StepState.MOVED, None
         self.states.append(state)
-        fits = bool(fitting.any()) or (self._is_own(step) and shape in self.left_out.get(done, ()))
+        # A line of the exercise's own file makes it, and no earlier exercise that it calls.
+        is_own = bool(step.stack) and step.stack[0].file == self.file
+        fits = bool(fitting.any()) or (is_own and shape in self.left_out.get(done, ()))
         self.misshapen.append(not fits)
         self.matched.append(matched)
         comparable = fits and (math.prod(step.shape) > 1 or step.dtype in PLAIN)
@@ -147,11 +145,6 @@ class Matching:
             state is StepState.AGREES or innocent or (alone and (state is StepState.RESHAPED or handed_on))
         )
         self.constant.append(bool(step.stack) and all(self.constant[before] for before in step.inputs))
-
-    def _is_own(self, step: TraceStep) -> bool:
-        """Whether a line of the exercise's own file makes a step, and no earlier exercise that it calls."""
-        place = self.where(step.stack)
-        return place is not None and step.stack[0].file == place.file
 
     def _candidates(self, done: int, marks: bool) -> tuple[Numbers, Fingerprints, Numbers]:
         """Return what a step may be matched with, after so many steps of the check: numbers, fingerprints, shapes."""
@@ -202,8 +195,108 @@ class Matching:
         wrong = [factor for factor in wrong if wanted or factor > 0 or abs(factor + 1) < 1e-3]
         return min(wrong, key=lambda factor: round(abs(math.log(abs(factor))), 6), default=None)
 
+    # The graph of the steps: what each is made of, and who else computed the same. All is linear in the steps.
+
+    def users(self, at: int) -> list[TraceStep]:
+        """Return the steps of the reference that use another, through those that only move it."""
+        found: set[int] = set()
+        rest = list(self._used_by.get(at, ()))
+        while rest:
+            user = rest.pop()
+            if user not in found:
+                found.add(user)
+                if self.reference.steps[user].name in NEUTRAL:
+                    rest += self._used_by.get(user, ())
+        return [self.reference.steps[user] for user in found if self.reference.steps[user].name not in NEUTRAL]
+
+    @cached_property
+    def _used_by(self) -> dict[int, list[int]]:
+        users: dict[int, list[int]] = {}
+        for at, step in enumerate(self.reference.steps):
+            for index in step.inputs:
+                users.setdefault(index, []).append(at)
+        return users
+
+    def copy(self, at: int) -> int | None:
+        """Return the step behind an input if it computes again what another step has computed.
+
+        On the same line it may be right, unless the solution computes something of this kind that is missing.
+        """
+        source = self.source(at)
+        matched = self.matched[source] if source is not None else None
+        if source is None or matched is None or not self.is_distinctive(source):
+            return None
+        by_match, by_place = self._computing
+        same, here = by_match.get(matched, 0), by_place.get(self.places[source], 0)
+        right = 0 if self._kind_of(matched) in self._missing_kind else here
+        twins = same & ~right & ~self.ancestors[source] & ((1 << source) - 1)
+        return source if twins else None
+
+    def is_again(self, at: int) -> bool:
+        """Whether a step computes what an earlier one has computed, in place of something of this kind."""
+        matched = self.matched[at]
+        if matched is None or self.trace.steps[at].name in NEUTRAL or not self.is_distinctive(at):
+            return False
+        earlier = self._computing[0].get(matched, 0) & ((1 << at) - 1) & ~self.ancestors[at]
+        return bool(earlier) and self._kind_of(matched) in self._missing_kind
+
+    def _kind_of(self, at: int) -> tuple[str, tuple[int, ...]]:
+        """Return the operation of a step of the reference, with its shape."""
+        step = self.reference.steps[at]
+        return step.name, step.shape
+
+    @cached_property
+    def _missing_kind(self) -> set[tuple[str, tuple[int, ...]]]:
+        """The kinds of the steps that the solution makes of what the student has too, and the student does not make."""
+        steps = self.reference.steps
+        missing = {at for at, step in enumerate(steps) if step.stack} - set(self.matched)
+        return {self._kind_of(at) for at in missing if missing.isdisjoint(steps[at].inputs)}
+
+    @cached_property
+    def _computing(self) -> tuple[dict[int | None, int], dict[Place | None, int]]:
+        """The student's steps that compute something, as bits: by what they match, and by their places."""
+        by_match: dict[int | None, int] = {}
+        by_place: dict[Place | None, int] = {}
+        for at, step in enumerate(self.trace.steps):
+            place = self.places[at]
+            if place is not None and step.name not in NEUTRAL:
+                by_match[self.matched[at]] = by_match.get(self.matched[at], 0) | 1 << at
+                by_place[place] = by_place.get(place, 0) | 1 << at
+        return by_match, by_place
+
+    @cached_property
+    def ancestors(self) -> list[int]:
+        """All the steps that each is made of, as bits."""
+        found: list[int] = []
+        for step in self.trace.steps:
+            before = 0
+            for index in step.inputs:
+                before |= found[index] | 1 << index
+            found.append(before)
+        return found
+
+    def source(self, at: int) -> int | None:
+        """Return the student's step that computed a value, before it was only moved."""
+        source = self._sources[at]
+        return source if self.places[source] is not None else None
+
+    @cached_property
+    def _sources(self) -> list[int]:
+        """The step that computed what each step holds, before it was only moved."""
+        found: list[int] = []
+        for at, step in enumerate(self.trace.steps):
+            found.append(found[step.inputs[0]] if step.name in NEUTRAL and step.inputs else at)
+        return found
+
 
 _NONE = np.empty(0, dtype=np.intp)
+
+
+def _place_to_show(stack: Sequence[Place], file: str, trusted: Collection[str]) -> Place | None:
+    """Return the place to show of those in the student's frames: the nearest in the file that is not trusted."""
+    own = [place for place in stack if place.file == file]
+    doubted = [place for place in own if (place.function or "").split(".")[0] not in trusted]
+    return next(iter(doubted or own[-1:]), None)
 
 
 def is_check_step(step: TraceStep) -> bool:
@@ -448,127 +541,24 @@ def _kind(step: TraceStep) -> str:
     return "whole" if "int" in step.dtype else "bool" if step.dtype == "bool" else "float"
 
 
-# The graph of a student's steps: what each is made of, and who else computed the same.
-
-
-class TraceGraph:
-    """Answers questions about how steps are made of others. All of it is linear in the steps of a trace."""
-
-    def __init__(self, matching: Matching) -> None:
-        self.matching = matching
-        self.trace = matching.trace
-        self.reference = matching.reference
-        self.places = matching.places
-        self.matched = matching.matched
-
-    def users(self, at: int) -> list[TraceStep]:
-        """Return the steps of the reference that use another, through those that only move it."""
-        found: set[int] = set()
-        rest = list(self._used_by.get(at, ()))
-        while rest:
-            user = rest.pop()
-            if user not in found:
-                found.add(user)
-                if self.reference.steps[user].name in NEUTRAL:
-                    rest += self._used_by.get(user, ())
-        return [self.reference.steps[user] for user in found if self.reference.steps[user].name not in NEUTRAL]
-
-    @cached_property
-    def _used_by(self) -> dict[int, list[int]]:
-        users: dict[int, list[int]] = {}
-        for at, step in enumerate(self.reference.steps):
-            for index in step.inputs:
-                users.setdefault(index, []).append(at)
-        return users
-
-    def copy(self, at: int) -> int | None:
-        """Return the step behind an input if it computes again what another step has computed.
-
-        On the same line it may be right, unless the solution computes something of this kind that is missing.
-        """
-        source = self.source(at)
-        matched = self.matched[source] if source is not None else None
-        if source is None or matched is None or not self.matching.is_distinctive(source):
-            return None
-        by_match, by_place = self._computing
-        same, here = by_match.get(matched, 0), by_place.get(self.places[source], 0)
-        right = 0 if self._kind_of(matched) in self._missing_kind else here
-        twins = same & ~right & ~self.ancestors[source] & ((1 << source) - 1)
-        return source if twins else None
-
-    def is_again(self, at: int) -> bool:
-        """Whether a step computes what an earlier one has computed, in place of something of this kind."""
-        matched = self.matched[at]
-        if matched is None or self.trace.steps[at].name in NEUTRAL or not self.matching.is_distinctive(at):
-            return False
-        earlier = self._computing[0].get(matched, 0) & ((1 << at) - 1) & ~self.ancestors[at]
-        return bool(earlier) and self._kind_of(matched) in self._missing_kind
-
-    def _kind_of(self, at: int) -> tuple[str, tuple[int, ...]]:
-        """Return the operation of a step of the reference, with its shape."""
-        step = self.reference.steps[at]
-        return step.name, step.shape
-
-    @cached_property
-    def _missing_kind(self) -> set[tuple[str, tuple[int, ...]]]:
-        """The kinds of the steps that the solution makes of what the student has too, and the student does not make."""
-        steps = self.reference.steps
-        missing = {at for at, step in enumerate(steps) if step.stack} - set(self.matched)
-        return {self._kind_of(at) for at in missing if missing.isdisjoint(steps[at].inputs)}
-
-    @cached_property
-    def _computing(self) -> tuple[dict[int | None, int], dict[Place | None, int]]:
-        """The student's steps that compute something, as bits: by what they match, and by their places."""
-        by_match: dict[int | None, int] = {}
-        by_place: dict[Place | None, int] = {}
-        for at, step in enumerate(self.trace.steps):
-            place = self.places[at]
-            if place is not None and step.name not in NEUTRAL:
-                by_match[self.matched[at]] = by_match.get(self.matched[at], 0) | 1 << at
-                by_place[place] = by_place.get(place, 0) | 1 << at
-        return by_match, by_place
-
-    @cached_property
-    def ancestors(self) -> list[int]:
-        """All the steps that each is made of, as bits."""
-        found: list[int] = []
-        for step in self.trace.steps:
-            before = 0
-            for index in step.inputs:
-                before |= found[index] | 1 << index
-            found.append(before)
-        return found
-
-    def source(self, at: int) -> int | None:
-        """Return the student's step that computed a value, before it was only moved."""
-        source = self._sources[at]
-        return source if self.places[source] is not None else None
-
-    @cached_property
-    def _sources(self) -> list[int]:
-        """The step that computed what each step holds, before it was only moved."""
-        found: list[int] = []
-        for at, step in enumerate(self.trace.steps):
-            found.append(found[step.inputs[0]] if step.name in NEUTRAL and step.inputs else at)
-        return found
-
-
 def first_divergence(
-    trace: RecordedTrace, reference: RecordedTrace, where: Where, deadline: Deadline | None = None
+    trace: RecordedTrace, reference: RecordedTrace, file: str, trusted: Collection[str], deadline: Deadline
 ) -> Divergence | None:
-    """Return the first step that diverges, None where it cannot be found. Raises `OutOfTime`.
+    """Return the first step that diverges, with its place in the exercise's own file; None where it cannot be found.
 
-    The trace is a worker's: all work on it is linear in its steps, and sets of steps are the bits of a number.
+    `trusted` are the functions and classes whose own checks pass: wrong values in them come from their arguments. The
+    trace is a worker's: all work on it is linear in its steps, and sets of steps are the bits of a number. Raises
+    `OutOfTime`.
     """
     if not trace.steps or not reference.steps:
         return None
-    return DivergenceSearch(Matching(trace, reference, where, deadline), deadline).divergence()
+    return DivergenceSearch(Matching(trace, reference, file, trusted, deadline), deadline).divergence()
 
 
 class DivergenceSearch:
     """The search from a wrong result back through the steps that do not agree."""
 
-    def __init__(self, matching: Matching, deadline: Deadline | None = None) -> None:
+    def __init__(self, matching: Matching, deadline: Deadline) -> None:
         self.matching = matching
         self.deadline = deadline
         self.trace = matching.trace
@@ -577,7 +567,6 @@ class DivergenceSearch:
         self.matched = matching.matched
         self.constant = matching.constant
         self.good = matching.good
-        self.graph = TraceGraph(matching)
         self._numbers: dict[tuple[int, Place], int] = {}
         self._going_on: dict[tuple[int, str], bool] = {}
         self.places = list(matching.places)
@@ -592,7 +581,7 @@ class DivergenceSearch:
         ]
         if written:
             return self._divergence_of([(index, StepState.WRITTEN) for index in written])
-        copies = [copy for index in misused if (copy := self.graph.copy(index)) is not None]
+        copies = [copy for index in misused if (copy := self.matching.copy(index)) is not None]
         if copies:
             return self._divergence_of([(index, StepState.MISUSED) for index in copies])
         if not misused and (cut := first_cut(self.matching)) is not None:
@@ -672,14 +661,13 @@ class DivergenceSearch:
 
     def _culprit(self, at: int) -> tuple[int, StepState]:
         """Return the step to blame for one that does not agree though its inputs do, and its state."""
-        if self.deadline is not None:
-            self.deadline.check()
+        self.deadline.check()
         made_of = self._made_of(at)
         before = self._left_out(at, made_of)
         if before is not None and self.matching.factor(before) is not None:  # else it may be any step that is missing
             return before, StepState.UNFINISHED
         for index in made_of:
-            if (copy := self.graph.copy(index)) is not None:
+            if (copy := self.matching.copy(index)) is not None:
                 return copy, StepState.MISUSED
         filled = infinite_before(self.matching, at)
         if filled is not None:
@@ -706,7 +694,7 @@ class DivergenceSearch:
     def _left_out(self, at: int, made_of: Sequence[int]) -> int | None:
         """Return the input of a step after which the solution does something more on the same line, if any."""
         for index in made_of:
-            start, source = self.matched[index], self.graph.source(index)
+            start, source = self.matched[index], self.matching.source(index)
             if start is None or source is None or _line_of(self.places[source]) == _line_of(self.places[at]):
                 continue
             if self._goes_on(start, self.trace.steps[at]):
@@ -716,7 +704,7 @@ class DivergenceSearch:
     def _goes_on(self, start: int, step: TraceStep) -> bool:
         """Whether all that the solution makes of a step is on its line, and is not what a step of the student does."""
         if (start, step.name) not in self._going_on:
-            first, users = self.reference.steps[start], self.graph.users(start)
+            first, users = self.reference.steps[start], self.matching.users(start)
             line = _line(first)
             other = any(_line(user) != line or _alike(user, step) for user in users)
             self._going_on[start, step.name] = bool(first.stack and line and users) and not other
@@ -823,7 +811,7 @@ class DivergenceSearch:
 
     def _agreeing(self, at: int) -> tuple[int, ...]:
         """Return the lines that lead to a step and hold nothing but what agrees, and something that tells."""
-        before = self.graph.ancestors[at]
+        before = self.matching.ancestors[at]
         here = self.places[at]
         lines: dict[int, bool] = {}
         telling: set[int] = set()
@@ -832,7 +820,7 @@ class DivergenceSearch:
                 continue
             step = self.trace.steps[index]
             agrees = (self.states[index] is StepState.AGREES and step.dtype not in COMMON) or step.name in BLANK
-            is_again = self.graph.is_again(index)
+            is_again = self.matching.is_again(index)
             if before >> index & 1 or not self.good[index] or is_again:
                 lines[place.line] = lines.get(place.line, True) and agrees and not is_again
                 if step.name in BLANK or self._tells(index):

@@ -15,7 +15,7 @@ from autograder.protocol import lines_of, name_hash
 from autograder.results import Certainty, Place
 from autograder.runner import Fault, Observed, Outcome, RecordedTrace, Survey
 
-from .divergence import Where, first_divergence
+from .divergence import first_divergence
 from .exceptions import in_characters
 from .judgement import Deadline, Diagnosis, Divergence, Judgement, Location, StepState, Trials, Verdict
 from .named_sizes import factors, named, simplest, symbols_in, used_of
@@ -82,28 +82,6 @@ def by_wording(
 def _share(words: AbstractSet[str], others: AbstractSet[str], weights: Mapping[str, float]) -> float:
     both, either = (sum(weights[word] for word in part) for part in (words & others, words | others))
     return both / either if either else 0.0
-
-
-def by_value(
-    trace: RecordedTrace, reference: RecordedTrace, file: str, trusted: Collection[str], deadline: Deadline
-) -> Divergence | None:
-    """Return the first step that diverges, with its place in the exercise's own file.
-
-    `trusted` are the functions and classes whose own checks pass: wrong values in them come from their arguments.
-    Raises `OutOfTime`.
-    """
-    return first_divergence(trace, reference, in_file(file, trusted), deadline)
-
-
-def in_file(file: str, trusted: Collection[str]) -> Where:
-    """Return a function that chooses, of the places in the student's frames, the nearest that is not trusted."""
-
-    def choose(stack: Sequence[Place]) -> Place | None:
-        own = [place for place in stack if place.file == file]
-        doubted = [place for place in own if (place.function or "").split(".")[0] not in trusted]
-        return next(iter(doubted or own[-1:]), None)
-
-    return choose
 
 
 def made_at(divergence: Divergence, survey: Survey | None) -> Place | None:
@@ -359,7 +337,7 @@ class Locator:
             return {}
         expected, trusted = self.references(check), self._trusted(check)
         searched = {
-            key[1]: by_value(trace, expected[key], self.judgement.exercise.file, trusted, self.deadline)
+            key[1]: first_divergence(trace, expected[key], self.judgement.exercise.file, trusted, self.deadline)
             for key, trace in own.items()
             if key in expected
         }

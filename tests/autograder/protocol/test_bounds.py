@@ -9,10 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.diagnosis import Deadline
-from autograder.diagnosis.divergence import first_divergence
-from autograder.diagnosis.judgement import OutOfTime
-from autograder.diagnosis.locator import in_file
+from autograder.diagnosis import Deadline, OutOfTime, first_divergence
 from autograder.protocol import MOST_PRINTS, WIDTH, Array, Opaque, Value
 from autograder.protocol import frames as bounds
 from autograder.runner import read_fault, read_trace
@@ -109,9 +106,9 @@ def test_what_is_recorded_of_any_program_is_read() -> None:
 
 def test_the_search_for_a_place_ends_when_its_processor_time_is_used_up() -> None:
     one = read_trace(trace(), sliced=False)
-    assert first_divergence(one, one, in_file(FILE, ())) is None
+    assert first_divergence(one, one, FILE, (), Deadline(60)) is None
     with pytest.raises(OutOfTime):
-        first_divergence(one, one, in_file(FILE, ()), Deadline(-1))
+        first_divergence(one, one, FILE, (), Deadline(-1))
 
 
 def nested(depth: int) -> list[Any]:

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autograder.answer_key.records import from_record, to_record
-from autograder.diagnosis.divergence import first_divergence
-from autograder.diagnosis.locator import in_file
+from autograder.diagnosis import Deadline, first_divergence
 from autograder.protocol import (
     WIDTH,
     Array,
@@ -108,7 +107,7 @@ def test_numbers_beyond_all_measure_are_cut() -> None:
     huge = np.full((4, WIDTH), np.inf).astype("<f8")
     trace = read_trace({**trace_data([STEP]), "prints": Array("float64", huge.shape, huge.tobytes())})
     with np.errstate(all="raise"):
-        assert first_divergence(trace, read_trace(trace_data([STEP])), in_file(FILE, ())) is not None
+        assert first_divergence(trace, read_trace(trace_data([STEP])), FILE, (), Deadline(60)) is not None
 
 
 def test_what_is_kept_of_a_trace_has_lines_and_no_names() -> None:
@@ -138,7 +137,7 @@ def traces(trial: st.DrawFn) -> RecordedTrace:
 @bounded(200)
 @given(traces(), traces())
 def test_any_two_traces_can_be_held_against_each_other(one: RecordedTrace, other: RecordedTrace) -> None:
-    found = first_divergence(one, other, in_file(FILE, ()))
+    found = first_divergence(one, other, FILE, (), Deadline(60))
     assert found is None or found.place.file == FILE
 
 
@@ -146,6 +145,6 @@ def test_steps_made_of_all_before_them_take_no_time_without_end() -> None:
     every: list[list[object]] = [
         ["mul", [0], list(range(max(0, at - 8), at)), [5], "float32", False, [at % 4, 1], None] for at in range(700)
     ]
-    found = first_divergence(read_trace(trace_data(every)), read_trace(trace_data([STEP])), in_file(FILE, ()))
+    found = first_divergence(read_trace(trace_data(every)), read_trace(trace_data([STEP])), FILE, (), Deadline(60))
     assert found is not None
     assert found.place.line == 3
