@@ -30,6 +30,7 @@ from autograder.protocol import ARGUMENT, COUNTS, PACKAGE, statements
 from autograder.report import render
 from autograder.results import CheckResult, ExerciseResult
 from autograder.runner import (
+    NO_SURVEY,
     CourseProblem,
     GraderProblem,
     Observed,
@@ -741,7 +742,9 @@ def _prove(suite: Suite, every_check: bool, program: Program, answer: Answer, ru
     plan, parts, patience = suite.plan([exercise]), program.reference_parts, of_own_programs(runner.limits)
     run = _known_run(program, answer) or runner.run(program.sources, plan, reference_parts=parts, patience=patience)
     verdicts = Verdicts(suite, exercise, lambda _: key, seed=runner.seed, evidence=True)
-    judgement = verdicts.judge(run.outcomes[exercise.id], run.surveys.get(exercise.id), program.sources[exercise.file])
+    judgement = verdicts.judge(
+        run.outcomes[exercise.id], run.surveys.get(exercise.id, NO_SURVEY), program.sources[exercise.file]
+    )
     result = result_of(judgement)
     shown = (*_missing_pictures(suite, runner, program), *_unequal_steps(suite, runner, program))
     twins = partial(twins_of, program, answer.outcomes, suite.checks[exercise.id])

@@ -10,6 +10,7 @@ from autograder.checks import NEAR, nearest_name
 from autograder.protocol import in_words, lines_of
 from autograder.results import Evidence, Fact, FindingKind, Place, Todo, joined, opened, sentence
 from autograder.runner import (
+    NO_SURVEY,
     Fault,
     Survey,
     WorkerFailure,
@@ -230,7 +231,7 @@ def import_of(name: str, line: str, libraries: Collection[str]) -> str | None:
 
 
 def cause_of(
-    fault: Fault, place: Place | None, file: str, source: bytes, survey: Survey | None, libraries: Collection[str] = ()
+    fault: Fault, place: Place | None, file: str, source: bytes, survey: Survey, libraries: Collection[str] = ()
 ) -> Cause | None:
     """Return the cause of an exception at a place in the exercise's own file; None if its code does not show one.
 
@@ -240,13 +241,11 @@ def cause_of(
         return None
     if (found := found_in(fault.message, "unknown")) is not None:
         unknown = found[1]
-        lacks_self = _lacks_self(unknown, place, survey) if survey is not None else None
+        lacks_self = _lacks_self(unknown, place, survey)
         lines = lines_of(source)
         line = lines[place.line - 1] if 0 < place.line <= len(lines) else ""
         missing = import_of(unknown, line, libraries)
         return lacks_self or (Cause("not_imported", unknown, missing) if missing is not None else None)
-    if survey is None:
-        return None
     if found_in(fault.message, "None"):
         return _returns_nothing(place, source, survey)
     if (without := self_not_taken(fault.message, source, survey)) is not None:
@@ -334,18 +333,17 @@ def _returns_nothing(place: Place, source: bytes, survey: Survey) -> Cause | Non
 
 
 def of_fault(
-    fault: Fault, file: str, source: bytes, survey: Survey | None = None, libraries: Collection[str] = ()
+    fault: Fault, file: str, source: bytes, survey: Survey = NO_SURVEY, libraries: Collection[str] = ()
 ) -> Diagnosis:
     """Diagnose an exception: the last line of the learner's that ran, and the library's own words.
 
     The line is of the exercise's own file, if any of its functions was running; of an import it is outside of all
     functions. `survey` is that of this file, and `libraries` are those that programs of the course use.
     """
-    near = _near(fault, file, source, survey) if survey is not None else None
-    fault = replace(fault, near=near or fault.near)
+    fault = replace(fault, near=_near(fault, file, source, survey) or fault.near)
     deepest = fault.frames[-1] if fault.frames else None
     own = [frame for frame in fault.frames if frame.file == file]
-    functions = {function.name for function in survey.functions} if survey is not None else set()
+    functions = {function.name for function in survey.functions}
     outside = [frame for frame in own if frame.function not in functions] if fault.at_import else []
     is_called = bool(outside) and outside[-1] != deepest
     place = next(reversed(outside or own), deepest)
@@ -394,16 +392,16 @@ def _near(fault: Fault, file: str, source: bytes, survey: Survey) -> str | None:
     return nearest_name(unknown[1], [*arguments, *variables], NEAR)
 
 
-def _of_structure(fault: Fault, place: Place | None, file: str, source: bytes, survey: Survey | None) -> Diagnosis:
+def _of_structure(fault: Fault, place: Place | None, file: str, source: bytes, survey: Survey) -> Diagnosis:
     """Diagnose what a check refused; an attribute that it lacks may be a variable of `__init__`."""
     more = [refusal.sentence for refusal in fault.refusals[1:]]
     refusal, name = fault.refusal, fault.refusal.name.split(".")[0]
     is_lacking = refusal.lacks in ("parameter", "attribute") and place is None
-    line = set_without_self(refusal.owner, name, survey) if is_lacking and survey is not None else None
+    line = set_without_self(refusal.owner, name, survey) if is_lacking else None
     if line is not None:
         place = Place(file, line, f"{refusal.owner}.__init__")
         more = [Cause("set_without_self", name).words(), *more]
-    if refusal.lacks == "method" and survey is not None:
+    if refusal.lacks == "method":
         heads = re.compile(rf"\s*def\s+{re.escape(name)}\s*\(")
         found = [at + 1 for at, text in enumerate(lines_of(source)) if heads.match(text)]
         within = next((one.name for one in survey.functions if one.line < found[0] <= one.end), None) if found else None
@@ -455,7 +453,7 @@ def _whole_line(place: Place) -> Place:
     return replace(place, column=None, end=None)
 
 
-def _of_misfit(fault: Fault, file: str, source: bytes, survey: Survey | None) -> Diagnosis:
+def _of_misfit(fault: Fault, file: str, source: bytes, survey: Survey) -> Diagnosis:
     """Diagnose an exception outside the student's code: the check could not use what it got."""
     kind: FindingKind = "structure"
     place = None
@@ -464,7 +462,7 @@ def _of_misfit(fault: Fault, file: str, source: bytes, survey: Survey | None) ->
     elif (count := found_in(fault.message, "count")) is not None:
         fact = returned_count(int(count[2]), more=count[1] == "too many")
     elif fault.type == "TypeError":
-        without = self_not_taken(fault.message, source, survey) if survey is not None else None
+        without = self_not_taken(fault.message, source, survey)
         cause, place = (without[0], Place(file, without[1])) if without is not None else (None, None)
         fact = wrong_signature(cause)
     elif (lacked := found_in(fault.message, "attribute")) is not None:

@@ -20,7 +20,7 @@ from autograder.results import (
     headline,
     opened,
 )
-from autograder.runner import Outcome, Prints, Survey
+from autograder.runner import NO_SURVEY, Outcome, Prints, Survey
 from autograder.submission import Cells, cell_of, notebook_of
 
 from .named_sizes import Coefficient
@@ -250,7 +250,7 @@ class Trials:
     key: AnswerKey
     sizes: Callable[[Check, int], Mapping[str, int]]
     source: bytes
-    survey: Survey | None
+    survey: Survey
     todos: tuple[Todo, ...] = ()
 
     def of(self, check: Check) -> list[Outcome]:
@@ -278,9 +278,9 @@ class Judgement:
     locations: Mapping[str, "Location"] = field(default_factory=dict)
 
     @property
-    def survey(self) -> Survey | None:
+    def survey(self) -> Survey:
         """What the syntax of the file says, if it was run."""
-        return self.trials.survey if self.trials is not None else None
+        return self.trials.survey if self.trials is not None else NO_SURVEY
 
     @property
     def ran_to_a_mistake(self) -> bool:

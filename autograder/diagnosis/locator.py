@@ -84,12 +84,12 @@ def _share(words: AbstractSet[str], others: AbstractSet[str], weights: Mapping[s
     return both / either if either else 0.0
 
 
-def made_at(divergence: Divergence, survey: Survey | None) -> Place | None:
+def made_at(divergence: Divergence, survey: Survey) -> Place | None:
     """Return where the plain number is made by which a value is wrong, if its variable is assigned once.
 
     A value that is wrong by the number itself, its square or its root comes from a right number used in a wrong way.
     """
-    if divergence.number is None or divergence.factor is None or survey is None:
+    if divergence.number is None or divergence.factor is None:
         return None
     name, number = divergence.number
     if divergence.state is not StepState.UNKNOWN or _is_power(abs(divergence.factor), abs(number)):
@@ -102,14 +102,14 @@ def made_at(divergence: Divergence, survey: Survey | None) -> Place | None:
     return Place(divergence.place.file, lines[0])
 
 
-def configured(divergence: Divergence, survey: Survey | None, source: bytes) -> Location | None:
+def configured(divergence: Divergence, survey: Survey, source: bytes) -> Location | None:
     """Return where the part is made that drops out at another rate, if it is an attribute that is assigned once.
 
     The diverging line calls it, or hands it on to be called.
     """
     place = divergence.place
     lines = lines_of(source)
-    if not divergence.configured or survey is None or not 0 < place.line <= len(lines):
+    if not divergence.configured or not 0 < place.line <= len(lines):
         return None
     owner = (place.function or "").split(".")[0]
     own = [(name, line) for of, name, line in survey.assignments if of == owner]
@@ -146,7 +146,7 @@ def _is_power(factor: float, number: float) -> bool:
 def location_of(
     statements: Sequence[int],
     divergence: Divergence | None,
-    survey: Survey | None,
+    survey: Survey,
     source: bytes,
     functions: Mapping[int, str],
     file: str,
@@ -161,7 +161,7 @@ def location_of(
         place = replace(known, function=functions.get(known.line))
         if origin is not None:
             return Location(place, divergence, is_origin=True)
-        is_likely = len(statements) > 1 or (survey is not None and not survey.runs(place.line))
+        is_likely = len(statements) > 1 or not survey.runs(place.line)
         return Location(place, certainty=Certainty.LIKELY if is_likely else Certainty.ALIKE)
     return Location(in_characters(divergence.place, source), divergence) if divergence is not None else None
 
@@ -278,11 +278,10 @@ class Locator:
             first_mistake = self._misconception_of(divergence) if divergence.is_unique else None
         entry = diagnosis.misconception or first_mistake
         file, statements = self.judgement.exercise.file, self._statements(verdict.check)
-        known: list[int] = []
-        if entry is not None and survey is not None:
-            known = by_statement(entry, self.trials.key.misconceptions, statements, survey, divergence)
+        catalogue = self.trials.key.misconceptions
+        known = by_statement(entry, catalogue, statements, survey, divergence) if entry is not None else []
         location = location_of(known, divergence, survey, self.trials.source, self._functions(), file)
-        if survey is not None and diagnosis.misconception is not None and _is_doubtful(location):
+        if diagnosis.misconception is not None and _is_doubtful(location):
             at = location.place.line if location is not None else None
             right = divergence.agreeing if divergence is not None else ()
             said = by_wording(diagnosis.misconception, survey, self.trials.source, at, right)
@@ -302,18 +301,14 @@ class Locator:
         optimizer's step are in no trace.
         """
         line, lines = divergence.place.line, lines_of(self.trials.source)
-        return self._runs(line) and not (0 < line <= len(lines) and _STEP.search(lines[line - 1]))
-
-    def _runs(self, line: int) -> bool:
-        return self.trials.survey is None or self.trials.survey.runs(line)
+        return self.trials.survey.runs(line) and not (0 < line <= len(lines) and _STEP.search(lines[line - 1]))
 
     def _statements(self, check: Check) -> list[tuple[str, int]]:
         """Return the statements of the functions and classes that ran in a check, of all if no trace shows any."""
         traces = [trace for key, trace in self.traces.items() if key[0] == check.id]
         frames = {place for trace in traces for step in trace.steps for place in step.stack}
         ran = {_part(place.function) for place in frames if place.file == self.judgement.exercise.file}
-        functions, survey = self._functions(), self.trials.survey
-        statements = survey.statements if survey is not None else ()
+        functions, statements = self._functions(), self.trials.survey.statements
         return [(hash_, line) for hash_, line in statements if not ran or _part(functions.get(line)) in {*ran, ""}]
 
     def _fits(self, divergence: Divergence, diagnosis: Diagnosis) -> bool:
@@ -321,10 +316,10 @@ class Locator:
 
         It is elsewhere if the file has them, and diverges in another one of the contract.
         """
-        known, survey = diagnosis.misconception, self.trials.survey
-        if known is None or survey is None:
+        known = diagnosis.misconception
+        if known is None:
             return True
-        defined = {name_hash(name.split(".")[0]) for name in survey.places}
+        defined = {name_hash(name.split(".")[0]) for name in self.trials.survey.places}
         contract = {owner for entry in self.trials.key.misconceptions for owner in entry.owners}
         here = name_hash(_part(divergence.place.function))
         running = {here, *map(name_hash, divergence.owners)}
@@ -349,7 +344,7 @@ class Locator:
                 divergence,
                 is_unique=divergence.is_unique and agree,
                 constant=constant,
-                agreeing=tuple(line for line in divergence.agreeing if self._runs(line)),
+                agreeing=tuple(line for line in divergence.agreeing if self.trials.survey.runs(line)),
             )
             for trial, divergence in found.items()
         }
@@ -371,7 +366,7 @@ class Locator:
 
         All the statements it is made of must be in the file. A name that says what comes out needs equal results.
         """
-        statements = self.trials.survey.statements if self.trials.survey else ()
+        statements = self.trials.survey.statements
         here = {hash_ for hash_, line in statements if line == divergence.place.line}
         anywhere = {hash_ for hash_, _ in statements}
         found = [
@@ -390,8 +385,7 @@ class Locator:
 
     def _functions(self) -> Mapping[int, str]:
         """Return the function that each line of a file is in, as far as the survey tells."""
-        places = self.trials.survey.places if self.trials.survey else {}
-        starts = sorted((lines[0], name) for name, lines in places.items() if lines)
+        starts = sorted((lines[0], name) for name, lines in self.trials.survey.places.items() if lines)
         return dict(_spread(starts, len(self.trials.source.splitlines())))
 
 

@@ -12,6 +12,7 @@ from autograder.course import Exercise, Suite
 from autograder.diagnosis import EXERCISE_SECONDS, SUBMISSION_SECONDS, Deadline, Judgement
 from autograder.results import ExerciseResult, Status
 from autograder.runner import (
+    NO_SURVEY,
     CourseProblem,
     EnvironmentProblem,
     Fault,
@@ -318,7 +319,7 @@ class Marking:
             if run.problem is not None:
                 raise GraderProblem(run.problem)
             source = self.submission.sources[exercise.file]
-            judgement = verdicts.judge(run.outcomes[exercise.id], run.surveys.get(exercise.id), source)
+            judgement = verdicts.judge(run.outcomes[exercise.id], run.surveys.get(exercise.id, NO_SURVEY), source)
             return replace(judgement, prints=run.prints.get(exercise.id, {}))
         except Exception as error:
             text = str(error) if isinstance(error, GraderProblem) else f"{type(error).__name__}: {error}"

@@ -21,15 +21,11 @@ from autograder.submission import todos_of
 # Which TODOs of an exercise are written, and which failures only say that one is not.
 
 
-def todos_in(
-    suite: Suite, exercise: Exercise, survey: Survey | None, outcomes: Mapping[Key, Outcome]
-) -> tuple[Todo, ...]:
+def todos_in(suite: Suite, exercise: Exercise, survey: Survey, outcomes: Mapping[Key, Outcome]) -> tuple[Todo, ...]:
     """Return the TODOs of a student's file, each with the checks of what it returns.
 
     A check whose own part has no code got its values from the one function that has.
     """
-    if survey is None:
-        return ()
     work = Outline(survey.functions, survey.statements)
     checks = suite.checks[exercise.id]
     todos = todos_of(suite.stubs.get(exercise.id), work, exercise.file)
@@ -165,8 +161,7 @@ def _candidates(key: AnswerKey, failures: Failures) -> Iterator[Misconception]:
 def failures_of(trials: Trials, checks: Mapping[str, Check]) -> Failures:
     """Return what has to be explained: misconceptions that cannot be the name of any of it need not run."""
     failed = frozenset(id_ for id_, _ in trials.failing)
-    statements = trials.survey.statements if trials.survey is not None else ()
-    return Failures(failed, _waiting(checks, failed), frozenset(hash_ for hash_, _ in statements))
+    return Failures(failed, _waiting(checks, failed), frozenset(hash_ for hash_, _ in trials.survey.statements))
 
 
 def _waiting(checks: Mapping[str, Check], failed: Collection[str]) -> frozenset[str]:
@@ -217,12 +212,9 @@ class Code:
 
     @classmethod
     def of(cls, trials: Trials) -> "Code":
-        """Return the code of a survey; nothing is known of a file without one."""
-        survey = trials.survey
-        if survey is None:
-            return cls()
+        """Return the code of a survey."""
         contract = {owner for entry in trials.key.misconceptions for owner in entry.owners}
-        return cls({hash_ for hash_, _ in survey.statements}, survey.words, trials.source, contract)
+        return cls({hash_ for hash_, _ in trials.survey.statements}, trials.survey.words, trials.source, contract)
 
     def contradicts(self, entry: Misconception, check: Check, outcomes: Sequence[Outcome]) -> bool:
         """Whether the name of a misconception is false of this code, whatever it computes in a check."""

@@ -190,8 +190,7 @@ class EditSearch:
 
     def _in_code(self, known: Misconception | None) -> Misconception | None:
         """Return a misconception of an edited program if the learner's own has it: else the edit may have made it."""
-        survey = self.judgement.survey
-        statements = {hash_ for hash_, _ in survey.statements} if survey is not None else set()
+        statements = {hash_ for hash_, _ in self.judgement.survey.statements}
         return known if known is not None and is_in(known, statements) else None
 
     def _edit_beside(self, first: Edit, edited: str, judgement: Judgement) -> Edit | None:
@@ -322,7 +321,7 @@ def suspected_lines(judgement: Judgement) -> list[int]:
             if place is not None and place.file == judgement.exercise.file:
                 found.append(place.line)
     survey = judgement.survey
-    if not found and first is not None and survey is not None:
+    if not found and first is not None:
         found = list(survey.places.get(first.check.of or "", ()))  # a function, and its returns
         owners = {owner for verdict in verdicts if (known := verdict.misconception) for owner in known.owners}
         found += [
@@ -337,7 +336,7 @@ def _conditions(judgement: Judgement) -> list[int]:
     if first is None or first.diagnosis is None or first.diagnosis.fact.id != "raises":
         return []
     assert trials is not None
-    lines, functions = lines_of(trials.source), trials.survey.functions if trials.survey is not None else ()
+    lines, functions = lines_of(trials.source), trials.survey.functions
     own = [one for one in functions if first.check.of in (None, one.name.split(".")[0])]
     within = [range(one.line, min(one.end, len(lines))) for one in own]
     return [line for part in within for line in part if lines[line].lstrip().startswith("raise ")]

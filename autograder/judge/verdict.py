@@ -77,40 +77,40 @@ def place_of(trials: Trials, check: Check, file: str, *, is_named: bool) -> Plac
     return return_line(survey, check, file) if is_returned else None
 
 
-def return_line(survey: Survey | None, check: Check, file: str) -> Place | None:
+def return_line(survey: Survey, check: Check, file: str) -> Place | None:
     """Return where the checked value leaves the student's code: its one return; None where there are several.
 
     A function without one has its definition.
     """
-    if survey is None or check.of is None:
+    if check.of is None:
         return None
     lines = survey.places.get(check.of, ())
     function = _function(survey, check.of)
     return Place(file, lines[1], function) if len(lines) == 2 else without_return(survey, check, file)
 
 
-def definition_of(survey: Survey | None, check: Check, file: str) -> Place | None:
+def definition_of(survey: Survey, check: Check, file: str) -> Place | None:
     """Return the definition of a checked function; of a class that of its `forward`."""
-    lines = survey.places.get(check.of or "", ()) if survey is not None else ()
-    return Place(file, lines[0], _function(survey, check.of)) if survey and check.of and lines else None
+    lines = survey.places.get(check.of or "", ())
+    return Place(file, lines[0], _function(survey, check.of)) if check.of and lines else None
 
 
-def without_return(survey: Survey | None, check: Check, file: str) -> Place | None:
+def without_return(survey: Survey, check: Check, file: str) -> Place | None:
     """Return the definition of a checked function that has no return."""
-    if survey is None or check.of is None:
+    if check.of is None:
         return None
     function = _function(survey, check.of)
     lines = survey.places.get(function, ())
     return Place(file, lines[0], function) if len(lines) == 1 else None
 
 
-def missing_exception(survey: Survey | None, check: Check, file: str, outcomes: Sequence[Outcome]) -> Place | None:
+def missing_exception(survey: Survey, check: Check, file: str, outcomes: Sequence[Outcome]) -> Place | None:
     """Return the definition of what should raise and did not: a function, or the constructor of a class.
 
     None where something was raised, and where that function is in another file.
     """
     returned = [_returned(outcome) for outcome in outcomes]
-    if survey is None or check.of is None or None in returned:
+    if check.of is None or None in returned:
         return None
     is_made = returned[0] == check.of
     function = f"{check.of}.__init__" if is_made else _function(survey, check.of)
@@ -119,7 +119,7 @@ def missing_exception(survey: Survey | None, check: Check, file: str, outcomes: 
 
 
 def raise_statement(
-    survey: Survey | None, check: Check, file: str, outcomes: Sequence[Outcome], source: bytes
+    survey: Survey, check: Check, file: str, outcomes: Sequence[Outcome], source: bytes
 ) -> Place | None:
     """Return the line that raised an exception which a check refuses; None where several lines may have raised it.
 
@@ -128,7 +128,7 @@ def raise_statement(
     """
     raised = [_raised(outcome) for outcome in outcomes]
     first = raised[0] if raised else None
-    if survey is None or first is None or any(other is None or other[0] != first[0] for other in raised):
+    if first is None or any(other is None or other[0] != first[0] for other in raised):
         return None
     type_, message = first
     statements = {line: texts for line, texts in _statements(source, type_).items() if survey.runs(line)}
@@ -188,22 +188,22 @@ def _returned(outcome: Outcome) -> str | None:
     return None
 
 
-def definition(survey: Survey | None, check: Check, file: str, refusal: Refusal) -> Place | None:
+def definition(survey: Survey, check: Check, file: str, refusal: Refusal) -> Place | None:
     """Return where the part is made that a check refuses: its assignment, else the `__init__` that does not make it.
 
     None where the part is made in several places, or inside another one, whose class may be to blame. If the first part
     of a list is wrong, the fault may be in its class; if only a later one is, it is in the list.
     """
     near, lacks = refusal.near, refusal.lacks
-    if survey is not None and near and lacks != "parameter":
+    if near and lacks != "parameter":
         names = {near, f"{refusal.owner}.{near}"}  # a function or class, or a method
         lines = [function.line for function in survey.functions if function.name in names]
         if lines:  # a class is no function, and an attribute is neither
             return Place(file, lines[0], near)
         if lacks == "definition":
             return None
-    owner = _owner(survey, check, refusal) if survey is not None else None
-    if survey is None or owner is None or lacks == "method":  # of a missing method no line is wrong
+    owner = _owner(survey, check, refusal)
+    if owner is None or lacks == "method":  # of a missing method no line is wrong
         return None
     init = f"{owner}.__init__"
     for named in (refusal.name, near) if lacks in ("parameter", "shape") else ():
@@ -215,15 +215,14 @@ def definition(survey: Survey | None, check: Check, file: str, refusal: Refusal)
     return Place(file, lines_of[0], init if init in survey.places else owner) if lines_of else None
 
 
-def function_at(survey: Survey | None, line: int) -> str | None:
+def function_at(survey: Survey, line: int) -> str | None:
     """Return the function or method that a line belongs to; None outside of all."""
-    functions = survey.functions if survey is not None else ()
-    return next((function.name for function in functions if function.line <= line <= function.end), None)
+    return next((function.name for function in survey.functions if function.line <= line <= function.end), None)
 
 
-def misplaced(survey: Survey | None, place: Place, tensor: str | None) -> Place:
+def misplaced(survey: Survey, place: Place, tensor: str | None) -> Place:
     """Return where the tensor on the wrong device is assigned, if that is one line of the function that failed."""
-    if survey is None or tensor is None or place.function is None:
+    if tensor is None or place.function is None:
         return place
     owner = place.function.split(".")[0] if tensor.startswith("self.") else place.function
     lines = [line for of, name, line in survey.assignments if (of, name) == (owner, tensor)]
@@ -308,10 +307,9 @@ def result_of(judgement: Judgement, cells: Mapping[str, Cells] | None = None) ->
         todos=tuple(
             replace(todo, place=place_in(cells or {}, todo.place)) for todo in (trials.todos if trials else ())
         ),
-        helpers=survey.helpers if survey is not None else (),
+        helpers=survey.helpers,
         flags=tuple(
-            Flag(place_in(cells or {}, Place(file, line)), found, why)
-            for file, line, found, why in (survey.flags if survey is not None else ())
+            Flag(place_in(cells or {}, Place(file, line)), found, why) for file, line, found, why in survey.flags
         ),
     )
 
@@ -334,8 +332,8 @@ def _findings(judgement: Judgement, cells: Mapping[str, Cells]) -> Mapping[str, 
         return {}
     from autograder.diagnosis import Source, finding_of  # only for a failure
 
-    survey, data = judgement.survey, judgement.trials.source if judgement.trials is not None else b""
-    functions = frozenset(part for name in (survey.places if survey else ()) for part in name.split("."))
+    data = judgement.trials.source if judgement.trials is not None else b""
+    functions = frozenset(part for name in judgement.survey.places for part in name.split("."))
     source = Source(judgement.exercise.file, data, functions, cells)
     return {id_: finding_of(diagnosis, source, judgement.locations.get(id_)) for id_, diagnosis in diagnoses.items()}
 
@@ -403,7 +401,7 @@ class Verdicts:
         self.checks = {check.id: check for check in self.suite.checks[self.exercise.id]}
         self.points = self.suite.points(self.exercise)
 
-    def judge(self, outcomes: Mapping[Key, Outcome], survey: Survey | None, source: bytes) -> Judgement:
+    def judge(self, outcomes: Mapping[Key, Outcome], survey: Survey, source: bytes) -> Judgement:
         """Return the judgement on the exercise; `source` is the student's file, for the lines around a place.
 
         Raises `GraderProblem` when there is no answer key.
@@ -482,7 +480,7 @@ class Verdicts:
 
     def _forbidden(self, trials: Trials) -> Diagnosis | None:
         """Diagnose a call that would skip the exercise: it costs all of its points."""
-        if trials.survey is not None and trials.survey.forbidden:
+        if trials.survey.forbidden:
             called, line = trials.survey.forbidden[0]
             return Diagnosis("forbidden", forbidden_call(called), place=Place(self.exercise.file, line))
         for outcome in trials.outcomes.values():
@@ -638,7 +636,7 @@ def _of_structure(fact: "Fact", place: Place | None = None) -> Diagnosis:
 def _unused(check: Check, trials: Trials) -> str | None:
     """Return the argument that a check is about, by its id or title, if the finished code does not use it."""
     owner, survey = (check.of or "").split(".")[0], trials.survey
-    if survey is None or not all(todo.is_written for todo in trials.todos if todo.name.split(".")[0] == owner):
+    if not all(todo.is_written for todo in trials.todos if todo.name.split(".")[0] == owner):
         return None
     about, words = set(re.findall(r"\w+", f"{check.id} {check.title}")), survey.words.get(owner, ())
     named = (word.removeprefix(UNUSED) for word in words if word.startswith(UNUSED))

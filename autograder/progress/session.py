@@ -18,7 +18,7 @@ from autograder.course import Course, Exercise, Suite
 from autograder.judge import Grader, Shapes, Verdicts, result_of
 from autograder.protocol import code_of
 from autograder.results import ExerciseResult, Place, Report
-from autograder.runner import Cancelled, Fault, Runner
+from autograder.runner import NO_SURVEY, Cancelled, Fault, Runner
 from autograder.submission import (
     NOTEBOOKS,
     Caps,
@@ -153,7 +153,7 @@ def syntax_result(
     plan = suite.plan([exercise])[exercise.id]
     empty_key = AnswerKey(dict.fromkeys(plan, Expected(None, None)), ())
     verdicts = Verdicts(suite, exercise, lambda _: empty_key, seed=seed, evidence=False)
-    return result_of(verdicts.judge(dict.fromkeys(plan, fault), None, source), cells={exercise.file: cells})
+    return result_of(verdicts.judge(dict.fromkeys(plan, fault), NO_SURVEY, source), cells={exercise.file: cells})
 
 
 # Poll the files of an exercise. Polling works on every file system; change notifications do not.

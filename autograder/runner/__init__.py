@@ -6,6 +6,7 @@ from autograder.faces import face
 
 if TYPE_CHECKING:
     from .outcomes import (
+        NO_SURVEY,
         Cancelled,
         CourseProblem,
         EnvironmentProblem,

@@ -179,8 +179,8 @@ class Survey:
     A flag is a file, a line, what was found there, and why that is odd.
     """
 
-    places: Mapping[str, tuple[int, ...]]
-    forbidden: tuple[tuple[str, int], ...]
+    places: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    forbidden: tuple[tuple[str, int], ...] = ()
     statements: tuple[tuple[str, int], ...] = ()
     assignments: tuple[tuple[str, str, int], ...] = ()
     functions: tuple[protocol.Function, ...] = ()
@@ -192,6 +192,10 @@ class Survey:
     def runs(self, line: int) -> bool:
         """Whether a call can compute something on a line: it is no import, head of a function, docstring or comment."""
         return any(first <= line <= last for first, last in self.running)
+
+
+NO_SURVEY = Survey()
+"""Nothing is known of the syntax: Python cannot read the file, or its worker ended before any trial."""
 
 
 def read_fault(data: Any, *, at_import: bool = False, seconds: float = 0.0) -> Fault:

@@ -13,7 +13,7 @@ from autograder.checks import ReferencePart, StructureError
 from autograder.checks.given import Given, fill
 from autograder.course import Suite, load_suite, read_course
 from autograder.judge import Verdicts, result_of
-from autograder.runner import Runner
+from autograder.runner import NO_SURVEY, Runner
 from tests.support import tiny
 
 ATTENTION = "ex06_multi_head_attention.py"
@@ -283,7 +283,7 @@ def failures(
     for exercise in suite.exercises:
         verdicts = Verdicts(suite, exercise, lambda _, id_=exercise.id: keys[id_], seed=3, evidence=False)
         result = result_of(
-            verdicts.judge(run.outcomes[exercise.id], run.surveys.get(exercise.id), sources[exercise.file])
+            verdicts.judge(run.outcomes[exercise.id], run.surveys.get(exercise.id, NO_SURVEY), sources[exercise.file])
         )
         found += [f"{exercise.id} {check.id}: {check.finding}" for check in result.checks if check.status != "pass"]
     return found

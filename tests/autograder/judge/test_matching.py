@@ -15,7 +15,7 @@ from autograder.diagnosis import Trials
 from autograder.judge.matching import RICH, Code, agreements, name
 from autograder.protocol import Array, name_hash, words_of
 from autograder.results import Certainty, Place
-from autograder.runner import Fault, Observed, Outcome
+from autograder.runner import NO_SURVEY, Fault, Observed, Outcome
 from tests.support import tiny
 
 CHECKS = {
@@ -67,7 +67,7 @@ def named(
     key = AnswerKey(expected, entries)
     outcomes: dict[Key, Outcome] = {(id_, 0): yours.get(id_, right) for id_ in CHECKS}
     failing = {(id_, 0) for id_ in yours}
-    trials = Trials(outcomes, failing, key, lambda *_: {}, b"", None)
+    trials = Trials(outcomes, failing, key, lambda *_: {}, b"", NO_SURVEY)
     found = agreements(trials, CHECKS, Failures(frozenset()))
     names = ((id_, name(CHECKS[id_], trials, found, Code({marks}))) for id_ in yours)
     return {id_: match.entry.id for id_, match in names if match is not None}
@@ -84,7 +84,7 @@ def claim(yours: Mapping[str, Outcome], known: Misconception, own: Code, size: s
     key = AnswerKey(expected, (replace(known, outcomes=sketches),))
     outcomes: dict[Key, Outcome] = {(id_, 0): yours.get(id_, RIGHT[size]) for id_ in CHECKS}
     failing = {(id_, 0) for id_ in yours}
-    trials = Trials(outcomes, failing, key, lambda *_: {}, b"", None)
+    trials = Trials(outcomes, failing, key, lambda *_: {}, b"", NO_SURVEY)
     found = agreements(trials, CHECKS, Failures(frozenset()))
     match = name(replace(CHECKS["a"], of="attend"), trials, found, own)
     return match.certainty if match is not None else None

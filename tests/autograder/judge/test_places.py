@@ -11,7 +11,7 @@ from autograder.diagnosis import Trials
 from autograder.judge.verdict import definition, misplaced, missing_exception, place_of, raise_statement
 from autograder.protocol import Function, Refusal
 from autograder.results import Place
-from autograder.runner import Fault, Observed, Outcome, Survey
+from autograder.runner import NO_SURVEY, Fault, Observed, Outcome, Survey
 from tests.support import tiny
 
 FILE = "ex03_blocks.py"
@@ -60,7 +60,7 @@ def test_the_place_is_in_the_class_that_a_refusal_is_about(refusal: Refusal, pla
 
 
 def test_without_a_survey_there_is_no_place() -> None:
-    assert definition(None, CHECK, FILE, lacking("Stack", "norm.weight")) is None
+    assert definition(NO_SURVEY, CHECK, FILE, lacking("Stack", "norm.weight")) is None
 
 
 @pytest.mark.parametrize(("tensor", "line"), [("self.norm", 15), ("table", 30), ("twice", 33), ("x", 33), (None, 33)])
@@ -82,7 +82,7 @@ def test_a_tensor_on_the_wrong_device_is_shown_where_it_is_assigned(tensor: str 
 def test_what_should_raise_and_does_not_is_shown_at_its_definition(returned: str, place: Place) -> None:
     outcome = Observed({"raised": [], "returned": returned, "mentions": ["7"]})
     assert missing_exception(SURVEY, CHECK, FILE, [outcome, outcome]) == place
-    assert missing_exception(None, CHECK, FILE, [outcome]) is None
+    assert missing_exception(NO_SURVEY, CHECK, FILE, [outcome]) is None
     assert missing_exception(SURVEY, replace(CHECK, of="Elsewhere"), FILE, [outcome]) is None
 
 
@@ -155,7 +155,7 @@ def test_no_line_is_shown_where_several_may_have_raised_or_none_did() -> None:
     assert line(other) is None
     assert line(Observed({"raised": [], "returned": "None", "mentions": []})) is None
     assert line() is None
-    assert raise_statement(None, check, "ex.py", [raised], RAISING) is None
+    assert raise_statement(NO_SURVEY, check, "ex.py", [raised], RAISING) is None
 
 
 def test_a_raise_in_a_docstring_is_no_statement_and_odd_characters_end_no_line() -> None:
