@@ -531,14 +531,14 @@ class Keys(contextlib.AbstractContextManager["Keys"]):
     def _catalogue(
         self, exercise: Exercise, sources: Mapping[str, bytes], *, parse: bool = True, unfit: list[str] | None = None
     ) -> tuple[WrongProgram, ...]:
-        file = self.suite.course.solutions_dir / "misconceptions" / f"{exercise.id}.toml"
+        file = self.suite.course.catalogue_file(exercise)
         try:
             return read_catalogue(file, sources[exercise.file].decode("utf-8"), parse=parse, unfit=unfit)
         except (CatalogueError, UnicodeDecodeError) as error:
             raise CourseProblem(str(error)) from error
 
     def _digest(self, exercise: Exercise, sources: Mapping[str, bytes]) -> str:
-        catalogue = self.suite.course.solutions_dir / "misconceptions" / f"{exercise.id}.toml"
+        catalogue = self.suite.course.catalogue_file(exercise)
         libraries = (*self.suite.course.libraries, *exercise.libraries)
         parts: list[bytes] = [
             engine_digest(*MAKES_KEYS),
@@ -608,7 +608,7 @@ class Keys(contextlib.AbstractContextManager["Keys"]):
         return read_failing(self._table(exercise), content) if self.device == "cpu" else {}
 
     def _table(self, exercise: Exercise) -> Path:
-        return self.suite.course.solutions_dir / "misconceptions" / f"{exercise.id}.json"
+        return self.suite.course.catalogue_file(exercise).with_suffix(".json")
 
     def _content(self, exercise: Exercise, sources: Mapping[str, bytes]) -> str:
         """Return a digest of what decides which checks fail, without the engine: a later one judges nearly alike.

@@ -168,7 +168,7 @@ def repair(course: Course, exercise: Exercise) -> None:
 
     Those that have no place stay: `course validate` names them.
     """
-    file = course.solutions_dir / "misconceptions" / f"{exercise.id}.toml"
+    file = course.catalogue_file(exercise)
     try:
         entries = read_catalogue(file, read_text(course.solutions_dir / exercise.file), unfit=[])
     except CatalogueError as error:

@@ -156,7 +156,7 @@ def _of_catalogue(course: Course, only: Exercise | None) -> Iterator[Secret]:
     """Yield the changed lines of misconceptions: each is nearly right."""
     for exercise in [only] if only else course.every:
         text = (course.solutions_dir / exercise.file).read_text("utf-8")
-        right, file = set(text.splitlines()), course.solutions_dir / "misconceptions" / f"{exercise.id}.toml"
+        right, file = set(text.splitlines()), course.catalogue_file(exercise)
         for misconception in read_catalogue(file, text, parse=False):
             wrong = [(0, line) for line in patched(text, misconception).splitlines() if line not in right]
             yield from _lines(wrong, f"the misconception {misconception.id}", exercise.id)

@@ -76,7 +76,7 @@ def entry_of(exercise: Exercise, id_: str, origin: str, patches: Sequence[Patch]
 
 def append_entry(course: Course, exercise: Exercise, name: str, entry: str) -> Path:
     """Append an entry to the catalogue of an exercise; raises `UsageError` if there is one of this name."""
-    file = course.solutions_dir / "misconceptions" / f"{exercise.id}.toml"
+    file = course.catalogue_file(exercise)
     catalogue = file.read_text("utf-8") if file.is_file() else ""
     if f"[{name}]" in catalogue:
         raise UsageError(f"{file.relative_to(course.root)} has {name} already; write its texts there")

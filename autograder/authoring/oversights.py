@@ -773,7 +773,7 @@ def _stray_files(course: Course) -> Iterator[str]:
 
 def _unnamed_programs(course: Course, exercise: Exercise) -> list[Path]:
     """Return the wrong programs beside a catalogue that no entry of it names."""
-    folder = course.solutions_dir / "misconceptions" / exercise.id
+    folder = course.catalogue_file(exercise).with_suffix("")
     named = [entry.get("program") for entry in entries_of(course, exercise).values()]
     if not named:
         return []  # the catalogue is missing or cannot be read, which has a sentence of its own

@@ -254,12 +254,8 @@ def wrong_submissions(suite: Suite) -> Iterator[tuple[Exercise, Submission]]:
 
 def catalogue_of(suite: Suite, exercise: Exercise, unfit: list[str] | None = None) -> tuple[WrongProgram, ...]:
     """Return the misconceptions of an exercise; without those that do not fit, if a list gets their sentences."""
-    solutions = suite.course.solutions_dir
-    return read_catalogue(
-        solutions / "misconceptions" / f"{exercise.id}.toml",
-        (solutions / exercise.file).read_text("utf-8"),
-        unfit=unfit,
-    )
+    solution = (suite.course.solutions_dir / exercise.file).read_text("utf-8")
+    return read_catalogue(suite.course.catalogue_file(exercise), solution, unfit=unfit)
 
 
 # Run many trusted programs of the course, several at a time, with workers that are reused.

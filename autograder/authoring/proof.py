@@ -856,7 +856,7 @@ def _exercise_problems(
     """Return a sentence for everything wrong with an exercise that no single program shows."""
     kinds = {check.id: check.kind for check in suite.checks[exercise.id]}
     remedy = f"; `course mutate {exercise.number} --standard` tries to add one"
-    catalogue = suite.course.solutions_dir / "misconceptions" / f"{exercise.id}.toml"
+    catalogue = suite.course.catalogue_file(exercise)
     problems = [
         f"{exercise.id}: no misconception fails the check {check}{remedy if kinds[check] else ''}"
         for check in survivors

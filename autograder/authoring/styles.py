@@ -372,7 +372,7 @@ def digest_of_programs(course: Course, exercise: Exercise) -> str:
     """Return a digest of all that the programs of an exercise are made from."""
     texts = [load_suite(course, list(course.with_needs(exercise))).digest]
     folder = course.solutions_dir / "accepted"
-    files = [course.solutions_dir / "misconceptions" / f"{exercise.id}.toml", course.solutions_dir / exercise.file]
+    files = [course.catalogue_file(exercise), course.solutions_dir / exercise.file]
     files += sorted([*(folder / exercise.id).glob("*.py"), *folder.glob(f"whole/*/{exercise.file}")])
     texts += [file.read_text("utf-8") for file in files if file.is_file()]
     return hashlib.sha256("\0".join(texts).encode()).hexdigest()

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         Part,
         UsageError,
         Value,
+        exercise_numbers,
         is_number,
         left_out,
         names_of,

@@ -310,26 +310,32 @@ class Course:
         """Return the file with the hints of an exercise, which is optional."""
         return self.root / HINTS / f"{exercise.id}.toml"
 
+    def catalogue_file(self, exercise: Exercise) -> Path:
+        """Return the file with the misconceptions of an exercise, which is optional."""
+        return self.solutions_dir / "misconceptions" / f"{exercise.id}.toml"
+
     def steps_file(self, exercise: Exercise) -> Path:
         """Return the file with the steps of the lesson's worked example, which is optional."""
         return self.checks_dir / f"{STEPS_PREFIX}{exercise.id}.py"
 
 
 def numbers_of(exercises: Sequence[Exercise]) -> str:
-    """Return the numbers of exercises, with `to` for three or more in a row: `exercises 05, 12 to 23 and 26`."""
-    spans: list[list[Exercise]] = []
-    for exercise in exercises:
-        if spans and int(exercise.number) == int(spans[-1][-1].number) + 1:
-            spans[-1].append(exercise)
+    """Return the numbers of exercises in words, as `exercise_numbers` does."""
+    return exercise_numbers([exercise.number for exercise in exercises])
+
+
+def exercise_numbers(numbers: Sequence[str]) -> str:
+    """Return numbers in words, with `to` for three or more in a row: `exercises 05, 12 to 23 and 26`."""
+    rows: list[list[str]] = []
+    for number in numbers:
+        before = rows[-1][-1] if rows else ""
+        if number.isdigit() and before.isdigit() and int(number) == int(before) + 1:
+            rows[-1].append(number)
         else:
-            spans.append([exercise])
-    parts: list[str] = []
-    for span in spans:
-        numbers = [exercise.number for exercise in span]
-        parts += [f"{numbers[0]} to {numbers[-1]}"] if len(numbers) > 2 else numbers
-    *first, last = parts
+            rows.append([number])
+    *first, last = (span for row in rows for span in ([f"{row[0]} to {row[-1]}"] if len(row) > 2 else row))
     listed = f"{', '.join(first)} and {last}" if first else last
-    return f"exercise {listed}" if len(exercises) == 1 else f"exercises {listed}"
+    return f"exercise {listed}" if len(numbers) == 1 else f"exercises {listed}"
 
 
 # Resolve the short names of exercises that people type on a command line.

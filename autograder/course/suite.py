@@ -205,7 +205,7 @@ def _files(course: Course, exercise: Exercise) -> Iterator[tuple[Path, str]]:
     yield solutions / exercise.file, "the solution"
     yield course.checks_file(exercise), "the checks"
     yield course.steps_file(exercise), "the steps of the worked example"
-    yield solutions / "misconceptions" / f"{exercise.id}.toml", "the misconceptions"
+    yield course.catalogue_file(exercise), "the misconceptions"
     yield solutions / "equivalents" / f"{exercise.id}.toml", "the list of equivalent mutants"
     yield course.part_sources_dir / exercise.file, "the source of the reference part"
     accepted = solutions / "accepted"
@@ -322,7 +322,7 @@ def describe(course: Course, misconception: str) -> Described | None:
             fields = _fields(text, misconception)
             if not fields:
                 return None
-            file = course.solutions_dir / "misconceptions" / exercise.id / str(fields.get("program", ""))
+            file = course.catalogue_file(exercise).with_suffix("") / str(fields.get("program", ""))
             texts = _text(course.solutions_dir / exercise.file), _text(file) if file.suffix == ".py" else ""
             return _described(misconception, exercise.id, fields, *texts)
     fields = _catalogue(course).get(misconception)
@@ -364,7 +364,7 @@ def named_in(course: Course, exercise: Exercise, *, besides: str) -> dict[str, s
 
 def entries_of(course: Course, exercise: Exercise) -> dict[str, dict[str, Any]]:
     """Return the tables of an exercise's catalogue, by id; none if there is no such file, or it cannot be read."""
-    text = _text(course.solutions_dir / "misconceptions" / f"{exercise.id}.toml")
+    text = _text(course.catalogue_file(exercise))
     return {name: fields for name, fields in _parsed(text).items() if isinstance(fields, dict)}
 
 
@@ -379,9 +379,7 @@ def catalogue(course: Course) -> dict[str, dict[str, str]]:
 
 def _catalogues(course: Course) -> Iterator[tuple[Exercise, str]]:
     for exercise in course.exercises:
-        file = course.solutions_dir / "misconceptions" / f"{exercise.id}.toml"
-        text = _text(file)
-        if text:
+        if text := _text(course.catalogue_file(exercise)):
             yield exercise, text
 
 

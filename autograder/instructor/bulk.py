@@ -228,7 +228,7 @@ def _exercises(course: Course, checks: Mapping[str, str]) -> dict[str, str]:
 
 def _exercise(course: Course, exercise: Exercise, engine: bytes, checks: str) -> str:
     texts = (exercise.title, sorted(exercise.hints.items()), sorted(course.words_of(exercise).items()))
-    catalogue = course.solutions_dir / "misconceptions" / f"{exercise.id}.toml"
+    catalogue = course.catalogue_file(exercise)
     return _sha256(engine, checks.encode(), repr(texts).encode(), named_content(catalogue))
 
 

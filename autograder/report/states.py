@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from autograder.course import exercise_numbers
 from autograder.results import (
     NOT_JUDGED,
     CheckResult,
@@ -211,26 +212,13 @@ def count_of(exercise: ExerciseResult) -> str:
     return checks_pass(exercise.checks) if have_run(exercise) else "no check was run"
 
 
-def _spans(numbers: Sequence[str]) -> list[str]:
-    """Return the numbers of exercises, three or more in a row as a span: `01 to 04`."""
-    rows: list[list[str]] = []
-    for one in numbers:
-        last = rows[-1][-1] if rows else ""
-        if one.isdigit() and last.isdigit() and int(one) == int(last) + 1:
-            rows[-1].append(one)
-        else:
-            rows.append([one])
-    return [span for row in rows for span in ([f"{row[0]} to {row[-1]}"] if len(row) > 2 else row)]
-
-
 def reference_parts(exercise: ExerciseResult) -> str:
     """Return which of the student's parts were replaced by reference parts, or nothing."""
     if exercise.parts == "own":
         return ""
     if not exercise.stood_in:
         return "What it builds on does not pass. Reference parts took its place, so its mistakes cost nothing here."
-    one, spans = len(exercise.stood_in) == 1, _spans([number(exercise_id) for exercise_id in exercise.stood_in])
-    names = f"exercise {spans[0]}" if one else f"exercises {joined(spans)}"
+    one, names = len(exercise.stood_in) == 1, exercise_numbers([number(id_) for id_ in exercise.stood_in])
     if not have_run(exercise):
         return f"Your {names} {'does' if one else 'do'} not pass either."
     place = "A reference part took its place" if one else "Reference parts took their place"

@@ -49,8 +49,6 @@ from .submission import NO_HANDOUT, Handout, notebook_of
 # nbgrader   STUDENT/ASSIGNMENT/, in it timestamp.txt such as `2015-02-01 09:28:58.749302 America/Los_Angeles`.
 # plain      A folder or a zip for each student.
 
-LAYOUTS = ("plain", "canvas", "moodle", "clones", "nbgrader")
-
 NO_SUBMISSION = "{} is neither a folder nor a zip, so nothing in it was read"
 
 _CANVAS_COPY = re.compile(r"(.*)-\d{1,4}(\.\w+)")

@@ -18,8 +18,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
+from autograder.cli import LAYOUTS
 from autograder.submission import Caps, SubmissionError, commit_time, list_submissions, read_submission
-from autograder.submission.listing import LAYOUTS
 from autograder.submission.submission import READERS
 from tests.support.fuzzing import bounded, seeds
 
