@@ -12,7 +12,7 @@ import lzma
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -141,6 +141,11 @@ class AnswerKey:
 
     reference: Mapping[Key, Expected]
     misconceptions: tuple[Misconception, ...]
+
+    @cached_property
+    def contract(self) -> frozenset[str]:
+        """The hashes of the names of all functions and classes that misconceptions change."""
+        return frozenset(owner for entry in self.misconceptions for owner in entry.owners)
 
     def left(self, failures: Failures | None = None) -> dict[str, frozenset[str] | None]:
         """Return the misconceptions to run before these failures, or any, can be named: by id, each with its checks.

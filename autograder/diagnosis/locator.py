@@ -320,10 +320,13 @@ class Locator:
         if known is None:
             return True
         defined = {name_hash(name.split(".")[0]) for name in self.trials.survey.places}
-        contract = {owner for entry in self.trials.key.misconceptions for owner in entry.owners}
         here = name_hash(_part(divergence.place.function))
         running = {here, *map(name_hash, divergence.owners)}
-        return bool(running & set(known.owners)) or here not in contract or not defined.issuperset(known.owners)
+        return (
+            bool(running & set(known.owners))
+            or here not in self.trials.key.contract
+            or not defined.issuperset(known.owners)
+        )
 
     def _divergences(self, check: Check) -> dict[int, Divergence]:
         """Return where the trials of a check diverge; a line is unique only where they agree on it."""
@@ -366,13 +369,12 @@ class Locator:
 
         All the statements it is made of must be in the file. A name that says what comes out needs equal results.
         """
-        statements = self.trials.survey.statements
-        here = {hash_ for hash_, line in statements if line == divergence.place.line}
-        anywhere = {hash_ for hash_, _ in statements}
+        survey = self.trials.survey
+        here = {hash_ for hash_, line in survey.statements if line == divergence.place.line}
         found = [
             entry
             for entry in self.trials.key.misconceptions
-            if here & set(entry.marks) and set(entry.marks) <= anywhere and entry.stated != "result"
+            if here & set(entry.marks) and set(entry.marks) <= survey.hashes and entry.stated != "result"
         ]
         alike = found and all(entry.id in (found[0].id, *found[0].same_as) for entry in found)
         return found[0] if alike else None

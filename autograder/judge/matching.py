@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Literal
 
@@ -161,7 +161,7 @@ def _candidates(key: AnswerKey, failures: Failures) -> Iterator[Misconception]:
 def failures_of(trials: Trials, checks: Mapping[str, Check]) -> Failures:
     """Return what has to be explained: misconceptions that cannot be the name of any of it need not run."""
     failed = frozenset(id_ for id_, _ in trials.failing)
-    return Failures(failed, _waiting(checks, failed), frozenset(hash_ for hash_, _ in trials.survey.statements))
+    return Failures(failed, _waiting(checks, failed), trials.survey.hashes)
 
 
 def _waiting(checks: Mapping[str, Check], failed: Collection[str]) -> frozenset[str]:
@@ -197,59 +197,46 @@ def _agreement(entry: Misconception, trials: Trials, checks: Mapping[str, Check]
     return Agreement(entry, explained, frozenset(raised), extent, is_one_of_several)
 
 
-@dataclass(frozen=True)
-class Code:
-    """What the syntax of a submitted file says, to hold the names of misconceptions against it.
+def contradicts(entry: Misconception, check: Check, trials: Trials) -> bool:
+    """Whether the code of a file makes the name of a misconception false, whatever it computes in a check.
 
-    `statements` are the hashes of its statements; `words` has the words that its functions and classes use. The others
-    than those of the `contract`, which are hashes of names, are helpers.
+    Functions and classes that are not of the contract, which the misconceptions change, are helpers.
     """
+    words, outcomes = trials.survey.words, trials.of(check)
+    by_hash = {name_hash(owner): owner for owner in words}
+    owners = {by_hash[owner] for owner in entry.owners if owner in by_hash}
+    if not owners:
+        return False
+    called = _reached(words, (check.of or "").split(".")[0])
+    if called and not called & owners:
+        return True
+    helpers = {owner for owner in _reached(words, *owners) if name_hash(owner) not in trials.key.contract}
+    used = {name_hash(word) for owner in owners | helpers for word in words[owner]}
+    if not entry.condition.holds(used):
+        return True
+    if entry.any_exception:
+        return name_hash("raise") in entry.condition.uses and not _refuses(trials.source, outcomes)
+    # Who writes the name of a wrong exception raises it on purpose; the known program got it from an operation.
+    wrong = {name_hash(type_) for type_ in _wrong_exceptions(check.judge, outcomes)}
+    return not (wrong & used).issubset(entry.condition.uses)
 
-    statements: Collection[str] = ()
-    words: Mapping[str, Collection[str]] = field(default_factory=dict)
-    source: bytes = b""
-    contract: Collection[str] = ()
 
-    @classmethod
-    def of(cls, trials: Trials) -> "Code":
-        """Return the code of a survey."""
-        contract = {owner for entry in trials.key.misconceptions for owner in entry.owners}
-        return cls({hash_ for hash_, _ in trials.survey.statements}, trials.survey.words, trials.source, contract)
+def _reached(words: Mapping[str, Collection[str]], *names: str) -> set[str]:
+    """Return the functions and classes of the file that these use, and these: none that the file lacks."""
+    reached: set[str] = set()
+    rest = [name for name in names if name in words]
+    while rest:
+        name = rest.pop()
+        reached.add(name)
+        rest += [word for word in words[name] if word in words and word not in reached]
+    return reached
 
-    def contradicts(self, entry: Misconception, check: Check, outcomes: Sequence[Outcome]) -> bool:
-        """Whether the name of a misconception is false of this code, whatever it computes in a check."""
-        by_hash = {name_hash(owner): owner for owner in self.words}
-        owners = {by_hash[owner] for owner in entry.owners if owner in by_hash}
-        if not owners:
-            return False
-        called = self._reached((check.of or "").split(".")[0])
-        if called and not called & owners:
-            return True
-        helpers = {owner for owner in self._reached(*owners) if name_hash(owner) not in self.contract}
-        words = {name_hash(word) for owner in owners | helpers for word in self.words[owner]}
-        if not entry.condition.holds(words):
-            return True
-        if entry.any_exception:
-            return name_hash("raise") in entry.condition.uses and not self._refuses(outcomes)
-        # Who writes the name of a wrong exception raises it on purpose; the known program got it from an operation.
-        wrong = {name_hash(type_) for type_ in _wrong_exceptions(check.judge, outcomes)}
-        return not (wrong & words).issubset(entry.condition.uses)
 
-    def _reached(self, *names: str) -> set[str]:
-        """Return the functions and classes of the file that these use, and these: none that the file lacks."""
-        reached: set[str] = set()
-        rest = [name for name in names if name in self.words]
-        while rest:
-            name = rest.pop()
-            reached.add(name)
-            rest += [word for word in self.words[name] if word in self.words and word not in reached]
-        return reached
-
-    def _refuses(self, outcomes: Sequence[Outcome]) -> bool:
-        """Whether each exception of a check comes from a `raise` or an `assert` of the file."""
-        lines = lines_of(self.source)
-        raised = [one.frames[-1].line for one in outcomes if isinstance(one, Fault) and one.frames]
-        return all(lines[at - 1].strip().startswith(("raise", "assert")) for at in raised if at <= len(lines))
+def _refuses(source: bytes, outcomes: Sequence[Outcome]) -> bool:
+    """Whether each exception of a check comes from a `raise` or an `assert` of the file."""
+    lines = lines_of(source)
+    raised = [one.frames[-1].line for one in outcomes if isinstance(one, Fault) and one.frames]
+    return all(lines[at - 1].strip().startswith(("raise", "assert")) for at in raised if at <= len(lines))
 
 
 def _wrong_exceptions(judge: Judge, outcomes: Sequence[Outcome]) -> Iterator[str]:
@@ -264,7 +251,7 @@ def _wrong_exceptions(judge: Judge, outcomes: Sequence[Outcome]) -> Iterator[str
             yield types[0]
 
 
-def name(check: Check, trials: Trials, found: list[Agreement], code: Code) -> Agreement | None:
+def name(check: Check, trials: Trials, found: list[Agreement]) -> Agreement | None:
     """Return the misconception behind a failed check, and how sure it is, or None where there is doubt.
 
     It is none that the code contradicts. It is shown if the code has its statements, or what its catalogue states, or
@@ -278,9 +265,9 @@ def name(check: Check, trials: Trials, found: list[Agreement], code: Code) -> Ag
     So it counts only if all that the misconception does is seen here, or if the file has the statements that it is made
     of.
     """
-    statements = code.statements
+    statements = trials.survey.hashes
     found = [one for one in found if check.id in one.checks | one.raised or one.entry.any_exception]
-    found = [one for one in found if not code.contradicts(one.entry, check, trials.of(check))]
+    found = [one for one in found if not contradicts(one.entry, check, trials)]
     candidates = [agreement for agreement in found if check.id in agreement.checks]
     full = [agreement for agreement in candidates if agreement.extent is Extent.PROGRAM]
     failed = {id_ for id_, _ in trials.failing}

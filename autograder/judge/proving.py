@@ -190,8 +190,7 @@ class EditSearch:
 
     def _in_code(self, known: Misconception | None) -> Misconception | None:
         """Return a misconception of an edited program if the learner's own has it: else the edit may have made it."""
-        statements = {hash_ for hash_, _ in self.judgement.survey.statements}
-        return known if known is not None and is_in(known, statements) else None
+        return known if known is not None and is_in(known, self.judgement.survey.hashes) else None
 
     def _edit_beside(self, first: Edit, edited: str, judgement: Judgement) -> Edit | None:
         """Return an edit that mends all that is wrong after the first one, as an edit of the program before it."""

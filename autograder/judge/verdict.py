@@ -44,7 +44,7 @@ from autograder.results import (
 from autograder.runner import Fault, Observed, Outcome, Prints, Survey, WorkerFailure, found_in, is_out_of_memory
 from autograder.submission import Cells
 
-from .matching import Agreement, Code, agreements, failures_of, is_unwritten, name, returns, todos_in
+from .matching import Agreement, agreements, failures_of, is_unwritten, name, returns, todos_in
 
 if TYPE_CHECKING:
     from autograder.results import Fact
@@ -491,8 +491,7 @@ class Verdicts:
 
     def _matches(self, trials: Trials) -> dict[str, Agreement]:
         found = agreements(trials, self.checks, failures_of(trials, self.checks))
-        code = Code.of(trials)
-        names = ((check.id, name(check, trials, found, code)) for check in self.checks.values() if trials.fails(check))
+        names = ((check.id, name(check, trials, found)) for check in self.checks.values() if trials.fails(check))
         return {check: known for check, known in names if known is not None}
 
     def _verdict(

@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -188,6 +189,11 @@ class Survey:
     running: tuple[tuple[int, int], ...] = ()
     words: Mapping[str, frozenset[str]] = field(default_factory=dict)
     flags: tuple[tuple[str, int, str, str], ...] = ()
+
+    @cached_property
+    def hashes(self) -> frozenset[str]:
+        """The hashes of all statements."""
+        return frozenset(hash_ for hash_, _ in self.statements)
 
     def runs(self, line: int) -> bool:
         """Whether a call can compute something on a line: it is no import, head of a function, docstring or comment."""

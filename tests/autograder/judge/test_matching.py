@@ -12,10 +12,10 @@ from autograder.answer_key.catalogue import Condition
 from autograder.checks import Key, Raises, Same
 from autograder.comparison import Expected, sketch
 from autograder.diagnosis import Trials
-from autograder.judge.matching import RICH, Code, agreements, name
+from autograder.judge.matching import RICH, agreements, contradicts, name
 from autograder.protocol import Array, name_hash, words_of
 from autograder.results import Certainty, Place
-from autograder.runner import NO_SURVEY, Fault, Observed, Outcome
+from autograder.runner import Fault, Observed, Outcome, Survey
 from tests.support import tiny
 
 CHECKS = {
@@ -67,26 +67,34 @@ def named(
     key = AnswerKey(expected, entries)
     outcomes: dict[Key, Outcome] = {(id_, 0): yours.get(id_, right) for id_ in CHECKS}
     failing = {(id_, 0) for id_ in yours}
-    trials = Trials(outcomes, failing, key, lambda *_: {}, b"", NO_SURVEY)
+    survey = Survey(statements=((marks, 1),))
+    trials = Trials(outcomes, failing, key, lambda *_: {}, b"", survey)
     found = agreements(trials, CHECKS, Failures(frozenset()))
-    names = ((id_, name(CHECKS[id_], trials, found, Code({marks}))) for id_ in yours)
+    names = ((id_, name(CHECKS[id_], trials, found)) for id_ in yours)
     return {id_: match.entry.id for id_, match in names if match is not None}
 
 
+Code = tuple[Survey, bytes]
+"""What the syntax of a program says, and its text."""
+
+
 def code(text: str = "", *marks: str) -> Code:
-    return Code(marks, words_of(ast.parse(text)), text.encode())
+    return Survey(statements=tuple((mark, 1) for mark in marks), words=words_of(ast.parse(text))), text.encode()
 
 
-def claim(yours: Mapping[str, Outcome], known: Misconception, own: Code, size: str = "many") -> Certainty | None:
+def claim(
+    yours: Mapping[str, Outcome], known: Misconception, own: Code, size: str = "many", *others: Misconception
+) -> Certainty | None:
     """Return how sure the name of a misconception is for check a; None if it is not given."""
     expected = {(id_, 0): Expected(RIGHT[size].value, RIGHT[size].value) for id_ in CHECKS}
     sketches = {(id_, 0): sketch(outcome, JUDGE, expected[id_, 0]) for id_, outcome in yours.items()}
-    key = AnswerKey(expected, (replace(known, outcomes=sketches),))
+    key = AnswerKey(expected, (replace(known, outcomes=sketches), *others))
     outcomes: dict[Key, Outcome] = {(id_, 0): yours.get(id_, RIGHT[size]) for id_ in CHECKS}
     failing = {(id_, 0) for id_ in yours}
-    trials = Trials(outcomes, failing, key, lambda *_: {}, b"", NO_SURVEY)
+    survey, source = own
+    trials = Trials(outcomes, failing, key, lambda *_: {}, source, survey)
     found = agreements(trials, CHECKS, Failures(frozenset()))
-    match = name(replace(CHECKS["a"], of="attend"), trials, found, own)
+    match = name(replace(CHECKS["a"], of="attend"), trials, found)
     return match.certainty if match is not None else None
 
 
@@ -106,7 +114,8 @@ def test_another_function_of_the_contract_is_no_helper() -> None:
     both = code("def block(top_p):\n    return top_p\n\n\ndef attend(x):\n    return block(x)\n")
     without = replace(TOP_P, condition=Condition(lacks=frozenset([name_hash("top_p")])))
     assert claim(values(a=1), without, both) is None
-    assert claim(values(a=1), without, replace(both, contract={name_hash("block")})) is Certainty.SHOWN
+    other = Misconception("other", "", "", "", (), {}, (), (name_hash("block"),))
+    assert claim(values(a=1), without, both, "many", other) is Certainty.SHOWN
 
 
 def test_a_name_about_another_function_is_none() -> None:
@@ -136,12 +145,18 @@ def test_a_refusal_needs_a_raise() -> None:
 def test_a_wrong_exception_that_the_code_names_is_raised_on_purpose() -> None:
     check = replace(CHECKS["a"], of="attend", judge=Raises("ValueError"))
     own = code("def attend(top_p):\n    raise RuntimeError(top_p)\n")
-    wrong, right = ([Observed({"raised": [type_, "Exception"]})] for type_ in ("RuntimeError", "ValueError"))
-    assert own.contradicts(TOP_P, check, wrong)
-    assert not own.contradicts(TOP_P, check, right)
-    assert not code("def attend(top_p):\n    return top_p + 1\n").contradicts(TOP_P, check, wrong)
     raising = Condition(frozenset([name_hash("top_p"), name_hash("RuntimeError")]))
-    assert not own.contradicts(replace(TOP_P, condition=raising), check, wrong)
+
+    def is_false(type_: str, own: Code = own, known: Misconception = TOP_P) -> bool:
+        outcomes: dict[Key, Outcome] = {("a", 0): Observed({"raised": [type_, "Exception"]})}
+        survey, source = own
+        trials = Trials(outcomes, (), AnswerKey({}, (known,)), lambda *_: {}, source, survey)
+        return contradicts(known, check, trials)
+
+    assert is_false("RuntimeError")
+    assert not is_false("ValueError")
+    assert not is_false("RuntimeError", code("def attend(top_p):\n    return top_p + 1\n"))
+    assert not is_false("RuntimeError", known=replace(TOP_P, condition=raising))
 
 
 def values(**by_check: float) -> dict[str, Outcome]:
