@@ -194,9 +194,9 @@ def passes(outcome: Outcome, expected: Expected, judge: Judge) -> bool:
     return isinstance(outcome, Observed) and judge_observation(outcome.value, expected, judge) is None
 
 
-def compare(yours: Value, expected: Expected, judge: Same | Like, name: str = "") -> Difference | None:
+def compare(yours: Value, expected: Expected, judge: Same | Like) -> Difference | None:
     """Return the first difference between two values."""
-    return next(differences(yours, expected, judge, name), None)
+    return next(differences(yours, expected, judge), None)
 
 
 def differences(

@@ -53,7 +53,6 @@ if TYPE_CHECKING:
         trust_line,
         try_lock,
         write_atomically,
-        write_over,
     )
     from .suite import (
         BEGIN,

@@ -62,7 +62,7 @@ def make_folder(folder: Path, *, below: Path | None = None) -> None:
             pass
 
 
-def open_plain(file: Path, flags: int = os.O_RDONLY, mode: int = 0o644, *, below: Path | None = None) -> int:
+def open_plain(file: Path, flags: int = os.O_RDONLY, *, below: Path | None = None) -> int:
     """Open a plain file and return its descriptor. Raises OSError for a folder, a pipe or a device, without waiting.
 
     No link is followed in `.course`, or below the folder `below`. Elsewhere the file may be a link to a plain file.
@@ -70,7 +70,7 @@ def open_plain(file: Path, flags: int = os.O_RDONLY, mode: int = 0o644, *, below
     is_own = below is not None or _unlinked_below(file.parent) is not None
     with _located(file if is_own else Path(os.path.realpath(file)), below) as (folder, name):
         try:
-            descriptor = os.open(name, flags | _PLAIN, mode, dir_fd=folder)
+            descriptor = os.open(name, flags | _PLAIN, 0o644, dir_fd=folder)
         except OSError as error:
             _refuse(file, _problem(name, folder) or error)
         kind = os.fstat(descriptor).st_mode
@@ -132,14 +132,6 @@ def write_atomically(
         if durable:
             stream.flush()
             os.fsync(stream.fileno())
-
-
-def write_over(file: Path, content: str | bytes, mode: int = 0o644) -> bool:
-    """Write a file atomically, and return whether it had other content before. Raises OSError."""
-    data = content.encode() if isinstance(content, str) else content
-    other = file.is_file() and file.read_bytes() != data
-    write_atomically(file, data, mode=mode)
-    return other
 
 
 @contextlib.contextmanager

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from autograder.answer_key import file_digest, read_manifest
-from autograder.course import MANIFEST, Course, UsageError, is_kit, read_course, write_atomically, write_over
+from autograder.course import MANIFEST, Course, UsageError, is_kit, read_course, write_atomically
 from autograder.gradebook import Exporter, ExportError, Graded, scores_csv
 from autograder.report import plural
 from autograder.results import joined
@@ -103,6 +103,14 @@ def write_each(options: ExportOptions, graded: Graded, make: Exporter, suffix: s
 def each(make: Exporter, suffix: str) -> Callable[[ExportOptions, Graded], ExportResult]:
     """Return the writer of a file for each student."""
     return lambda options, graded: write_each(options, graded, make, suffix)
+
+
+def write_over(file: Path, content: str | bytes) -> bool:
+    """Write a file atomically, and return whether it had other content before. Raises OSError."""
+    data = content.encode() if isinstance(content, str) else content
+    other = file.is_file() and file.read_bytes() != data
+    write_atomically(file, data)
+    return other
 
 
 def write_text(options: ExportOptions, text: str) -> ExportResult:

@@ -23,7 +23,6 @@ from autograder.course import (
     find_assignment,
     load_suite,
     write_atomically,
-    write_over,
 )
 from autograder.gradebook import IN_NBGRADER, ExportError, Graded, Mark, Student, due_date, harmless, named
 from autograder.report import one_line, plural
@@ -36,7 +35,7 @@ from autograder.submission import (
 )
 
 from .feedback import notes, summary
-from .formats import ExportOptions, ExportResult, Format, replaced
+from .formats import ExportOptions, ExportResult, Format, replaced, write_over
 
 # The rows of one assignment in nbgrader's gradebook: read once, compared, and written in bulk if they differ.
 

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from autograder.cli import show_count
-from autograder.course import Course, Exercise, UsageError, refuse_kit, write_over
+from autograder.course import Course, Exercise, UsageError, refuse_kit
 from autograder.gradebook import Graded, Mark, read_submissions
 from autograder.protocol import outline_of
 from autograder.questions import Asked, Asker, Question, open_asker
 from autograder.report import number, plural, render
 from autograder.submission import Submission, digest
 
-from .formats import ExportOptions, ExportResult, Format, replaced
+from .formats import ExportOptions, ExportResult, Format, replaced, write_over
 
 Sheet: TypeAlias = Literal["own", "one"]
 
