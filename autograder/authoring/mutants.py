@@ -37,7 +37,7 @@ from autograder.course import (
     versions_of,
     write_atomically,
 )
-from autograder.edits import Slot, Variant, is_text, pairs, slots, variants
+from autograder.edits import Slot, Text, Variant, imported_names, is_text, pairs, slots, variants
 from autograder.formats import Unreadable, read_json
 from autograder.protocol import first_line
 from autograder.runner import GraderProblem, Observed, Runner, Timeouts
@@ -119,7 +119,7 @@ def mutants_of(solution: str, number: str, changed: Variants = changes_of) -> li
     ids begin. `changed` yields what may replace a node.
     """
     module = ast.parse(solution)
-    imported = _imported(module)
+    imported = imported_names(module)
     lines = lines_of(solution)
     written = _written(lines)
     counts: Counter[tuple[str, str, str]] = Counter()
@@ -194,9 +194,9 @@ def lines_of(text: str) -> list[str]:
     return re.findall(r"[^\n]*\n|[^\n]+", text)
 
 
-def _changes(block: str, imported: Collection[str], changed: Variants) -> Iterator[tuple[str, Slot, str, str]]:
+def _changes(source: str, imported: Collection[str], changed: Variants) -> Iterator[tuple[str, Slot, str, str]]:
     """Yield the operator, the place, the new text of the block and the new statement of every change of a block."""
-    tree = ast.parse(block)
+    tree, block = ast.parse(source), Text(source)
     seen = {ast.unparse(tree)}
     for slot in list(slots(tree)):
         for operator, other in changed(slot, imported):
@@ -212,7 +212,7 @@ def _changes(block: str, imported: Collection[str], changed: Variants) -> Iterat
     yield from _orders(block, tree, seen)
 
 
-def _orders(block: str, tree: ast.Module, seen: set[str]) -> Iterator[tuple[str, Slot, str, str]]:
+def _orders(block: Text, tree: ast.Module, seen: set[str]) -> Iterator[tuple[str, Slot, str, str]]:
     """Yield a change for every two statements that can change places."""
     for first, second in pairs(tree):
         first.put(second.node)
@@ -222,17 +222,17 @@ def _orders(block: str, tree: ast.Module, seen: set[str]) -> Iterator[tuple[str,
         second.put(second.node)
         if plain not in seen:
             seen.add(plain)
-            edited = _exchanged(block, first.node, second.node)
+            edited = block.exchanged(first.node, second.node).applied(block.source)
             text = edited if _parsed(edited) == ast.dump(ast.parse(plain)) else f"{plain}\n"
             assert second.place.statement is not None
             yield "order", first, text, f"{AFTER}{_header(second.place.statement)}"
 
 
-def _text(block: str, slot: Slot, other: ast.AST, plain: str) -> str:
+def _text(block: Text, slot: Slot, other: ast.AST, plain: str) -> str:
     """Return the text of a block with one node replaced, all other text kept where Python reads it as intended."""
     wanted = ast.dump(ast.parse(plain))
     text, statement = ast.unparse(other), slot.place.statement
-    edits = [(slot.node, text), (slot.node, f"({text})")]
+    edits = [(slot.node, text), (slot.node, f"({text})")] if isinstance(slot.node, ast.expr) else []
     if isinstance(other, ast.stmt) and statement is not None:
         edits = [(statement, indent(text, " " * statement.col_offset).lstrip())]
     elif statement is not None and not hasattr(statement, "body"):
@@ -240,34 +240,10 @@ def _text(block: str, slot: Slot, other: ast.AST, plain: str) -> str:
         edits.append((statement, indent(ast.unparse(statement), " " * statement.col_offset).lstrip()))
         slot.put(slot.node)
     for node, replacement in edits:
-        edited = _replaced(block, node, replacement)
+        edited = block.changed(1, [(node, replacement)]).applied(block.source)
         if _parsed(edited) == wanted:
             return edited
     return f"{plain}\n"
-
-
-def _replaced(block: str, node: ast.AST, text: str) -> str:
-    """Return the block with the text of a node replaced."""
-    start, end = _span(block, node)
-    data = block.encode()
-    return (data[:start] + text.encode() + data[end:]).decode("utf-8", "replace")
-
-
-def _exchanged(block: str, first: ast.AST, second: ast.AST) -> str:
-    """Return the block with the texts of two statements exchanged, the first of which is above the second."""
-    data = block.encode()
-    (start, end), (after, last) = _span(block, first), _span(block, second)
-    parts = data[:start], data[after:last], data[end:after], data[start:end], data[last:]
-    return b"".join(parts).decode("utf-8", "replace")
-
-
-def _span(block: str, node: ast.AST) -> tuple[int, int]:
-    """Return where the text of a node begins and ends, in bytes. A node without a place has no text."""
-    if not isinstance(node, ast.expr | ast.stmt) or node.end_lineno is None or node.end_col_offset is None:
-        return 0, 0
-    lengths = [len(line.encode()) for line in lines_of(block)]
-    start = sum(lengths[: node.lineno - 1]) + node.col_offset
-    return start, sum(lengths[: node.end_lineno - 1]) + node.end_col_offset
 
 
 def _parsed(text: str) -> str | None:
@@ -300,19 +276,6 @@ def _header(statement: ast.stmt) -> str:
         statement.decorator_list = []
     text = ast.unparse(statement)
     return text if not hasattr(statement, "body") else text.split("\n")[0]
-
-
-def _imported(module: ast.Module) -> frozenset[str]:
-    """Return the names that a program imports: top-level modules, and all names that its imports bind."""
-    names = set()
-    for node in ast.walk(module):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            names |= {name.asname or name.name.split(".")[0] for name in node.names}
-        if isinstance(node, ast.Import):
-            names |= {name.name.split(".")[0] for name in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names.add(node.module.split(".")[0])
-    return frozenset(names)
 
 
 def _id(number: str, where: str, was: str, becomes: str, nth: int, taken: set[str]) -> str:

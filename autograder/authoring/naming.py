@@ -18,7 +18,7 @@ from autograder.answer_key import Keys
 from autograder.checks import HINTS, Check, Key, Raises
 from autograder.comparison import Expected, passes
 from autograder.course import Course, Exercise, Suite, UsageError, write_atomically
-from autograder.edits import AXIS_CALLS, AXIS_WORDS, Slot, Variant, name_of, variants
+from autograder.edits import Slot, Variant, is_axis, is_text, name_of, variants
 from autograder.protocol import first_line
 from autograder.report import plural
 from autograder.runner import Fault, Observed, Outcome, Runner
@@ -310,11 +310,7 @@ def _stripped(node: ast.AST) -> ast.AST:
 
 
 def _without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
-    first = body[0] if body else None
-    is_text = (
-        isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)
-    )
-    return body[1:] if is_text else body
+    return body[1:] if body and is_text(body[0]) else body
 
 
 def _opening(part: Defined) -> str:
@@ -372,7 +368,7 @@ def standard_variants(slot: Slot, imported: Collection[str]) -> Iterator[Variant
             yield NOT_TRAINED, value
         case ast.Call(func=ast.Attribute(attr="transpose" | "mean" | "sum" | "softmax" | "var"), args=[_, *_]):
             yield from _of_axes(node)
-    if _negative(node) is not None and _is_axis(slot):
+    if _negative(node) is not None and is_axis(slot):
         yield from ((FIXED_AXES, ast.Constant(count + value)) for count, value in _counted(node))
     if isinstance(node, ast.Attribute) and node.attr in ("mT", "mH"):
         swap = ast.Attribute(node.value, "transpose", ast.Load())
@@ -403,12 +399,6 @@ def _negative(node: ast.AST) -> int | None:
         case ast.UnaryOp(ast.USub(), ast.Constant(value=int() as value)) if value:
             return -value
     return None
-
-
-def _is_axis(slot: Slot) -> bool:
-    if isinstance(slot.parent, ast.keyword):
-        return slot.parent.arg in AXIS_WORDS
-    return isinstance(slot.parent, ast.Call) and name_of(slot.parent.func) in AXIS_CALLS
 
 
 def _spelled_out(index: ast.expr) -> list[ast.expr]:

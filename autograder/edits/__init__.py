@@ -6,13 +6,13 @@ from autograder.faces import face
 
 if TYPE_CHECKING:
     from .program import (
-        AXIS_CALLS,
-        AXIS_WORDS,
         MAKERS,
         Edit,
         Slot,
         Text,
         Variant,
+        imported_names,
+        is_axis,
         is_text,
         name_of,
         pairs,

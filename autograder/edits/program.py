@@ -323,7 +323,7 @@ class Scope:
     """
 
     def __init__(self, tree: ast.Module) -> None:
-        self.imported = frozenset(_imported(tree))
+        self.imported = imported_names(tree)
         self.parts = frozenset(_parts(tree))
         self.signatures: dict[str, Signature] = {}
         for name, signature in _signatures(tree):
@@ -372,15 +372,17 @@ def is_own(node: ast.AST) -> TypeGuard[ast.Attribute]:
     return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
 
 
-def _imported(tree: ast.Module) -> Iterator[str]:
+def imported_names(tree: ast.Module) -> frozenset[str]:
+    """Return the names that a program imports: top-level modules, and all names that its imports bind."""
+    names = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
-            for name in node.names:
-                yield name.asname or name.name.split(".")[0]
-                if isinstance(node, ast.Import):
-                    yield name.name.split(".")[0]
-        if isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module.split(".")[0]
+            names |= {name.asname or name.name.split(".")[0] for name in node.names}
+        if isinstance(node, ast.Import):
+            names |= {name.name.split(".")[0] for name in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names.add(node.module.split(".")[0])
+    return frozenset(names)
 
 
 def _expressions(tree: ast.Module) -> dict[tuple[str, str], tuple[str, ...]]:
