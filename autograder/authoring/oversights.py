@@ -59,7 +59,7 @@ TODO_COMMENT = re.compile(r"\s*#+\s*TODO (ex\d+)\b")
 def names_without_definition(suite: Suite, exercise: Exercise) -> Iterator[str]:
     """Yield a sentence for each check whose `of` is nothing that the solution defines."""
     source = (suite.course.solutions_dir / exercise.file).read_text("utf-8")
-    known = [*_top_names(source, exercise), *(function.name for function in outline_of(source).functions)]
+    known = [*top_names(source, exercise), *(function.name for function in outline_of(source).functions)]
     for check in suite.checks[exercise.id]:
         if check.of is not None and check.of not in known:
             yield _no_definition(check, exercise, known)
@@ -68,7 +68,7 @@ def names_without_definition(suite: Suite, exercise: Exercise) -> Iterator[str]:
 def exceptions_without_definition(suite: Suite, exercise: Exercise) -> Iterator[str]:
     """Yield a sentence for each exception that a check expects by a name of nothing."""
     source = (suite.course.solutions_dir / exercise.file).read_text("utf-8")
-    own = _top_names(source, exercise)
+    own = top_names(source, exercise)
     for check in suite.checks[exercise.id]:
         for name in check.judge.types if isinstance(check.judge, Raises) else ():
             if not hasattr(builtins, name) and name not in own and not _is_imported(check, name):
@@ -91,7 +91,7 @@ def _is_imported(check: Check, name: str) -> bool:
     )
 
 
-def _top_names(source: str, exercise: Exercise) -> list[str]:
+def top_names(source: str, exercise: Exercise) -> list[str]:
     """Return the names that a file assigns, defines or imports."""
     table = symtable.symtable(source, exercise.file, "exec")
     return [name.get_name() for name in table.get_symbols() if name.is_assigned() or name.is_imported()]
@@ -221,7 +221,7 @@ def foreign_imports(course: Course, exercise: Exercise) -> Iterator[str]:
         other = course.solutions_dir / course.exercise(earlier).file
         with suppress(OSError, SyntaxError, ValueError, StubError):  # each has a sentence of its own
             stub, source = stub_text(course, course.exercise(earlier)), read_text(other)
-            if stub is None or name in _top_names(stub, course.exercise(earlier)):
+            if stub is None or name in top_names(stub, course.exercise(earlier)):
                 continue
             found = re.search(rf"^(?:def|class)?\s*{name}\b", source, re.MULTILINE)
             at = source.count("\n", 0, found.start()) + 1 if found else 1

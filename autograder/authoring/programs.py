@@ -2,7 +2,6 @@
 
 import ast
 import re
-import symtable
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
@@ -32,7 +31,9 @@ from autograder.judge import Budget, Grader
 from autograder.protocol import definitions_of, statements
 from autograder.results import Report
 from autograder.runner import Fault, Observed, Outcome, Plan, Run, Runner, Survey, WorkerFailure
-from autograder.submission import Submission, digest
+from autograder.submission import Submission
+
+from .oversights import top_names
 
 # Empty programs: they have every name, shape, dtype and device of an exercise, but compute nothing.
 #
@@ -202,8 +203,7 @@ def lacking_programs(suite: Suite, exercise: Exercise) -> Iterator[str]:
     probes = [check.probe for check in suite.checks[exercise.id]]
     used = [name for name in stub if any(names_any(probe, {name}) for probe in probes)]
     for entry in catalogue_of(suite, exercise, unfit=[]):
-        table = symtable.symtable(entry.program, exercise.file, "exec")
-        known = {one.get_name() for one in table.get_symbols() if one.is_assigned() or one.is_imported()}
+        known = top_names(entry.program, exercise)
         lacks = [name for name in used if name not in known]
         if entry.program and lacks:
             proves = "so it fails checks without the mistake; define it as the stub does"
@@ -238,18 +238,6 @@ def _with_one_region(solution: str, wanted: int) -> str:
         if region == wanted or line.strip() not in (BEGIN, END):
             lines.append(line)
     return "\n".join(lines) + "\n"
-
-
-def wrong_submissions(suite: Suite) -> Iterator[tuple[Exercise, Submission]]:
-    """Yield each misconception of the suite in an otherwise right submission, with its exercise."""
-    course = suite.course
-    needed = {file for exercise in suite.exercises for file in (part.file for part in course.with_needs(exercise))}
-    solutions = {file: (course.solutions_dir / file).read_bytes() for file in course.files if file in needed}
-    for exercise in suite.exercises:
-        for misconception in catalogue_of(suite, exercise):
-            wrong = patched(solutions[exercise.file].decode("utf-8"), misconception)
-            sources = {**solutions, exercise.file: wrong.encode()}
-            yield exercise, Submission(misconception.id, course.files, sources, digest(sources), ())
 
 
 def catalogue_of(suite: Suite, exercise: Exercise, unfit: list[str] | None = None) -> tuple[WrongProgram, ...]:
@@ -512,8 +500,8 @@ def grade_each(
     *,
     seed: int,
     jobs: int,
-    cache: Path | None,
     on_progress: OnProgress,
+    cache: Path | None = None,
     budget: Budget | None = None,
 ) -> Iterator[Report]:
     """Yield the report of each submission for its exercises; with a `budget`, as a self-check gives it."""

@@ -10,7 +10,6 @@ import random
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 
 from autograder.answer_key import WrongProgram, patched, read_ported
 from autograder.course import WHOLE, Course, Example, Exercise, Hunt, HuntFile, Suite, load_suite, with_steps
@@ -21,7 +20,7 @@ from autograder.runner import Runner
 from autograder.submission import Submission, digest
 
 from .mutants import mutants_of
-from .programs import OnProgress, Program, catalogue_of, faulty_lines, grade_each, programs_of, wrong_submissions
+from .programs import OnProgress, Program, catalogue_of, faulty_lines, grade_each, programs_of
 
 
 @dataclass(frozen=True)
@@ -64,13 +63,12 @@ def calibrate(
     jobs: int,
     every: int = 1,
     budget: Budget | None = None,
-    cache: Path | None = None,
     on_progress: OnProgress = lambda *_: None,
 ) -> list[Sample]:
     """Check every Nth wrong program; with a `budget` as its writer would, with a search for a proof."""
     wrong = list(programs)[::every]
     asked = [(program.submission, [program.exercise]) for program in wrong]
-    reports = grade_each(suite, asked, seed=seed, jobs=jobs, cache=cache, on_progress=on_progress, budget=budget)
+    reports = grade_each(suite, asked, seed=seed, jobs=jobs, on_progress=on_progress, budget=budget)
     return [_sample(program, report.exercises[0]) for program, report in zip(wrong, reports, strict=True)]
 
 
@@ -116,11 +114,16 @@ def _counts(name: str, samples: Sequence[Sample]) -> list[str]:
 
 
 def misconceptions(suite: Suite) -> Iterator[Wrong]:
-    """Yield the misconceptions of the suite."""
-    for exercise, submission in wrong_submissions(suite):
-        solution = (suite.course.solutions_dir / exercise.file).read_text("utf-8")
-        wrong = submission.sources[exercise.file].decode("utf-8")
-        yield Wrong(exercise, "misconception", submission, faulty_lines(solution, wrong))
+    """Yield each misconception of the suite in an otherwise right submission."""
+    course = suite.course
+    needed = {part.file for exercise in suite.exercises for part in course.with_needs(exercise)}
+    solutions = {file: (course.solutions_dir / file).read_bytes() for file in course.files if file in needed}
+    for exercise in suite.exercises:
+        right = solutions[exercise.file].decode("utf-8")
+        for misconception in catalogue_of(suite, exercise):
+            wrong = patched(right, misconception)
+            submission = _submission(course, {**solutions, exercise.file: wrong.encode()}, misconception.id)
+            yield Wrong(exercise, "misconception", submission, faulty_lines(right, wrong))
 
 
 def wrong_programs(suite: Suite, variants: str = "") -> Iterator[Wrong]:
@@ -207,7 +210,6 @@ def prove_once(
     seed: int,
     jobs: int,
     every: int = 1,
-    cache: Path | None = None,
     on_progress: OnProgress = lambda *_: None,
 ) -> Losses:
     """Return what every Nth wrong program costs in the later exercises of its submission.
@@ -220,7 +222,7 @@ def prove_once(
         after = [other for other in needing[program.exercise.id] if other.file in program.submission.sources]
         if after:
             followed.append((program.submission, [program.exercise, *after]))
-    reports = grade_each(suite, followed[::every], seed=seed, jobs=jobs, cache=cache, on_progress=on_progress)
+    reports = grade_each(suite, followed[::every], seed=seed, jobs=jobs, on_progress=on_progress)
     mistakes = 0
     unexpected: list[str] = []
     by_helpers: list[str] = []
@@ -269,7 +271,7 @@ def make_hunts(
     suite, alone = _alone(course, exercise)
     jobs = os.cpu_count() or 1
     on_progress(0, len(alone))
-    run = partial(grade_each, suite, seed=course.seed, jobs=jobs, cache=None, on_progress=on_progress)
+    run = partial(grade_each, suite, seed=course.seed, jobs=jobs, on_progress=on_progress)
     verdicts = run([(_submission(course, program.sources), [exercise]) for program in alone])
     variants = [
         program for program, report in zip(alone, verdicts, strict=True) if report.exercises[0].status == "pass"
