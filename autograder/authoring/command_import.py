@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 from symtable import SymbolTable, symtable
-from typing import Any, TypeGuard
+from typing import Any
 
 from autograder.answer_key import lacking
 from autograder.cli import CommandParser, say, show_count
@@ -35,13 +35,16 @@ from autograder.course import (
     read_course,
     refuse_kit,
     resolve_exercise,
+    shortened,
 )
+from autograder.edits import name_of
 from autograder.ending import PASS
 from autograder.report import plural
 from autograder.runner import GraderProblem
 
 from .command_new import entry_fields, id_of, write_exercise
 from .mutants import ExerciseMutants, Options, changed_lines, mutate_each
+from .naming import imports_of
 
 FORMATS = ("nbgrader",)
 
@@ -285,8 +288,8 @@ def _marked(source: str) -> str:
     except (SyntaxError, ValueError):
         return source
     lines = source.splitlines()
-    classes = [one for one in body if isinstance(one, ast.ClassDef)]
-    functions = [one for owner in (body, *(one.body for one in classes)) for one in owner if _is_function(one)]
+    every = [*body, *(inner for one in body if isinstance(one, ast.ClassDef) for inner in one.body)]
+    functions = [one for one in every if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
     for function in sorted(functions, key=lambda one: -one.lineno):
         own = function.body[1:] if ast.get_docstring(function) is not None else function.body
         if not own or own[0].lineno == function.lineno:
@@ -295,10 +298,6 @@ def _marked(source: str) -> str:
         lines.insert(own[-1].end_lineno or own[-1].lineno, f"{indent}{END}")
         lines.insert(own[0].lineno - 1, f"{indent}{BEGIN}")
     return "\n".join(lines if BEGIN in "\n".join(lines) else [BEGIN, *lines, END])
-
-
-def _is_function(node: ast.AST) -> TypeGuard[ast.FunctionDef | ast.AsyncFunctionDef]:
-    return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
 
 
 def _names(node: ast.stmt) -> tuple[set[str], set[str]]:
@@ -336,18 +335,6 @@ def _read_inside(table: SymbolTable) -> set[str]:
     return read
 
 
-def _imports(node: ast.stmt) -> dict[str, str]:
-    """Return the imports of a statement by the names that they bind."""
-    found = {}
-    if isinstance(node, ast.Import | ast.ImportFrom):
-        for name in node.names:
-            one = ast.Import([name])
-            if isinstance(node, ast.ImportFrom):
-                one = ast.ImportFrom(node.module, [name], node.level)  # type: ignore[assignment]
-            found[name.asname or name.name.partition(".")[0]] = ast.unparse(one)
-    return found
-
-
 class _Program:
     """Collects the code of a solution, the names that it defines, and its imports by the names that they bind.
 
@@ -379,7 +366,7 @@ class _Program:
             if isinstance(one, _DEFINED):
                 self.functions.add(one.name)
             if self._is_kept(one):
-                self.imports |= _imports(one)
+                self.imports.update(imports_of(one))
                 self.values |= _names(one)[0]
                 self.absent -= _names(one)[0]
                 kept.update(span)
@@ -400,7 +387,7 @@ class _Program:
         names = ", ".join(one.name for one in body if isinstance(one, _DEFINED))
         for one in body:
             self.answers |= _names(one)[0]
-            self.imports |= _imports(one)
+            self.imports.update(imports_of(one))
         self.functions.update(one.name for one in body if isinstance(one, _DEFINED))
         self.absent |= self.answers
         lines = source.splitlines()
@@ -565,7 +552,7 @@ class _Cell:
     def add(self, node: ast.stmt) -> None:
         """Add a statement. Raises `_Unfit`."""
         if isinstance(node, ast.Import | ast.ImportFrom):
-            self.state.imports |= _imports(node)
+            self.state.imports.update(imports_of(node))
             return
         if isinstance(node, ast.Expr) and _shows(node):
             return
@@ -723,8 +710,7 @@ def _with_imports(body: str, cell: _Cell) -> str:
 
 
 def _check(found: Imported, id_: str, title: str, points: float, more: str, body: str) -> str:
-    short = title if len(title) <= LONGEST_TITLE else f"{title[: LONGEST_TITLE - 3]}..."
-    quoted = json.dumps(_untaken(found, short, " again"), ensure_ascii=False)
+    quoted = json.dumps(_untaken(found, shortened(title, LONGEST_TITLE), " again"), ensure_ascii=False)
     options = f"{quoted}, points={points:g}{more}"
     if len(options) > LONGEST_TITLE:
         options = f"\n    {quoted},\n    points={points:g}{more},\n"
@@ -820,8 +806,7 @@ def _read(node: ast.AST) -> set[str]:
 
 
 def _observation(node: ast.expr, text: str, cell: _Cell, nested: bool) -> str:
-    key = ast.unparse(node)
-    key = key if len(key) <= LONGEST_KEY else f"{key[: LONGEST_KEY - 3]}..."
+    key = shortened(ast.unparse(node), LONGEST_KEY)
     if not nested:
         before = "\n".join(cell.observed).count(f"seen[{json.dumps(key, ensure_ascii=False)[:-1]}")
         quoted = json.dumps(f"{key}, {before + 1}" if before else key, ensure_ascii=False)
@@ -923,10 +908,7 @@ def _as_array(text: str, called: str, cell: _Cell) -> str:
 
 
 def _called(node: ast.expr) -> str:
-    match node:
-        case ast.Call(func=ast.Name(id=name)) | ast.Call(func=ast.Attribute(attr=name)):
-            return name
-    return ""
+    return name_of(node.func) if isinstance(node, ast.Call) else ""
 
 
 def _raising(node: ast.stmt) -> tuple[list[str], list[ast.expr]] | None:
@@ -948,8 +930,7 @@ def _wanted(kind: ast.expr, body: Sequence[ast.stmt]) -> tuple[list[str], list[a
 
 
 def _short(node: ast.stmt) -> str:
-    line = ast.unparse(node).splitlines()[0]
-    return line if len(line) <= LONGEST_KEY else f"{line[: LONGEST_KEY - 3]}..."
+    return shortened(ast.unparse(node).splitlines()[0], LONGEST_KEY)
 
 
 def _checks_text(exercise_id: str, imported: Imported) -> str:

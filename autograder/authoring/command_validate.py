@@ -36,6 +36,7 @@ from autograder.course import (
     refuse_kit,
     require_texts,
     resolve_exercise,
+    shortened,
     unknown,
     with_sizes,
     with_steps,
@@ -284,7 +285,7 @@ def _prove_again(
     if last is not None:
         result = _with_earlier(suite, last, result)
         found = _all_problems(result)
-        _say_some([_cut(problem) for problem in known if problem not in found], "gone: ")
+        _say_some([shortened(problem, LONGEST_GONE) for problem in known if problem not in found], "gone: ")
         for exercise in result.exercises:
             _say_some(list(_moved(_fails(last, exercise.id), _fails(result, exercise.id))), "")
     count = plural(len(result.problems), "problem") if result.problems else "no problem"
@@ -342,10 +343,6 @@ def _moved(before: Mapping[str, set[str]], now: Mapping[str, set[str]]) -> Itera
         fewer = [name for name in sorted(both) if check in before[name] - now[name]]
         parts = [f"now also {', '.join(more)}"] * bool(more) + [f"no longer {', '.join(fewer)}"] * bool(fewer)
         yield f"{check} is failed by: {'; '.join(parts)}"
-
-
-def _cut(sentence: str) -> str:
-    return sentence if len(sentence) <= LONGEST_GONE else f"{sentence[: LONGEST_GONE - 3]}..."
 
 
 def _say_some(sentences: Sequence[str], before: str) -> None:

@@ -34,6 +34,7 @@ from autograder.course import (
     catalogue,
     make_stub,
     read_text,
+    shortened,
 )
 from autograder.submission import NOTEBOOKS, notebook_of
 
@@ -453,6 +454,9 @@ _COMPILED = re.compile(rb"[\x0b-\x13]\r\n.{12}\xe3\0{12}", re.DOTALL)
 
 _OF_COMPILED = (".pyc", ".pyo")
 
+LONGEST_EXCERPT = 100
+"""Characters of a secret that a sentence about a leak shows."""
+
 
 @dataclass(frozen=True)
 class Leak:
@@ -539,8 +543,7 @@ def _notations(number: int) -> re.Pattern[str]:
 
 
 def _excerpt(secret: Secret) -> str:
-    text = " ".join(secret.words)
-    return text if len(text) <= 100 else f"{text[:97]}..."
+    return shortened(" ".join(secret.words), LONGEST_EXCERPT)
 
 
 def _line(text: str, at: int) -> int:

@@ -214,12 +214,12 @@ def _names(node: ast.AST) -> set[str]:
 def _imports(theirs: ast.Module, ours: ast.Module, used: Sequence[ast.stmt]) -> list[str]:
     """Return the imports that the student's parts need and the solution lacks."""
     names = {name for part in used for name in _names(part)}
-    known = {bound for node in ours.body for bound, _ in _bound(node)}
-    wanted = (line for node in theirs.body for bound, line in _bound(node) if bound in names and bound not in known)
+    known = {bound for node in ours.body for bound, _ in imports_of(node)}
+    wanted = (line for node in theirs.body for bound, line in imports_of(node) if bound in names and bound not in known)
     return list(dict.fromkeys(wanted))
 
 
-def _bound(statement: ast.stmt) -> Iterator[tuple[str, str]]:
+def imports_of(statement: ast.stmt) -> Iterator[tuple[str, str]]:
     """Yield the names that an import binds, each with a line that binds it alone."""
     if isinstance(statement, ast.Import | ast.ImportFrom):
         for name in statement.names:

@@ -245,9 +245,9 @@ def quoted(value: object) -> str:
     return shortened(str(value))
 
 
-def shortened(text: str) -> str:
+def shortened(text: str, most: int = 60) -> str:
     """Return a text, cut if it is too long for a message."""
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    return text if len(text) <= most else f"{text[: most - 3]}..."
 
 
 def as_text(value: object) -> str | None:
