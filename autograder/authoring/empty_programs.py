@@ -474,15 +474,14 @@ class TensorEmptying(Emptying):
 def filled_tensor(right: Tensor, family: str) -> Tensor:
     """Return a constant. Integers and booleans have no NaN: they get -1, or a pattern of True and False."""
     if right.is_floating_point():
-        values = {"zeros": 0.0, "ones": 1.0, "constant": 0.37, "nan": float("nan"), "infinity": float("inf")}
-        return torch.full_like(right, values[family])
+        return torch.full_like(right, constant(0.0, family))
     if right.dtype == torch.bool:
         if family in ("zeros", "ones"):
             return torch.full_like(right, family == "ones")
         pattern = torch.arange(right.numel()) % 2 == (family == "constant")
         return pattern.view(right.shape).to(right.device)
-    whole = {"zeros": 0, "ones": 1, "constant": 7, "nan": -1, "infinity": torch.iinfo(right.dtype).max}
-    return torch.full_like(right, whole[family])
+    largest = torch.iinfo(right.dtype).max
+    return torch.full_like(right, largest if family == "infinity" else constant(0, family))
 
 
 def fitted(source: Tensor, right: Tensor) -> Tensor:

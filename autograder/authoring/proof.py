@@ -797,19 +797,14 @@ def _unseeded(result: ExerciseResult, run: Run, again: Callable[[], Run]) -> lis
     if not failed:
         return []
     first, second = run.outcomes[result.id], again().outcomes[result.id]
-    differ = {
-        at[0] for at, outcome in first.items() if isinstance(outcome, Observed) and not _is_equal(outcome, second[at])
-    }
+    seen = {at: (one, second[at]) for at, one in first.items() if isinstance(one, Observed)}
+    differ = {at[0] for at, (one, other) in seen.items() if not isinstance(other, Observed) or one.value != other.value}
     return [
         f"two runs of the solution differ in the check {check}: something is drawn that no seed decides; draw inputs "
         "from `given`, and hand the code its numbers or a generator with the seed given.number(0, 1000)"
         for check in failed
         if check in differ
     ]
-
-
-def _is_equal(one: Outcome, other: Outcome) -> bool:
-    return not isinstance(one, Observed) or (isinstance(other, Observed) and one.value == other.value)
 
 
 def _known_run(program: Program, answer: Answer) -> Run | None:

@@ -8,7 +8,7 @@ import ast
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NewType
 
 from autograder import protocol
 from autograder.course import Course, Exercise
@@ -28,12 +28,8 @@ class Unsupported(Exception):
         self.line = int(getattr(node, "lineno", 1))
 
 
-class Constant:
-    """An entry of the pool, as JSON text."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-
+Constant = NewType("Constant", str)
+"""An entry of the pool, as JSON text. A part has no other text: all else in it is numbers."""
 
 Operand = int | Constant
 Row = list[Any]
@@ -45,12 +41,13 @@ class Pool:
     """The constants of a part, in alphabetical order, which hides the order of their use."""
 
     def __init__(self) -> None:
-        self._entries: dict[str, Constant] = {}
+        self._entries: set[Constant] = set()
 
     def constant(self, value: object) -> Constant:
         """Return the entry for a constant, a `(dotted name,)`, or the `[number]` of an item."""
-        text = json.dumps(value)
-        return self._entries.setdefault(text, Constant(text))
+        constant = Constant(json.dumps(value))
+        self._entries.add(constant)
+        return constant
 
     def sorted(self, items: Sequence[Sequence[Any]]) -> tuple[list[Any], list[list[Any]]]:
         """Return the sorted entries, and the items with numbers for their constants."""
@@ -58,8 +55,8 @@ class Pool:
         at = {text: number for number, text in enumerate(texts)}
 
         def numbered(part: Any, *, operand: bool) -> Any:
-            if isinstance(part, Constant):
-                return -1 - at[part.text] if operand else at[part.text]
+            if isinstance(part, str):
+                return -1 - at[Constant(part)] if operand else at[Constant(part)]
             return [numbered(inner, operand=operand) for inner in part] if isinstance(part, list) else part
 
         numbers = []
@@ -275,8 +272,8 @@ class Body:
         match self.known.get(name):
             case int() as item:
                 return self.pool.constant([item])
-            case Constant() as constant:
-                return constant
+            case str() as constant:
+                return Constant(constant)
         raise Unsupported(node, f"the name {name}, which nothing above defines,", "define or import it first")
 
     def _called(self, node: ast.Call) -> int:
