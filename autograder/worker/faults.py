@@ -1,7 +1,6 @@
 """Describe an exception as data: its type, its message, and the student's frames it passed through."""
 
 import dis
-import itertools
 import re
 from collections.abc import Collection, Mapping
 from types import CodeType, FrameType, MappingProxyType, TracebackType
@@ -20,6 +19,7 @@ from autograder.protocol import (
     line_number,
 )
 
+from .line_tracing import position_of
 from .support import loaded
 from .syntax import ForbiddenCallError, names_within
 
@@ -212,23 +212,18 @@ def _walk(
 
 
 def _location(code: CodeType, instruction: int, line: int) -> dict[str, Any]:
-    first, last, column, end = _position(code, instruction)
+    first, last, column, end = position_of(code, instruction)
     # Columns of an expression over several lines would mark the wrong characters.
     one_line = first == last == line and column is not None and end is not None
     columns = {"column": line_number(column), "end": line_number(end)} if one_line else {"column": None, "end": None}
     return {"file": code.co_filename, "line": line_number(line), "function": cut(code.co_qualname), **columns}
 
 
-def _position(code: CodeType, instruction: int) -> tuple[Any, Any, Any, Any]:
-    """Return the first and last line, and the columns, of the expression that an instruction belongs to."""
-    return next(itertools.islice(code.co_positions(), instruction // 2, None))  # 2 bytes each
-
-
 def _values(innermost: TracebackType, source: bytes) -> list[list[str]]:
     """Return the values in a frame: the name and a description of each; those of what raised come first."""
     frame = innermost.tb_frame
     try:
-        first, last, column, end = _position(frame.f_code, innermost.tb_lasti)
+        first, last, column, end = position_of(frame.f_code, innermost.tb_lasti)
         names = names_within(source, (first, column), (last, end))
     except Exception:  # whatever reading the source may raise
         names = ()

@@ -7,12 +7,13 @@ the names and the style of a program do not matter.
 
 import ast
 import hashlib
+import itertools
 import math
 import struct
 import sys
 import threading
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
@@ -37,6 +38,42 @@ from autograder.protocol import (
     line_number,
     text_of,
 )
+
+Position = tuple[int | None, int | None, int | None, int | None]
+"""The first and last line, and the first and last column, of some code."""
+
+
+class Places:
+    """The files of a program, and the places in them, which the steps of a trace name by their numbers."""
+
+    def __init__(self, own_files: Collection[str]) -> None:
+        self.files = sorted(own_files)[:TRACE_FILES]
+        self.rows: list[list[Any]] = []
+        self._numbers: dict[tuple[CodeType, int], int] = {}
+
+    @property
+    def full(self) -> bool:
+        """Whether there is no room for another one."""
+        return len(self.rows) == TRACE_PLACES
+
+    def number(self, code: CodeType, at: int, position: Callable[[], Position]) -> int | None:
+        """Return the number of a place in a function, which is added unless it is known; None if there is no room."""
+        key = code, at
+        if key not in self._numbers:
+            if self.full:
+                return None
+            self._numbers[key] = len(self.rows)
+            first, last, *columns = position()
+            known = [line_number(column) if column is not None else None for column in columns]
+            file = self.files.index(code.co_filename)
+            self.rows.append([file, cut(code.co_qualname), line_number(first), line_number(last), *known])
+        return self._numbers[key]
+
+
+def position_of(code: CodeType, instruction: int) -> Position:
+    """Return the position of the expression that an instruction belongs to."""
+    return next(itertools.islice(code.co_positions(), instruction // 2, None))  # 2 bytes each
+
 
 # The statements of a program by line: where each is, and the names that it reads and binds.
 
@@ -309,13 +346,11 @@ class LineTracing:
     """Records the values that a program's own statements make, while it is the active context."""
 
     def __init__(self, own_files: Collection[str], sources: Mapping[str, bytes]) -> None:
-        self.files = sorted(own_files)[:TRACE_FILES]
-        self._modules = frozenset(name.removesuffix(".py") for name in self.files)
-        self._statements = {name: statements_of(sources.get(name, b"")) for name in self.files}
+        self._places = Places(own_files)
+        self._modules = frozenset(name.removesuffix(".py") for name in self._places.files)
+        self._statements = {name: statements_of(sources.get(name, b"")) for name in self._places.files}
         self._steps: list[list[Any]] = []
         self._numbers: list[float] = []
-        self._places: list[list[Any]] = []
-        self._place_of: dict[tuple[CodeType, int], int] = {}
         self._made: dict[Encoded, int] = {}
         self._active: list[_Frame] = []
         self._times: dict[int, int] = {}
@@ -335,8 +370,8 @@ class LineTracing:
         """Return the trace as data, with the steps that made the returned value, or those a failed statement reads."""
         results = list(self._results(returned, 3)) if returned is not None else self._failed
         return {
-            "files": self.files,
-            "places": self._places,
+            "files": self._places.files,
+            "places": self._places.rows,
             "steps": self._steps,
             "results": results[:TRACE_RESULTS],
             "values": Array("float64", (len(self._numbers),), struct.pack(f"<{len(self._numbers)}d", *self._numbers)),
@@ -395,7 +430,7 @@ class LineTracing:
         return self._on_event
 
     def _goes_on(self) -> bool:
-        return self._lines < MOST_LINES and len(self._steps) < TRACE_STEPS and len(self._places) < TRACE_PLACES
+        return self._lines < MOST_LINES and len(self._steps) < TRACE_STEPS and not self._places.full
 
     # Statements
 
@@ -503,17 +538,10 @@ class LineTracing:
         return number
 
     def _place(self, code: CodeType, line: int, statement: TracedStatement | None) -> int | None:
-        first = statement.line if statement is not None else line
-        key = code, first
-        if key not in self._place_of:
-            if len(self._places) == TRACE_PLACES:
-                return None
-            self._place_of[key] = len(self._places)
-            last, columns = (statement.end_line, statement.columns) if statement is not None else (line, (None, None))
-            file = self.files.index(code.co_filename)
-            known = [line_number(column) if column is not None else None for column in columns]
-            self._places.append([file, cut(code.co_qualname), line_number(first), line_number(last), *known])
-        return self._place_of[key]
+        if statement is None:
+            return self._places.number(code, line, lambda: (line, line, None, None))
+        position = statement.line, statement.end_line, *statement.columns
+        return self._places.number(code, statement.line, lambda: position)
 
 
 _UNCHANGING = (int, float, bool, str, bytes, type(None))

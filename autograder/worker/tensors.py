@@ -2,14 +2,13 @@
 
 import contextlib
 import importlib
-import itertools
 import math
 import re
 import sys
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
-from functools import lru_cache
+from functools import lru_cache, partial
 from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
@@ -29,10 +28,8 @@ from autograder.protocol import (
     TRACE_AXES,
     TRACE_DTYPE,
     TRACE_ELEMENTS,
-    TRACE_FILES,
     TRACE_INPUTS,
     TRACE_NAME,
-    TRACE_PLACES,
     TRACE_RESULTS,
     TRACE_STACK,
     TRACE_STEPS,
@@ -43,11 +40,11 @@ from autograder.protocol import (
     cut,
     fingerprint,
     is_in_place,
-    line_number,
     part_fingerprints,
 )
 
 from .arrays import fill_unset_arrays, number_of
+from .line_tracing import Places, position_of
 from .support import PlainSupport, Trace
 from .syntax import Ban, forbid, refusing, resolve
 
@@ -71,15 +68,13 @@ class Tracing(TorchFunctionMode):
 
     def __init__(self, own_files: Collection[str], *, parts: bool = False) -> None:
         super().__init__()
-        self.files = sorted(own_files)[:TRACE_FILES]
+        self.places = Places(own_files)
         self.parts = parts
         self.steps: list[dict[str, Any]] = []
         self.prints: list[Any] = []
         self._alive: list[Tensor] = []
         self._made_by: dict[int, int] = {}
         self._written_by: dict[int, int] = {}
-        self.places: list[list[Any]] = []
-        self._places: dict[tuple[CodeType, int], int] = {}
         self._failed: list[int] = []
         self._times: dict[tuple[int, str], int] = {}
         self._last: dict[tuple[int, str], int] = {}
@@ -101,8 +96,8 @@ class Tracing(TorchFunctionMode):
         results = self._origins(returned) or self._failed
         prints = np.array(self.prints).reshape(-1, WIDTH)
         return {
-            "files": self.files,
-            "places": self.places,
+            "files": self.places.files,
+            "places": self.places.rows,
             "steps": [list(step.values()) for step in self.steps],
             "results": results[:TRACE_RESULTS],
             "prints": Array("float64", prints.shape, prints.astype("<f8").tobytes()),
@@ -176,25 +171,14 @@ class Tracing(TorchFunctionMode):
         frame: Any = sys._getframe(3)  # skips this method, _record and __torch_function__
         while frame is not None and len(stack) < TRACE_STACK:
             code = frame.f_code
-            if code.co_filename in self.files:
+            if code.co_filename in self.places.files:
                 nearest = nearest if nearest is not None else frame
-                key = (code, frame.f_lasti)
-                if key not in self._places:
-                    if len(self.places) == TRACE_PLACES:
-                        break
-                    self._places[key] = len(self.places)
-                    self.places.append([self.files.index(code.co_filename), *_position(frame)])
-                stack.append(self._places[key])
+                place = self.places.number(code, frame.f_lasti, partial(position_of, code, frame.f_lasti))
+                if place is None:
+                    break
+                stack.append(place)
             frame = frame.f_back
         return stack, nearest
-
-
-def _position(frame: Any) -> list[Any]:
-    """Return the function of a frame, and the first and last line and column of the expression it evaluates."""
-    code = frame.f_code
-    line, end_line, *columns = next(itertools.islice(code.co_positions(), frame.f_lasti // 2, None))
-    known = [line_number(column) if column is not None else None for column in columns]
-    return [cut(code.co_qualname), line_number(line), line_number(end_line), *known]
 
 
 def _number(frame: Any, args: Sequence[Any]) -> list[Any] | None:
