@@ -563,14 +563,9 @@ class Keys(contextlib.AbstractContextManager["Keys"]):
         contract = contract_of(stub_text(self.suite.course, exercise) or solution)
         failing = self.failing(exercise)
         every = Failing(sometimes=frozenset(check.id for check in self.suite.checks[exercise.id]))
-        entries = []
-        for wrong in catalogue:
-            known = wrong.id, wrong.name, wrong.explanation, wrong.hint, wrong.same_as, dict[Key, Any]()
-            marks, owners, fix, wording, condition = _known_by_source(wrong, solution, contract)
-            changes, raised = (marks, owners, wrong.convention), wrong.any_exception
-            stated: Literal["", "words", "result"] = "result" if wrong.of_result else "words" if wrong.when else ""
-            fails = failing.get(wrong.id, every)
-            entries.append(Misconception(*known, *changes, fix, wording, raised, condition, stated, fails))
+        entries = (
+            replace(_by_source(wrong, solution, contract), failing=failing.get(wrong.id, every)) for wrong in catalogue
+        )
         return AnswerKey(self.reference(exercise).reference, tuple(entries))
 
     def _run(
@@ -723,13 +718,24 @@ class Keys(contextlib.AbstractContextManager["Keys"]):
 
 
 @lru_cache(maxsize=512)
-def _known_by_source(
-    wrong: WrongProgram, solution: str, contract: frozenset[str]
-) -> tuple[tuple[str, ...], tuple[str, ...], str, tuple[str, ...], Condition]:
-    """Return the marks, the owners, the fix, the wording and the condition of a misconception, for each save."""
-    fix = fix_of(patched(solution, wrong), solution)
-    marks, owners, wording = (find(wrong, solution) for find in (marks_of, owners_of, wording_of))
-    return marks, owners, fix, wording, condition_of(wrong, solution, contract)
+def _by_source(wrong: WrongProgram, solution: str, contract: frozenset[str]) -> Misconception:
+    """Return what is known of a misconception by its source alone; cached, as a learner saves often."""
+    return Misconception(
+        wrong.id,
+        wrong.name,
+        wrong.explanation,
+        wrong.hint,
+        wrong.same_as,
+        outcomes={},
+        marks=marks_of(wrong, solution),
+        owners=owners_of(wrong, solution),
+        convention=wrong.convention,
+        fix=fix_of(patched(solution, wrong), solution),
+        wording=wording_of(wrong, solution),
+        any_exception=wrong.any_exception,
+        condition=condition_of(wrong, solution, contract),
+        stated="result" if wrong.of_result else "words" if wrong.when else "",
+    )
 
 
 def _code(source: bytes) -> bytes:
