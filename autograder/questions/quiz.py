@@ -204,7 +204,7 @@ class Quiz:
         for line, name, given, shape in self._one_a_line(found):
             what = f"What is the shape of `{name}` after line {line}{self._first_time(line)}?"
             reason = f"When it ran, the shape of `{name}` was {shape}."
-            yield self._question("shape", line, what, (self._line_text(line),), given, (), shape, reason)
+            yield self._typed("shape", line, what, given, shape, reason)
 
     def _of_values(self) -> Iterator[Question]:
         """Yield questions on a plain value, or on one number of a tensor, in a call whose numbers are all shown."""
@@ -220,7 +220,7 @@ class Quiz:
         for line, part, given, value in self._one_a_line(found):
             what = f"What is `{part}` after line {line}{self._first_time(line)}?"
             reason = f"When it ran, `{part}` was {value}."
-            yield self._question("value", line, what, (self._line_text(line),), given, (), value, reason)
+            yield self._typed("value", line, what, given, value, reason)
 
     def _first_values(self, recorded: Mapping[Key, Sequence[Call]]) -> Iterator[tuple[Call, int, str, Item]]:
         """Yield the first value that each line of a function gave to a variable, in each call."""
@@ -433,8 +433,8 @@ class Quiz:
     def _changed(
         self, kind: Kind, change: _Change, what: str, options: Sequence[str], answer: str, reason: str
     ) -> Question:
-        text = f"{change.words} {what}"
-        return self._question(kind, change.line, text, change.code, (), tuple(options), answer, reason)
+        own, text = self.exercise, f"{change.words} {what}"
+        return Question(kind, own.id, own.file, change.line, text, change.code, (), tuple(options), answer, reason)
 
     @cached_property
     def changes(self) -> list[_Change]:
@@ -603,18 +603,10 @@ class Quiz:
             found.update((key, read_calls(prints.get(key, ""))) for key in outcomes)
         return found
 
-    def _question(
-        self,
-        kind: Kind,
-        line: int,
-        text: str,
-        code: tuple[str, ...],
-        given: tuple[str, ...],
-        options: tuple[str, ...],
-        answer: str,
-        reason: str,
-    ) -> Question:
-        return Question(kind, self.exercise.id, self.exercise.file, line, text, code, given, options, answer, reason)
+    def _typed(self, kind: Kind, line: int, text: str, given: tuple[str, ...], answer: str, reason: str) -> Question:
+        """Return a question on a line whose answer is typed."""
+        own, code = self.exercise, (self._line_text(line),)
+        return Question(kind, own.id, own.file, line, text, code, given, (), answer, reason)
 
     def _line_text(self, line: int) -> str:
         return f"{line}  {_code(self.lines[line - 1]).strip()}"
