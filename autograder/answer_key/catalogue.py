@@ -18,6 +18,7 @@ from autograder.course import nearest, read_text, suggestion
 from autograder.edits import variables, word_hashes
 from autograder.protocol import (
     Statement,
+    bound_names,
     definitions_of,
     first_line,
     function_definitions,
@@ -150,7 +151,7 @@ class _Program:
         """Names that no rewording changes: those of Python, and those that the program imports or defines outside."""
         stored = (one.id for node in self.tree.body for one in _stored(node))
         defined = (node.name for node in self.tree.body if isinstance(node, _DEFINITION))
-        imported = (name for node in ast.walk(self.tree) for name in _imported(node))
+        imported = bound_names(node for node in ast.walk(self.tree) if isinstance(node, ast.alias))
         return frozenset([*vars(builtins), *stored, *defined, *imported])
 
     def may_be(self, old: str, lexeme: Lexeme) -> bool:
@@ -167,7 +168,7 @@ class _Program:
     @cached_property
     def functions(self) -> Sequence[tuple[str, int, int]]:
         """The functions and methods, with their first and last lines."""
-        found = [(f"{owner}." * bool(owner) + node.name, node) for owner, node in function_definitions(self.tree)]
+        found = function_definitions(self.tree)
         return [(name, node.lineno, node.end_lineno or node.lineno) for name, node in found]
 
     @cached_property
@@ -197,11 +198,6 @@ _program = lru_cache(maxsize=8)(_Program)
 def _stored(node: ast.stmt) -> Iterator[ast.Name]:
     if not isinstance(node, _DEFINITION):
         yield from (one for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store))
-
-
-def _imported(node: ast.AST) -> Iterator[str]:
-    if isinstance(node, ast.Import | ast.ImportFrom):
-        yield from ((one.asname or one.name).partition(".")[0] for one in node.names)
 
 
 @dataclass(frozen=True)
@@ -349,18 +345,9 @@ def _is_sound(patch: Patch, code: _Program) -> bool:
 
 def lacking(tree: ast.Module) -> set[str]:
     """Return the names that a program uses and binds nowhere."""
-    used, bound = set(), {*vars(builtins)}
-    for node in ast.walk(tree):
-        match node:
-            case ast.Name(id=name, ctx=ast.Load()):
-                used.add(name)
-            case ast.Name(id=name) | ast.arg(arg=name) | ast.ExceptHandler(name=str(name)):
-                bound.add(name)
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                bound.add(name)
-            case _:
-                bound.update(_imported(node))
-    return used - bound
+    nodes = nodes_of(tree)
+    used = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    return used - bound_names(nodes) - vars(builtins).keys()
 
 
 # The entries of the catalogue.

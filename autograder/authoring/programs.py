@@ -28,7 +28,7 @@ from autograder.course import (
     read_text,
 )
 from autograder.judge import Budget, Grader
-from autograder.protocol import definitions_of, statements
+from autograder.protocol import bound_names, definitions_of, first_line, statements
 from autograder.results import Report
 from autograder.runner import Fault, Observed, Outcome, Plan, Run, Runner, Survey, WorkerFailure
 from autograder.submission import Submission
@@ -464,7 +464,8 @@ def _code_of_lines(source: bytes) -> Mapping[int, str]:
     body = ast.parse(source).body
     owners: dict[str, set[int]] = {}
     for at, statement in enumerate(body):
-        for name in _bound(statement):
+        is_definition = isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        for name in bound_names([statement] if is_definition else ast.walk(statement)):
             owners.setdefault(name, set()).add(at)
     uses = [{node.id for node in ast.walk(one) if isinstance(node, ast.Name)} for one in body]
     found = {}
@@ -475,23 +476,9 @@ def _code_of_lines(source: bytes) -> Mapping[int, str]:
             reached |= more
             left += more
         code = "\n".join(ast.dump(body[one]) for one in sorted(reached))
-        decorated = [one.lineno for one in getattr(statement, "decorator_list", ())]
-        first = min([statement.lineno, *decorated])
+        first = first_line(statement)
         found.update(dict.fromkeys(range(first, (statement.end_lineno or first) + 1), code))
     return found
-
-
-def _bound(statement: ast.stmt) -> Iterator[str]:
-    """Yield the names that a statement of a file defines, imports or assigns."""
-    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        yield statement.name
-        return
-    for node in ast.walk(statement):
-        match node:
-            case ast.Name(id=name, ctx=ast.Store()) | ast.FunctionDef(name=name) | ast.ClassDef(name=name):
-                yield name
-            case ast.Import(names=names) | ast.ImportFrom(names=names):
-                yield from ((one.asname or one.name).partition(".")[0] for one in names)
 
 
 def grade_each(

@@ -250,10 +250,8 @@ def stub_of_function(course: Course, exercise: Exercise, text: str, line: int) -
 
 def _spans(text: str) -> dict[str, tuple[int, int]]:
     """Return the first and last line of each function and method, with its decorators."""
-    spans = {}
-    for owner, node in function_definitions(ast.parse(text)):
-        spans[f"{owner}.{node.name}" if owner else node.name] = first_line(node), node.end_lineno or node.lineno
-    return spans
+    found = function_definitions(ast.parse(text))
+    return {name: (first_line(node), node.end_lineno or node.lineno) for name, node in found}
 
 
 # What stands beside the code: the state of each TODO as a code lens, and shapes as inlay hints.

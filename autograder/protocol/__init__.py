@@ -129,6 +129,7 @@ if TYPE_CHECKING:
         Outline,
         Refusal,
         Statement,
+        bound_names,
         code_of,
         definitions_of,
         first_conflict,

@@ -101,6 +101,22 @@ def nodes_of(tree: ast.AST) -> list[ast.AST]:
     return nodes
 
 
+def bound_names(nodes: Iterable[ast.AST]) -> set[str]:
+    """Return the names that some nodes bind."""
+    bound: set[str] = set()
+    for node in nodes:
+        match node:
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name):
+                bound.add(name)
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                bound.add(name)
+            case ast.alias(name=name, asname=other):
+                bound.add(other or name.split(".")[0])
+            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+                bound.add(name)
+    return bound
+
+
 def _global_names(tree: ast.Module, nodes: Iterable[ast.AST]) -> Iterator[str]:
     for node in nodes:  # some import in their functions
         if isinstance(node, ast.Import | ast.ImportFrom):
@@ -306,11 +322,8 @@ class Outline(NamedTuple):
 
 def functions(tree: ast.Module) -> list[Function]:
     """Return the functions at the top level of a file, and the methods of its classes."""
-    named = (
-        (node.name if owner is None else f"{owner}.{node.name}", node) for owner, node in function_definitions(tree)
-    )
-    found = (_function(name, node) for name, node in named if len(name) <= MOST_NAME)
-    return list(found)[:SURVEY_FUNCTIONS]
+    found = [_function(name, node) for name, node in function_definitions(tree) if len(name) <= MOST_NAME]
+    return found[:SURVEY_FUNCTIONS]
 
 
 def outline_of(source: str | bytes) -> Outline:
@@ -407,14 +420,15 @@ def first_line(node: ast.stmt) -> int:
     return min([node.lineno, *(decorator.lineno for decorator in decorators)])
 
 
-def function_definitions(tree: ast.Module) -> Iterator[tuple[str | None, ast.FunctionDef]]:
-    """Yield the functions of a file, and its methods with the names of their classes: of equal methods the last one."""
+def function_definitions(tree: ast.Module) -> Iterator[tuple[str, ast.FunctionDef]]:
+    """Yield the functions of a file by name, and its methods as `Class.method`: of equal methods the last one."""
     for owner in tree.body:
         if isinstance(owner, ast.FunctionDef):
-            yield None, owner
+            yield owner.name, owner
         elif isinstance(owner, ast.ClassDef):
-            methods = {part.name: part for part in owner.body if isinstance(part, ast.FunctionDef)}
-            yield from ((owner.name, method) for method in methods.values())
+            yield from {
+                f"{owner.name}.{part.name}": part for part in owner.body if isinstance(part, ast.FunctionDef)
+            }.items()
 
 
 def _function(name: str, node: ast.FunctionDef) -> Function:

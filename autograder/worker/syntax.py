@@ -24,6 +24,7 @@ from autograder.protocol import (
     SURVEY_RETURNS,
     SURVEY_WORDS,
     Usual,
+    bound_names,
     cut,
     function_definitions,
     functions,
@@ -116,20 +117,18 @@ class _Function(NamedTuple):
 
 
 def _functions(tree: ast.Module) -> Iterator[_Function]:
-    for owner, node in function_definitions(tree):
-        if owner is None:
-            names: tuple[str, ...] = (node.name,)
-        else:
-            names = (f"{owner}.{node.name}", *([owner] if node.name == "forward" else []))
-        yield _Function(names, owner or node.name, node.lineno, list(_own_statements(node)))
+    for name, node in function_definitions(tree):
+        owner = name.rpartition(".")[0]
+        names = (name, owner) if owner and node.name == "forward" else (name,)
+        yield _Function(names, owner or name, node.lineno, list(_own_statements(node)))
 
 
-def _own_statements(function: ast.FunctionDef) -> Iterator[ast.stmt]:
-    """Yield the statements of a function, without those of functions and classes defined in it.
+def _own_statements(definition: ast.FunctionDef | ast.ClassDef) -> Iterator[ast.stmt]:
+    """Yield the statements of a function or class, without those of functions and classes defined in it.
 
     Works without recursion, since a tree may be deeper than Python's stack.
     """
-    stack: list[Any] = function.body[::-1]
+    stack: list[Any] = definition.body[::-1]
     while stack:
         node = stack.pop()
         if isinstance(node, ast.stmt):
@@ -261,22 +260,6 @@ def _bound_in(scope: ast.AST) -> set[str]:
             rest += ast.iter_child_nodes(node)
     elsewhere = (name for node in own if isinstance(node, ast.Global | ast.Nonlocal) for name in node.names)
     return bound_names(own).difference(elsewhere)
-
-
-def bound_names(nodes: Iterable[ast.AST]) -> set[str]:
-    """Return the names that some nodes bind."""
-    bound: set[str] = set()
-    for node in nodes:
-        match node:
-            case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name):
-                bound.add(name)
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                bound.add(name)
-            case ast.alias(name=name, asname=other):
-                bound.add(other or name.split(".")[0])
-            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
-                bound.add(name)
-    return bound
 
 
 @lru_cache(maxsize=64)
@@ -649,7 +632,7 @@ class _Reader:
         self.inside |= {id(node.args[0]) for node in self.calls if chain(node)}
         self.callees = {id(node.func) for node in self.calls}
         owners = [node for node in nodes if isinstance(node, ast.ClassDef)]
-        self.in_classes = {id(node): node for owner in owners for node in _body(owner)}
+        self.in_classes = {id(node): node for owner in owners for node in _own_statements(owner)}
         self.bases = {id(base) for owner in owners for base in owner.bases}
         self.classes = {owner.name for owner in owners}
         self.readers = {id(call): name for method in self.in_classes.values() for name, call in _own_getters(method)}
@@ -814,16 +797,6 @@ class _Reader:
         for keyword in node.keywords:
             if keyword.arg == "metaclass" and dotted(keyword.value, self.meanings) != ["abc.ABCMeta"]:
                 yield line, f"class {node.name}", _CLASS
-
-
-def _body(owner: ast.ClassDef) -> Iterator[ast.AST]:
-    """Yield the statements of a class that run when it is made, those in loops and conditions too."""
-    rest: list[ast.AST] = list(owner.body)
-    while rest:
-        node = rest.pop()
-        yield node
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            rest += [child for name in BODIES_OF[type(node)] for child in getattr(node, name)]
 
 
 def _own_getters(method: ast.AST) -> Iterator[tuple[str, ast.Call]]:
