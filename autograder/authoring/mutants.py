@@ -232,7 +232,9 @@ def _text(block: Text, slot: Slot, other: ast.AST, plain: str) -> str:
     """Return the text of a block with one node replaced, all other text kept where Python reads it as intended."""
     wanted = ast.dump(ast.parse(plain))
     text, statement = ast.unparse(other), slot.place.statement
-    edits = [(slot.node, text), (slot.node, f"({text})")] if isinstance(slot.node, ast.expr) else []
+    edits: list[tuple[ast.AST, str]] = []
+    if isinstance(slot.node, ast.expr):
+        edits = [(slot.node, text), (slot.node, f"({text})")]
     if isinstance(other, ast.stmt) and statement is not None:
         edits = [(statement, indent(text, " " * statement.col_offset).lstrip())]
     elif statement is not None and not hasattr(statement, "body"):

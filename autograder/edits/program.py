@@ -196,11 +196,6 @@ class Text:
         first, last = getattr(node, "lineno"), getattr(node, "end_lineno")  # noqa: B009
         return self._at(first, getattr(node, "col_offset")), self._at(last, getattr(node, "end_col_offset"))  # noqa: B009
 
-    def of(self, node: ast.AST) -> str:
-        """Return the text of a node."""
-        start, end = self.span(node)
-        return self.source[start:end]
-
     def _at(self, line: int, column: int) -> int:
         text = self.lines[line - 1]
         before = column if text.isascii() else len(text.encode()[:column].decode("utf-8", "ignore"))
