@@ -228,6 +228,13 @@ def catalogue_with(folder: Path, program: str, text: str | None = None) -> Path:
     return file
 
 
+def test_names_that_a_match_binds_are_known() -> None:
+    case = "    match numbers:\n        case [first, *rest] as every:\n            return first, rest, every\n"
+    text = f"def mean(numbers):\n{case}"
+    entry = WrongProgram("by-first", "first", "It takes one.", "Which one?", (), program=text)
+    assert unknown_names(entry, "def mean(numbers):\n    return sum(numbers) / len(numbers)\n") == []
+
+
 def test_a_whole_program_is_wrong_whatever_the_solution_says(tmp_path: Path) -> None:
     text = "def mean(numbers):\n    return max(numbers)\n"
     file = catalogue_with(tmp_path, '"by_max.py"', text)
