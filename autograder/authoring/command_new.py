@@ -185,7 +185,8 @@ def new_exercise(course: Course, name: str, part: str | None = None) -> list[Pat
     """
     exercise_id = id_of(course, name)
     owner = _part(course, part)
-    return write_exercise(course, _texts(course, exercise_id, owner), _fields(course, exercise_id, owner), owner)
+    fields = _fields(course, exercise_id, owner)
+    return write_exercise(course, _texts(course, exercise_id, fields), fields, owner)
 
 
 def write_exercise(
@@ -306,8 +307,7 @@ def rescaled_points(course: Course) -> Iterator[str]:
             yield f"the points of {owner} add up to {shares:f} and are scaled to {total:f}: {first}"
 
 
-def _texts(course: Course, exercise_id: str, part: Part | None) -> dict[Path, str]:
-    fields = _fields(course, exercise_id, part)
+def _texts(course: Course, exercise_id: str, fields: Mapping[str, object]) -> dict[Path, str]:
     solutions = course.solutions_dir
     return {
         solutions / f"{exercise_id}.py": SOLUTION.format(**fields),

@@ -121,7 +121,7 @@ class Emptying:
             case str():
                 return self.text(right, inputs)
             case bytes():
-                return self.bytes(right, inputs)
+                return self.letters(right, bytes, inputs)
             case list():
                 return self.items(right, inputs)
             case dict():  # the keys are computed too; only their number is form
@@ -186,21 +186,19 @@ class Emptying:
 
     def text(self, right: str, inputs: Sequence[Any]) -> str:
         """Return a text."""
-        known = [value for value in flat(inputs) if isinstance(value, str)]
-        if self.family in ("first input", "last input") and known:
-            return known[0] if self.family == "first input" else known[-1]
-        if self.family in ("random", "seeded"):
-            return "".join(self.random.choice(LETTERS) for _ in right)
-        return right[::-1] if self.family in REORDERED else ""
+        made: str = self.letters(right, str, inputs)
+        return made
 
-    def bytes(self, right: bytes, inputs: Sequence[Any]) -> bytes:
-        """Return a byte string."""
-        known = [value for value in flat(inputs) if isinstance(value, bytes)]
+    def letters(self, right: Any, kind: type, inputs: Sequence[Any]) -> Any:
+        """Return a text or a byte string, as `kind` says."""
+        known = [value for value in flat(inputs) if isinstance(value, kind)]
         if self.family in ("first input", "last input") and known:
             return known[0] if self.family == "first input" else known[-1]
         if self.family in ("random", "seeded"):
+            if kind is str:
+                return "".join(self.random.choice(LETTERS) for _ in right)
             return bytes(self.random.randrange(256) for _ in right)
-        return right[::-1] if self.family in REORDERED else b""
+        return right[::-1] if self.family in REORDERED else kind()
 
     def array(self, right: Any, inputs: Sequence[Any]) -> Any:
         """Return an array of NumPy of the form of the right one."""

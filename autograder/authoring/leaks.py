@@ -138,19 +138,21 @@ def _of_variants(course: Course, only: Exercise | None) -> Iterator[Secret]:
         exercise = file.stem if file.parent.parent.name == "whole" else file.parent.name
         if only and exercise != only.id:
             continue
-        numbered = [(number, line) for number, line in enumerate(file.read_text("utf-8").splitlines(), 1)]
-        name = file.relative_to(course.root).as_posix()
-        yield from _lines([line for line in numbered if not _BEGINNING.match(line[1])], name, exercise)
+        yield from _lines(_code_lines(file), file.relative_to(course.root).as_posix(), exercise)
 
 
 def _of_parts(course: Course, only: Exercise | None) -> Iterator[Secret]:
     """Yield the lines of the sources of reference parts, which are correct programs too."""
     for file in sorted(course.part_sources_dir.glob(only.file if only else "*.py")):
-        numbered = [(number, line) for number, line in enumerate(file.read_text("utf-8").splitlines(), 1)]
-        code = [line for line in numbered if line[1].strip() and not _BEGINNING.match(line[1])]
-        name = file.relative_to(course.root).as_posix()
+        code, name = _code_lines(file), file.relative_to(course.root).as_posix()
         yield from _lines(code, name, file.stem)
         yield from _together(code, name, file.stem)
+
+
+def _code_lines(file: Path) -> list[tuple[int, str]]:
+    """Return the lines of a program that reveal what it does, with their numbers."""
+    numbered = enumerate(file.read_text("utf-8").splitlines(), 1)
+    return [(number, line) for number, line in numbered if line.strip() and not _BEGINNING.match(line)]
 
 
 def _of_catalogue(course: Course, only: Exercise | None) -> Iterator[Secret]:
