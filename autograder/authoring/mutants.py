@@ -667,7 +667,7 @@ class Hunt:
             if chosen := order[start : start + count]:
                 yield [(check, 0) for check in chosen]
             start += count
-        rest = [(check, trial) for check in order for trial in range(self.checks[check].trials)]
+        rest = [key for check in order for key in self.checks[check].keys]
         early = set(order[:start])
         if left := [key for key in rest if key[1] or key[0] not in early]:
             yield left

@@ -352,7 +352,7 @@ def unchanging(suite: Suite, runner: Runner, exercise: Exercise, sources: Mappin
     try:
         for seeds, trials in ((FIRST_SEEDS, 1), (MORE_SEEDS, max(check.trials for check in checks))):
             asked = [replace(check, trials=min(trials, check.trials)) for check in checks if check.id in known]
-            plan = {exercise.id: [(check.id, trial) for check in asked for trial in range(check.trials)]}
+            plan = {exercise.id: [key for check in asked for key in check.keys]}
             found = []
             for runner.seed in seeds:
                 found.append(runner.run(sources, plan).outcomes.get(exercise.id, {}))

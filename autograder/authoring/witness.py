@@ -257,7 +257,7 @@ class Witnesses:
         always, with_graph = ({**self.solutions, self.exercise.file: text.encode()} for text in programs)
         edges = list(edge_trials(self.suite, self.edges, self.exercise, self.seed))
         with_gradients = [key for key in edges if check_and_family(key[0])[1] == GRADIENTS]
-        own = [(check.id, trial) for check in self.checks.values() for trial in range(check.trials)]
+        own = [key for check in self.checks.values() for key in check.keys]
         runs = ((runner, own + self._more_trials(), self._expected), (at_edges, edges, self._at_edges))
         return any(self._differing(always, at_edges, with_gradients, self._at_edges)) and not any(
             key for one, trials, expected in runs for key in self._differing(with_graph, one, trials, expected)
@@ -266,7 +266,7 @@ class Witnesses:
     def _own_trials(self) -> list[Key]:
         """Return the trials of the checks that accept other results than the solution's."""
         loose = (check for check in self.checks.values() if not isinstance(check.judge, Same))
-        return [(check.id, trial) for check in loose for trial in range(check.trials)]
+        return [key for check in loose for key in check.keys]
 
     def _more_trials(self) -> list[Key]:
         """Return trials beyond those of the course: one of each check, then the next one of each."""
