@@ -291,7 +291,8 @@ def _raises(yours: Value, expected: Expected, judge: Raises) -> Difference | Non
         says = f"The message of the {wanted} does not mention {joined(missing)}"
     else:
         says = f"Your code raised {raised[0]}, expected {wanted}"
-        also = (f"its message: {text[:_MOST_QUOTED]}",) if text else ()
+        quoted = text if len(text) <= _MOST_QUOTED else f"{text[:_MOST_QUOTED]}…"
+        also = (f"its message: {quoted}",) if text else ()
     return Difference(Fact("raises", says, also, whole=True), "")
 
 

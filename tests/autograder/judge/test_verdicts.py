@@ -210,6 +210,7 @@ def test_an_exception_is_right_by_its_type_or_a_base_and_by_what_its_message_nam
     assert "Your code raised TypeError, expected ValueError" in sentence(
         raised("TypeError", message="-2"), expected, Raises()
     )
+    assert sentence(raised("TypeError", message="word " * 30), expected, Raises()).endswith("word …")
     assert "Your code raised nothing" in sentence({"raised": [], "returned": "Tensor"}, expected, Raises())
 
 
