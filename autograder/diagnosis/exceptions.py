@@ -82,7 +82,7 @@ class Raised:
         where = f" in {self.function}()" if self.function else ""
         where += f" of {self.file}" if self.function and self.file else ""
         where = AT_IMPORT if self.at_import else where
-        line = f", in {self.line}" if self.line else ""
+        line = f", {'called in' if self.file else 'in'} {self.line}" if self.line else ""
         why = self.cause.words() if self.cause is not None else self.reason
         id_ = self.cause.id if self.cause is not None else self.type
         return Fact(id_, f"Your code raised {self.type}{where}{line}", (why,) if why else (), whole=True, data=self)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from autograder.answer_key import Misconception
 from autograder.comparison import ONLY_SOME_SIZES
 from autograder.protocol import lines_of
-from autograder.results import LARGEST, Certainty, Fact, Finding, FindingKind, Place, headline, message
+from autograder.results import LARGEST, MISSING, Certainty, Fact, Finding, FindingKind, Place, headline, message
 from autograder.submission import Cells
 
 from .exceptions import MORE, EarlierUnwritten, ExitCalled, Raised, SyntaxInvalid, alike, explained, more, named
@@ -174,6 +174,9 @@ def _placed(finding: Finding, diagnosis: Diagnosis, source: Source, location: Lo
     cells, certainty = source.cells, _certainty(diagnosis, location)
     lines = within(cells, place, excerpt(source.data, place)) if place.file == source.file else ()
     divergence = location.divergence if location is not None else None
+    if location is not None and location.adds:
+        place = place_in(cells, replace(place, column=None, end=None))
+        return replace(finding, place=place, source=lines, label=MISSING[location.adds], certainty=certainty)
     if location is None or divergence is None:
         return replace(finding, place=place_in(cells, place), source=lines, certainty=certainty)
     agreeing = divergence.agreeing
@@ -194,18 +197,19 @@ def _certainty(diagnosis: Diagnosis, location: Location | None) -> Certainty:
 
     Where an unexplained exception was raised is only described: the mistake may be elsewhere. So is the first value
     that the solution lacks, if no mistake is shown: a right program may have values of its own. Where a known mistake
-    has no location of its own, its place is likely.
+    has no location of its own, its place is likely, and so is one from which the exception comes, on another line.
     """
     if location is None:
         return Certainty.DESCRIBED if diagnosis.misconception is None else Certainty.LIKELY
     divergence = location.divergence
+    is_raised = diagnosis.misconception is None and isinstance(diagnosis.fact.data, Raised)
+    is_there = diagnosis.place is not None and diagnosis.place.line == location.place.line
     if location.certainty is not Certainty.LIKELY or divergence is None:
-        return location.certainty
+        is_elsewhere = is_raised and not is_there and location.certainty is Certainty.ALIKE
+        return Certainty.LIKELY if is_elsewhere else location.certainty
     is_own = divergence.state is StepState.UNKNOWN and divergence.factor is None and not location.is_origin
     if is_own and claim_of(diagnosis, location) is not Certainty.SHOWN:
         return Certainty.DESCRIBED
-    is_raised = diagnosis.misconception is None and isinstance(diagnosis.fact.data, Raised)
-    is_there = diagnosis.place is not None and diagnosis.place.line == location.place.line
     return Certainty.DESCRIBED if is_raised and is_there else Certainty.LIKELY
 
 

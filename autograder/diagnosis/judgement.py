@@ -369,7 +369,7 @@ class Location:
 
     With `is_origin` it is the line that makes the plain number which is wrong there. `first_mistake` is a misconception
     that the place shows, though it may not explain everything. `is_one_of_several` says that a mistake was found on
-    another line too.
+    another line too. `adds` is the side of the line on which the edit that shows it adds another one.
     """
 
     place: Place
@@ -378,6 +378,7 @@ class Location:
     first_mistake: Misconception | None = None
     certainty: Certainty = Certainty.LIKELY
     is_one_of_several: bool = False
+    adds: str = ""
 
 
 def claim_of(diagnosis: Diagnosis | None, location: Location | None) -> Certainty:

@@ -292,7 +292,16 @@ class Locator:
                 location = Location(place, certainty=Certainty.LIKELY)
         if divergence is not None and location is not None and entry is None:
             location = configured(divergence, survey, self.trials.source) or location
-        return replace(location, first_mistake=first_mistake) if location is not None else None
+        return replace(self._beside(location), first_mistake=first_mistake) if location is not None else None
+
+    def _beside(self, location: Location) -> Location:
+        """Return a location without the lines of its own statement among those that agree."""
+        if location.divergence is None:
+            return location
+        here = location.place.line
+        spans = [range(first, last + 1) for first, last in self.trials.survey.running if first <= here <= last]
+        agreeing = tuple(line for line in location.divergence.agreeing if not any(line in span for span in spans))
+        return replace(location, divergence=replace(location.divergence, agreeing=agreeing))
 
     def _is_judged(self, divergence: Divergence) -> bool:
         """Whether a diverging line computes something, and all that it computes with is in a trace.

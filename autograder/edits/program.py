@@ -180,6 +180,13 @@ class Edit:
         """Return the program with the edit."""
         return f"{source[: self.start]}{self.text}{source[self.end :]}"
 
+    @property
+    def adds(self) -> str:
+        """The side of its line on which it adds another one, `above` or `below`; empty if it changes the line."""
+        if self.start != self.end or "\n" not in self.text:
+            return ""
+        return "below" if self.text.startswith("\n") else "above"
+
 
 class Text:
     """The text of a program, in which the places of nodes are found."""

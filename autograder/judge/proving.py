@@ -54,13 +54,18 @@ class Proof:
 
     It is shown if every check passes after it, or after it and the edit of one other line. If other checks fail still,
     it is only likely that the mistake is there. `known` is the misconception that is there: without the
-    other mistake the program gives just what this one gives.
+    other mistake the program gives just what this one gives. `adds` is the side on which the edit adds a line to it.
     """
 
     line: int
     checks: frozenset[str]
     certainty: Certainty
     known: Misconception | None = None
+    adds: str = ""
+
+
+def _shown(edit: Edit, checks: frozenset[str], known: Misconception | None = None) -> Proof:
+    return Proof(edit.line, checks, Certainty.SHOWN, known, edit.adds)
 
 
 class Hung(Exception):
@@ -141,7 +146,7 @@ class EditSearch:
         for probes in (goal.of_first, goal.of_others):
             parts = self._parts(edits, goal, probes)
             if parts and parts[-1].mended == goal.failed:
-                return [Proof(parts[-1].edit.line, goal.failed, Certainty.SHOWN)]
+                return [_shown(parts[-1].edit, goal.failed)]
             if parts:
                 best = max(parts, key=lambda part: len(part.mended))
                 return self._second(best, goal) or self._likely(best, parts)
@@ -171,16 +176,15 @@ class EditSearch:
         known, rest = self._in_code(_only(judgement)), goal.failed - first.mended
         second = self._edit_beside(first.edit, edited, judgement)
         if second is not None and second.line == first.edit.line:
-            return [Proof(second.line, goal.failed, Certainty.SHOWN)]
+            return [_shown(second, goal.failed)]
         if second is not None:
             alone = self._in_code(_only(self.judged(second.applied(self.source))))
-            one = Proof(first.edit.line, first.mended, Certainty.SHOWN, known=alone)
-            return [one, Proof(second.line, rest, Certainty.SHOWN, known=known)]
+            return [_shown(first.edit, first.mended, alone), _shown(second, rest, known)]
         if known is None:
             return []
         failure = judgement.first_failure
         location = judgement.locations.get(failure.check.id) if failure is not None else None
-        proofs = [Proof(first.edit.line, first.mended, Certainty.SHOWN)]
+        proofs = [_shown(first.edit, first.mended)]
         if location is not None and location.place.file == judgement.exercise.file:
             line = _line_before(location.place.line, first.edit, self.source)
             if line == first.edit.line:  # the edit may have made one mistake of that line into another
@@ -414,7 +418,9 @@ def with_proofs(judgement: Judgement, proofs: Sequence[Proof]) -> dict[str, Loca
             first, one_of_several = None, apart
         if known is not None and known.place.line == proof.line:
             surest, mistake = max(proof.certainty, known.certainty), first or known.first_mistake
-            found[check] = replace(known, certainty=surest, first_mistake=mistake, is_one_of_several=one_of_several)
+            found[check] = replace(
+                known, certainty=surest, first_mistake=mistake, is_one_of_several=one_of_several, adds=proof.adds
+            )
         elif known is None or (
             known.certainty is not Certainty.ALIKE and (proof.certainty is Certainty.SHOWN or check in mistakes)
         ):
@@ -425,6 +431,7 @@ def with_proofs(judgement: Judgement, proofs: Sequence[Proof]) -> dict[str, Loca
                 first_mistake=first,
                 certainty=proof.certainty,
                 is_one_of_several=one_of_several,
+                adds=proof.adds,
             )
     return found
 

@@ -27,7 +27,7 @@ from autograder.course import (
 )
 from autograder.protocol import outline_of
 from autograder.report import STATES
-from autograder.results import KNOWN_AS, Certainty, Todo, opened
+from autograder.results import KNOWN_AS, MISSING, Certainty, Todo, opened
 from autograder.submission import (
     NOTEBOOKS,
     Submission,
@@ -526,7 +526,7 @@ def failure_texts(course: Course, exercise: Exercise, standing: Standing) -> tup
 # The page of a misconception: what the catalogue says, and what was measured on the learner's own program.
 
 
-ONLY_ALIKE = "Your results equal those of a program with this mistake. Your code may have another one."
+ONLY_ALIKE = "Your code fails like a program with this mistake. It may have another one."
 
 
 def find_page(course: Course, progress: Progress, wanted: str | None) -> tuple[Described, Exercise | None]:
@@ -561,10 +561,11 @@ def _meant(course: Course, progress: Progress, wanted: str | None) -> str:
 
 
 def _own_line(course: Course, progress: Progress, exercise: Exercise, misconception: str) -> tuple[str, ...]:
-    """Return the learner's line that the last failure points to, if it is about this misconception."""
+    """Return the learner's line that the last failure points to, if it is about this misconception and is wrong."""
     finding = _last_finding(course, progress, exercise, misconception)
     place = finding.get("place") or {}
-    if finding.get("certainty") not in (Certainty.ALIKE.value, Certainty.SHOWN.value):
+    is_sure = finding.get("certainty") in (Certainty.ALIKE.value, Certainty.SHOWN.value)
+    if not is_sure or finding.get("label") in MISSING.values():
         return ()
     return tuple(str(text) for line, text in finding.get("source") or () if line == place.get("line"))
 

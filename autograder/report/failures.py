@@ -278,8 +278,8 @@ def _circumstance(status: Status, finding: Finding) -> str:
     if status == "timeout":
         return "stopped here"
     returns = status != "error" and _begins_with(finding, "return")  # a line that raised returned nothing
-    if finding.kind == "exception":
-        return RAISED if status == "error" and function_of(finding) else ""
+    if finding.kind == "exception" and finding.certainty is Certainty.DESCRIBED:
+        return RAISED if status == "error" and function_of(finding) and not finding.label else ""
     if finding.certainty is Certainty.DESCRIBED and finding.label:
         return RETURNED if returns else ""
     if finding.certainty is Certainty.LIKELY and _begins_with(finding, "(?:async )?def"):

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
         DIGITS,
         KNOWN_AS,
         LARGEST,
+        MISSING,
         NOT_JUDGED,
         SCHEMA,
         Certainty,

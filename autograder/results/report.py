@@ -16,6 +16,8 @@ LONGEST = 160
 """A message in characters: two lines of a terminal."""
 
 LARGEST = "largest differences"
+MISSING = {"above": "a line is missing above", "below": "a line is missing below"}
+"""The label of a line that is right, by the side on which another one makes the check pass."""
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,9 @@ def test_a_line_that_raised_is_named_with_its_cell_where_another_line_is_shown()
     elsewhere = replace(raised, place=Place(FILE, 6))
     assert located(elsewhere).message == "Your code raised ValueError in attend(), in line 2 of cell 6."
     assert located(raised, Source(FILE, CODE)).message == "Your code raised ValueError in attend(), in line 22."
+    called = replace(raised, fact=Raised("ValueError", False, "attend", "ex04_masks.py").fact)
+    says = "Your code raised ValueError in attend() of ex04_masks.py, called in line 22."
+    assert located(called, Source(FILE, CODE)).message == says
 
 
 def test_the_line_that_makes_a_wrong_number_speaks_of_the_line_that_uses_it() -> None:

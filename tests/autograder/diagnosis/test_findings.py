@@ -1,7 +1,8 @@
 """The finding of a difference: its words, the numbers beside it, and what two trials have to agree on."""
 
 from dataclasses import replace
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -23,13 +24,15 @@ from autograder.diagnosis import (
     of_fault,
 )
 from autograder.diagnosis.case import Pattern
+from autograder.diagnosis.exceptions import Raised
 from autograder.diagnosis.findings import excerpt
 from autograder.diagnosis.judgement import Divergence, StepState
+from autograder.diagnosis.locator import Locator
 from autograder.diagnosis.named_sizes import Coefficient, agreed, factors, named, simplest, symbols_in
 from autograder.protocol import Opaque, Value
 from autograder.results import LARGEST, Certainty, Evidence, Fact, Finding, FindingKind, Place
 from autograder.results.report import LONGEST
-from autograder.runner import Fault
+from autograder.runner import Fault, Survey
 from tests.support.observations import CHECK, finding, observed, trial_of
 from tests.support.zoo import COLUMNS, WORDS, TrialNumbers, causal, scores, softmax
 
@@ -484,6 +487,28 @@ def test_a_name_that_only_the_results_speak_for_is_said_so(kind: FindingKind, be
     assert finding_of(alike, Source("ex05_attention.py"), proved).claim is Certainty.ALIKE
     shown = finding_of(alike, Source("ex05_attention.py"), replace(proved, first_mistake=entry))
     assert (shown.message, shown.claim) == ("Length is moved twice.", Certainty.SHOWN)
+
+
+def test_a_line_beside_which_another_one_is_missing_is_not_called_wrong() -> None:
+    place = Place("ex05_attention.py", 3, None, 4, 9)
+    proved = Location(place, certainty=Certainty.SHOWN, adds="above")
+    finding = finding_of(Diagnosis("pattern", DROPPED), Source("ex05_attention.py", b"a\nb\nc\n"), proved)
+    assert (finding.label, finding.place) == ("a line is missing above", replace(place, column=None, end=None))
+
+
+@pytest.mark.parametrize(("line", "certainty"), [(3, Certainty.ALIKE), (2, Certainty.LIKELY)])
+def test_a_line_from_which_an_exception_comes_is_likely(line: int, certainty: Certainty) -> None:
+    raised = Diagnosis("exception", Raised("ValueError", False).fact, place=Place("ex05_attention.py", line))
+    location = Location(Place("ex05_attention.py", 3), certainty=Certainty.ALIKE)
+    assert finding_of(raised, Source("ex05_attention.py", b"a\nb\nc\n"), location).certainty is certainty
+
+
+def test_no_line_of_the_statement_that_is_wrong_agrees() -> None:
+    divergence = Divergence(Place("ex05_attention.py", 3), StepState.UNKNOWN, None, (2, 4, 6), True)
+    trials = SimpleNamespace(survey=Survey(running=((2, 2), (3, 5), (6, 6))))
+    location = Locator._beside(cast(Any, SimpleNamespace(trials=trials)), Location(divergence.place, divergence))
+    assert location.divergence is not None
+    assert location.divergence.agreeing == (2, 6)
 
 
 Row = tuple[str, str, str]

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from autograder.authoring import mutants_of
-from autograder.edits import LONGEST, Clues, Edit, repairs
+from autograder.edits import LONGEST, Clues, Edit, Text, repairs
 from tests.support import tiny
 
 ALL = 100_000
@@ -201,6 +201,14 @@ def parsed_words() -> set[str]:
 def test_mistakes_in_words_and_ids_have_an_edit_that_mends_them(old: str, new: str, parsed_words: set[str]) -> None:
     assert WORDS.count(old) == 1
     assert ast.dump(ast.parse(WORDS.replace(old, new))) in parsed_words
+
+
+def test_an_edit_that_adds_a_line_says_on_which_side() -> None:
+    text, tree = Text("first()\nsecond(1)\n"), ast.parse("first()\nsecond(1)\n")
+    assert text.inserted(tree.body[1], "more()").adds == "below"
+    assert text.inserted(tree.body[1], "more()", before=True).adds == "above"
+    assert Edit(2, 16, 17, "2").adds == "", "another number"
+    assert Edit(2, 17, 17, ", 2").adds == "", "one more argument"
 
 
 def test_no_part_is_applied_while_they_are_made() -> None:
