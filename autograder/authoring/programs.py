@@ -331,12 +331,11 @@ def with_keys(
     `on_progress(done, all)` is called before each.
     """
 
-    def worked(exercise: Exercise) -> Result:
-        runner = make_runner(suite, seed, device)
-        with Keys(suite, seed=seed, device=device, cache=cache, runner=runner) as own:
-            return work(exercise, own)
+    def worked(exercise: Exercise, runner: Runner) -> Result:
+        return work(exercise, Keys(suite, seed=seed, device=device, cache=cache, runner=runner))
 
-    for done, result in enumerate(pool.map(worked, exercises), 1):
+    results = run_in_workers(pool, suite, worked, exercises, seed=seed, device=device, make_runner=make_runner)
+    for done, result in enumerate(results, 1):
         on_progress(done, len(exercises))
         yield result
 
