@@ -67,12 +67,22 @@ class Browser:
         began = time.monotonic()
         address = page if isinstance(page, str) else page.as_uri()
         protocol = f"{address.partition(':')[0]}:"
-        self.call("Page.navigate", url=address)
-        while self.value("document.readyState") != "complete" or self.value("location.protocol") != protocol:
+        with contextlib.suppress(AssertionError):
+            self.value("window.leaving = true")
+        if "loaderId" not in self.call("Page.navigate", url=address):
+            self.value("window.leaving = false")  # another part of the same page
+        while not self._has_loaded(protocol):
             assert time.monotonic() < began + SECONDS, "the page does not get loaded"
         if scripts:
             self.value("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
         return time.monotonic() - began
+
+    def _has_loaded(self, protocol: str) -> bool:
+        """Return whether the new page is there, of this protocol. While it replaces the old one, no script can run."""
+        is_there = f"!window.leaving && document.readyState === 'complete' && location.protocol === '{protocol}'"
+        with contextlib.suppress(AssertionError):
+            return bool(self.value(is_there))
+        return False
 
     def value(self, script: str) -> Any:
         """Return the value of a script, or of the promise that it returns."""
