@@ -63,11 +63,18 @@ def test_without_an_application_the_other_commands_work(application: str, engine
         assert f"loaded {len(others)}\ngone {[2] if own else []}\n" in done.stdout, done.stderr
         assert "Traceback" not in done.stderr
         assert "Error" not in done.stderr
-        if application != "learner":
-            checked = run(engine, course, "-m", "autograder", "check", "1", "--submission", "solutions", "--plain")
-            assert checked.returncode == 0, checked.stderr
-            assert run(engine, course, "-m", "autograder").returncode == 0
-        else:
-            assert f"course {OVERVIEW}` is not part" in run(engine, course, "-m", "autograder").stderr
     finally:
         aside.rename(folder)
+
+
+@pytest.mark.worker
+def test_a_learner_needs_no_application_but_their_own(engine: Path, tmp_path: Path) -> None:
+    course = Path(shutil.copytree(plain.ROOT, tmp_path / "course"))
+    alone = Path(shutil.copytree(engine, tmp_path / "alone"))
+    for application in set(APPLICATIONS) - {"learner"}:
+        shutil.rmtree(alone / "autograder" / application)
+    checked = run(alone, course, "-m", "autograder", "check", "1", "--submission", "solutions", "--plain")
+    assert checked.returncode == 0, checked.stderr
+    assert run(alone, course, "-m", "autograder").returncode == 0
+    shutil.rmtree(alone / "autograder" / "learner")
+    assert f"course {OVERVIEW}` is not part" in run(alone, course, "-m", "autograder").stderr
