@@ -627,6 +627,7 @@ def test_the_kit_of_a_wheel_has_the_same_keys_and_decides_alike(files: Kit, tmp_
     assert {*files} - {*kept} == {*engine_files(tiny.COURSE)}
 
 
+@pytest.mark.slow
 @pytest.mark.worker
 def test_a_wheel_has_the_engine_and_the_kit_and_leaves_nothing_behind(course: Path, tmp_path: Path) -> None:
     before = [*Path(tempfile.gettempdir()).glob("course-wheel-*")]

@@ -52,6 +52,7 @@ def proofs(course: Path) -> dict[str, Any]:
     return {proof["id"]: proof for proof in json.loads(done.stdout)["exercises"]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exercise", IDS)
 def test_an_exercise_holds(proofs: dict[str, Any], exercise: str) -> None:
     found = proofs[exercise]
@@ -86,6 +87,7 @@ def test_a_class_is_graded(course: Path, tmp_path: Path) -> None:
     assert all(misconception in text for misconception in wrong.values())
 
 
+@pytest.mark.slow
 def test_a_kit_checks_without_the_solutions(course: Path, tmp_path: Path) -> None:
     kit = tmp_path / "kit"
     done = tiny.run_course(course, "release", str(kit))

@@ -404,6 +404,7 @@ def test_hints_for_no_check_are_reported(course: Path) -> None:
     assert problems_after(course) == [unknown]
 
 
+@pytest.mark.slow
 def test_hints_are_missing_without_a_problem_until_a_release(course: Path) -> None:
     (course / tiny.HINTS).unlink()
     done = tiny.run_course(course, "validate", "1")

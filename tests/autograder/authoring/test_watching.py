@@ -123,6 +123,7 @@ def test_a_part_of_a_proof_says_so_and_writes_no_file(course: Path) -> None:
     assert [one["name"] for one in found["proofs"] if one["kind"] == "misconception"] == ["mean-axis-fixed"]
 
 
+@pytest.mark.slow
 def test_a_part_leaves_the_keys_of_the_whole_proof(course: Path) -> None:
     assert tiny.run_course(course, "validate", "1", "--plain").returncode == 0
     before = {file: file.read_bytes() for file in (course / ".course" / "cache").iterdir()}

@@ -290,6 +290,7 @@ sys.exit(7 if seen else 0)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.worker
 def test_every_command_opens_the_state_folder_by_its_descriptor(course: Course) -> None:
     wrong = tiny.mean_with("return x")

@@ -24,6 +24,9 @@ COURSE = read_course(find_course())
 PAIRS = dict.fromkeys(("1", "2", "3", "4", "5", "6", "7", "8", "9", "10"), 2 if tiny.EVERYTHING else 1)
 """How many pairs are drawn from each exercise."""
 
+SLOW = {"10"}
+"""Its pairs take as long as those of all others: it needs them all."""
+
 
 @dataclass(frozen=True)
 class Pair:
@@ -99,7 +102,7 @@ def only(suite: Suite, exercise: Exercise) -> Suite:
 
 @pytest.mark.parametrize(
     "pair",
-    list(sampled_pairs()),
+    [pytest.param(one, marks=pytest.mark.slow if one.exercise.number in SLOW else ()) for one in sampled_pairs()],
     ids=lambda pair: pair.id,
 )
 def test_a_finding_speaks_of_one_of_two_mistakes(pair: Pair, graded: Callable[[Exercise, str], ExerciseResult]) -> None:

@@ -165,6 +165,7 @@ def test_classroom50_grades_a_repository_with_the_kit_of_the_class(home: Path, t
     assert "The running sum is not divided" in body or "### 01" in body
 
 
+@pytest.mark.slow
 def test_classroom50_gets_no_result_if_the_checks_cannot_run(home: Path, tmp_path: Path) -> None:
     write_classroom50_autograder(tiny.COURSE, home / "kit", tmp_path / "bundle")
     (tmp_path / "bundle" / "kit" / "key" / tiny.FIRST / "key.xz").write_bytes(b"x")
@@ -198,6 +199,7 @@ def test_prairielearn_grades_what_a_student_uploads(home: Path, grader: Path, tm
     assert 0.6 <= json.loads(text)["score"] < 1
 
 
+@pytest.mark.slow
 def test_prairielearn_may_ask_for_one_exercise(home: Path, grader: Path, tmp_path: Path) -> None:
     done, file = graded_by(home, grader, tiny.handed_in(tmp_path / "student", WRONG, tiny.POWER_ALONE), "02")
     assert done.returncode == 0, done.stdout + done.stderr

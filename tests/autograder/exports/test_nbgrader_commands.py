@@ -195,6 +195,7 @@ def test_the_release_is_the_notebook_of_the_course_and_no_work(course: Path, fol
         assert stubs_of(read, [exercise]).is_notebook(file.name, read_notebook(file.read_bytes(), 1 << 18), 1 << 18)
 
 
+@pytest.mark.slow
 def test_nbgrader_validates_the_source_and_finds_nothing_in_the_release(folder: Path) -> None:
     source, release = (folder / stage / ASSIGNMENT / BOOKS[FIRST.id] for stage in ("source", "release"))
     assert "Success! Your notebook passes all the tests." in nbgrader(folder, "validate", str(source))
@@ -395,6 +396,7 @@ def test_points_that_change_after_the_class_was_collected_keep_what_was_submitte
     assert (folder / "submitted" / "ada" / ASSIGNMENT / BOOKS[FIRST.id]).read_bytes() == before
 
 
+@pytest.mark.slow
 def test_what_a_person_entered_in_nbgrader_comes_in_once(tmp_path: Path, key_cache: Path) -> None:
     from nbgrader import api
 

@@ -343,6 +343,7 @@ def test_a_mistake_in_an_assignment_is_a_sentence(tmp_path: Path, old: str, new:
     assert found in str(error.value)
 
 
+@pytest.mark.slow
 def test_a_kit_of_an_assignment_has_what_came_before_and_its_due_date(tmp_path: Path) -> None:
     course = course_at(tmp_path / "course")
     settings = course / "course.toml"

@@ -67,8 +67,17 @@ BY_HAND = {*LEARN, *INSTALL, *SYSTEMS, AUTHOR, *WATCHING, OF_NOTEBOOK, *EXTENSIO
 """What sets the project up, goes on until somebody quits, or needs Node or a notebook. So is every target of make: it
 calls these tests, downloads gigabytes, or takes half an hour."""
 
-LONG = {"nbgrader.md", "practice.md", "term.md"}
+LONG = {"dashboard.md", "nbgrader.md", "play.md", "practice.md", "term.md"}
 """Pages whose commands take many seconds."""
+
+LONG_COMMANDS = {
+    "course play demo",
+    "course doctor",
+    "course grade examples/class --take one --out build/grades",
+    "course validate 05",
+    'pytest tests/autograder/course -m "not worker"',
+}
+"""Commands of other pages that take as long: the short proof tests each of them in its own room, or runs it itself."""
 
 WHOLE = {"authoring.md", "release.md", "scale.md"}
 """Pages whose commands prove, release or grade the whole course once more: only `make proof` runs them."""
@@ -126,7 +135,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("page", "command"),
     [
-        pytest.param(*command, marks=[pytest.mark.slow] if command[0] in LONG | WHOLE else [])
+        pytest.param(*command, marks=[pytest.mark.slow] if {*command} & {*LONG, *LONG_COMMANDS, *WHOLE} else [])
         for command in commands()
         if tiny.EVERYTHING or command[0] not in WHOLE
     ],

@@ -115,6 +115,7 @@ def test_what_would_stop_it_half_way_is_found_before_anything_is_made(
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 @pytest.mark.worker
 def test_an_environment_without_pip_is_made_again(install: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not install.has_pip(), "there is none"
