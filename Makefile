@@ -102,8 +102,7 @@ docs: $(READY)
 lint: $(READY)
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
-	$(BIN)/mypy
-	$(BIN)/course build --check
+	$(BIN)/mypy & types=$$!; $(BIN)/course build --check; built=$$?; wait $$types && exit $$built
 
 $(LEARN): pyproject.toml constraints.txt
 	@$(PYTHON) install.py learn
