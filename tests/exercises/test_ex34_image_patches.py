@@ -28,9 +28,9 @@ def images_of(given, *, square=False):
     return given.normal(given.size("B"), C, rows * P, columns * P), P
 
 
-def blocks(given, batch, rows, columns, *, dtype="float32"):
+def blocks(given, batch, rows, columns, *, P=2, dtype="float32"):
     """Return images in which all numbers of a patch are equal: other checks judge their order in the patch."""
-    C, P, _, _ = sides(given)
+    C, *_ = sides(given)
     tall = given.normal(batch, rows, columns, dtype=dtype).repeat_interleave(P, dim=1).repeat_interleave(P, dim=2)
     return tall.unsqueeze(1).expand(-1, C, -1, -1).contiguous()
 
@@ -136,8 +136,9 @@ def test_pixels_back(impl, given):
 )
 def test_grid_refused(impl, given):
     C, P, rows, columns = sides(given)
-    patches = given.normal(1, rows * columns + 1, C * P * P)
-    return given.raises(lambda: impl.unpatchify(patches, P, (rows, columns)), rows * columns + 1, rows, columns)
+    number = rows * columns + given.choice((1, -1))
+    patches = given.normal(1, number, C * P * P)
+    return given.raises(lambda: impl.unpatchify(patches, P, (rows, columns)), number, rows, columns)
 
 
 def convolved(images, weight, P):
@@ -220,13 +221,13 @@ def test_resize_class(impl, given):
 def test_positions_refused(impl, given):
     rows, columns = grid_of(given)
     positions = positions_of(given, (rows, columns))
-    wrong = (rows + 1, columns)
+    wrong = (rows + given.choice((1, -1)), columns)
     return given.raises(lambda: impl.resize_positions(positions, wrong, (4, 4)), rows * columns, *wrong)
 
 
-def layer_of(impl, given, *, grid=None, positions=True, dtype="float32"):
+def layer_of(impl, given, *, grid=None, P=2, positions=True, dtype="float32"):
     """Return a layer with known weights, of a square grid if there is no other; with `positions` False they are 0."""
-    C, P, *own = sides(given, square=True)
+    C, _, *own = sides(given, square=True)
     rows, columns = grid or own
     F = given.size("F")
     shapes = {
@@ -282,12 +283,12 @@ def test_added_positions(impl, given):
     return {"what positions add to the tokens, and the positions": [added, layer.positions.expand_as(added)]}
 
 
-def resized(impl, given, old, new):
+def resized(impl, given, old, new, P=2):
     """Observe the tokens of a layer with the grid `old` for images with the grid `new`, beside a second way to them."""
-    layer, images = layer_of(impl, given, grid=old), blocks(given, 2, *new)
+    layer, images = layer_of(impl, given, grid=old, P=P), blocks(given, 2, *new, P=P)
     found = layer(images)
     positions = layer.positions if old == new else impl.resize_positions(layer.positions, old, new)
-    patches = impl.patchify(images, 2) @ layer.projection.weight.transpose(0, 1) + layer.projection.bias
+    patches = impl.patchify(images, P) @ layer.projection.weight.transpose(0, 1) + layer.projection.bias
     return {
         "tokens of the patches, and projection plus positions of their grid": [
             found[:, 1:],
@@ -304,7 +305,7 @@ def test_another_size(impl, given):
 
 
 @check(
-    "image_size need not be square, and there may be one image",
+    "image_size need not be square, patches may have any size, and there may be one image",
     points=1,
     of=CLASS,
     judge=AGREEING,
@@ -314,7 +315,7 @@ def test_rectangle(impl, given):
     _, _, *grid = sides(given)
     layer, images = layer_of(impl, given, grid=grid), blocks(given, 2, *grid)
     return {
-        **resized(impl, given, tuple(grid), tuple(grid)),
+        **resized(impl, given, tuple(grid), tuple(grid), P=3),
         "tokens of one image, and of two": [layer(images[:1]), layer(images)[:1]],
     }
 
