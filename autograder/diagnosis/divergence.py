@@ -30,6 +30,9 @@ from autograder.runner import RecordedTrace, TraceStep
 
 from .judgement import Deadline, Divergence, StepState
 
+_ROUNDING = 1e-3
+"""How near to 1 a factor is that comes of rounding alone."""
+
 MOST_CULPRITS = 100
 """The most steps that are blamed for one mistake: several times as many as honest programs have."""
 
@@ -179,21 +182,25 @@ class Matching:
 
         The step that makes a result stands against the solution's result alone.
         """
-        step = self.trace.steps[at]
-        if not self.is_distinctive(at):
-            return None
-        found = factors(self.trace.print_of(step), self.reference.prints, TOLERANCES.get(step.dtype, TOLERANCE))
         results = zip(self.trace.results, self.reference.results, strict=False)
         wanted = {theirs for mine, theirs in results if mine == at}
-        alike = [
+        alike = self.all_factors(at, wanted)
+        # A factor within rounding of 1 is no mistake. On the way, a later line may take the sign away again.
+        wrong = [factor for factor in reversed(alike) if abs(factor - 1) > _ROUNDING and factor != 0]
+        wrong = [factor for factor in wrong if wanted or factor > 0 or abs(factor + 1) < _ROUNDING]
+        return min(wrong, key=lambda factor: round(abs(math.log(abs(factor))), 6), default=None)
+
+    def all_factors(self, at: int, wanted: Collection[int] = ()) -> list[float]:
+        """Return the factors between a step and the values of its shape that the reference computes, or the wanted."""
+        step = self.trace.steps[at]
+        if not self.is_distinctive(at):
+            return []
+        found = factors(self.trace.print_of(step), self.reference.prints, TOLERANCES.get(step.dtype, TOLERANCE))
+        return [
             float(factor)
             for factor, shape, behind in zip(found, self.shapes, self.calls, strict=True)
             if shape == _squeezed(step.shape) and np.isfinite(factor) and (not wanted or behind in wanted)
         ]
-        # A factor within rounding of 1 is no mistake. On the way, a later line may take the sign away again.
-        wrong = [factor for factor in reversed(alike) if abs(factor - 1) > 1e-3 and factor != 0]
-        wrong = [factor for factor in wrong if wanted or factor > 0 or abs(factor + 1) < 1e-3]
-        return min(wrong, key=lambda factor: round(abs(math.log(abs(factor))), 6), default=None)
 
     # The graph of the steps: what each is made of, and who else computed the same. All is linear in the steps.
 
@@ -734,7 +741,8 @@ class DivergenceSearch:
         return Divergence(
             place,
             state,
-            self.matching.factor(last) if stack[0].file == place.file else None,  # else another part may scale earlier
+            # Another part may scale earlier, and a later operation may take the factor back.
+            None if stack[0].file != place.file or self._is_taken_back(last) else self.matching.factor(last),
             self._agreeing(at),
             is_unique,
             number=number,
@@ -754,6 +762,17 @@ class DivergenceSearch:
                 last = index
         is_multiple = last != at and self.matching.factor(at) is not None and self.matching.factor(last) is not None
         return last if is_multiple else at
+
+    def _is_taken_back(self, at: int) -> bool:
+        """Whether the program multiplies or divides a step until it is a value of the reference again."""
+        scaled = {at}
+        for index, step in enumerate(self.trace.steps[at + 1 :], at + 1):
+            if step.name in KINDS[0] and not scaled.isdisjoint(step.inputs):
+                self.deadline.check()
+                scaled.add(index)
+                if any(abs(factor - 1) <= _ROUNDING for factor in self.matching.all_factors(index)):
+                    return True
+        return False
 
     def _unjudged(self, at: int, place: Place) -> bool:
         """Whether a step is made of values of other lines that nothing could be held against."""

@@ -1,9 +1,12 @@
 """Traces: what fingerprints distinguish, and that the judge refuses or survives any trace of a hostile worker."""
 
+from typing import TypeAlias
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from autograder.answer_key.records import from_record, to_record
 from autograder.diagnosis import Deadline, first_divergence
@@ -22,6 +25,7 @@ from autograder.runner import RecordedTrace, read_trace
 from tests.support.fuzzing import bounded
 
 FILE = "ex01_first.py"
+Numbers: TypeAlias = NDArray[np.float64]
 
 
 def trace_data(steps: list[list[object]], prints: int = 4) -> dict[str, object]:
@@ -148,3 +152,24 @@ def test_steps_made_of_all_before_them_take_no_time_without_end() -> None:
     found = first_divergence(read_trace(trace_data(every)), read_trace(trace_data([STEP])), FILE, (), Deadline(60))
     assert found is not None
     assert found.place.line == 3
+
+
+@pytest.mark.parametrize(("back", "factor"), [("mul", None), ("add", pytest.approx(8))])
+def test_a_factor_that_a_later_operation_takes_back_is_no_finding(back: str, factor: float | None) -> None:
+    start, values, wrong, right = np.random.RandomState(2).uniform(1, 2, (4, 2, 7))
+
+    def trace(*steps: tuple[str, list[int], list[int], Numbers]) -> RecordedTrace:
+        prints = np.stack([fingerprint(step[3]) for step in steps]).astype("<f8")
+        data: list[list[object]] = [
+            [name, stack, inputs, [2, 7], "float32", False, [at, 1], None]
+            for at, (name, stack, inputs, _) in enumerate(steps)
+        ]
+        return read_trace({**trace_data(data), "prints": Array("float64", prints.shape, prints.tobytes())})
+
+    by_check: tuple[str, list[int], list[int], Numbers] = ("randn", [], [], start)
+    reference = trace(("sqrt", [0], [], values), by_check, ("add", [0], [1], right))
+    later = wrong if back == "add" else values
+    mine = trace(by_check, ("norm", [0], [0], 8 * values), (back, [0], [1], later), ("add", [1], [2], 3 * wrong))
+    found = first_divergence(mine, reference, FILE, (), Deadline(60))
+    assert found is not None
+    assert found.factor == factor
