@@ -537,12 +537,14 @@ def _by(case: Case, over: tuple[int, ...], axis: str, *, is_row: bool) -> Iterat
         return
     squares = (case.expected**2).sum(axis=over, keepdims=True)
     ratios = (case.yours * case.expected).sum(axis=over, keepdims=True) / np.where(squares > 0, squares, 1)
-    if case.same(case.yours, ratios * case.expected) and (ratios != 0).all():
+    is_ratio = case.same(case.yours, ratios * case.expected) and (ratios != 0).all()
+    if is_ratio and not _is_one_slice(case, case.expected, over):
         owner = None if is_row else _owner(case, ratios.reshape(-1))
         yield Pattern(rule_along("ratio", axis, is_row, float(ratios.min()), float(ratios.max()), owner))
         return
     shifts = (case.yours - case.expected).mean(axis=over, keepdims=True)
-    if case.same(case.yours, case.expected + shifts):
+    spread = case.expected - case.expected.mean(axis=over, keepdims=True)
+    if case.same(case.yours, case.expected + shifts) and not _is_one_slice(case, spread, over):
         owner = None if is_row else _owner(case, np.abs(shifts).reshape(-1))
         yield Pattern(rule_along("offset", axis, is_row, float(shifts.min()), float(shifts.max()), owner))
         return
@@ -556,6 +558,14 @@ def _varies(expected: Numbers, over: tuple[int, ...]) -> bool:
     return bool((spread > 1e-2 * size).mean() > 0.8)
 
 
+def _is_one_slice(case: Case, expected: Numbers, over: tuple[int, ...]) -> bool:
+    """Whether the slices are multiples of one of them: then whatever is mixed of them has a factor for each too."""
+    kept = [at for at in range(expected.ndim) if at not in over]
+    slices = expected.transpose(*kept, *over).reshape(math.prod(expected.shape[at] for at in kept), -1)
+    largest = slices[(slices**2).sum(axis=1).argmax()]
+    return case.same(np.outer(slices @ largest, largest), (largest @ largest) * slices)
+
+
 def _affine(case: Case, over: tuple[int, ...], axis: str, *, is_row: bool) -> Iterator[Pattern]:
     if np.prod([case.expected.shape[at] for at in over]) < _FEWEST_EACH + 1:
         return
@@ -565,6 +575,8 @@ def _affine(case: Case, over: tuple[int, ...], axis: str, *, is_row: bool) -> It
     slopes = (spread * (case.yours - yours)).sum(axis=over, keepdims=True) / np.where(squares > 0, squares, 1)
     # A slope of about 0 would compare rounding alone.
     if (np.abs(slopes) < 1e-3).any() or not case.same(case.yours - yours, slopes * spread):
+        return
+    if _is_one_slice(case, spread, over):
         return
     yield Pattern(rule_along("affine", axis, is_row))
 

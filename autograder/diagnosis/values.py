@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from autograder.comparison import Numbers
-from autograder.results import Fact, span
+from autograder.results import Fact, is_named, span
 
 from .case import FEW, Case, Pattern, Places, Sample, others
 from .named_sizes import Coefficient, factors, named, terms
@@ -62,14 +62,14 @@ def rule_along(
 
     `owner` is the known part that these numbers are.
     """
-    each = f"each row along {axis}" if is_row else f"each {axis}"
+    each = f"each row along {axis}" if is_row else f"each {axis}" if is_named(axis) else f"each index of {axis}"
     numbers: tuple[str, ...] = (f"from {span(low, high)}", *([f"that is {owner}"] if owner else []))
     match rule:
         case "ratio":
-            asks = "Is a scale per index missing or applied twice, or is something normalized over the wrong axis?"
+            asks = "What is each one multiplied or divided by? Is that missing, applied twice, or over the wrong axis?"
             says, what = f"{each} is the expected one times its own factor", "a factor"
         case "offset":
-            asks = "Is a mean not subtracted, a bias missing or added twice, or one added that does not belong?"
+            asks = "Is something added or subtracted that does not belong there, or is a mean or a bias missing?"
             says, what = f"{each} is the expected one plus its own offset", "an offset"
         case "affine":
             asks = "Over which axes are mean and spread taken, and is one of them missing?"

@@ -421,6 +421,17 @@ def test_a_few_bits_are_no_region() -> None:
     assert result.message.startswith("seen, the likeliest first: 3 of 8 places differ")
 
 
+@pytest.mark.parametrize("offset", [0.0, 1.0])
+def test_mixtures_of_one_row_prove_no_factor_of_their_own(offset: float) -> None:
+    """Where all rows are multiples of one, plus a number, any mixture of them is so too."""
+    random = np.random.default_rng(3)
+    row, sizes = random.standard_normal(6), random.uniform(0.5, 2, (2, 8, 1))
+    expected = row * sizes + offset * random.standard_normal((2, 8, 1))
+    mixed = np.einsum("ts,bsd->btd", random.dirichlet(np.ones(8), 8), expected)
+    result = finding_between(mixed, expected)
+    assert "its own" not in result.message
+
+
 def test_zeros_that_have_to_be_exact_are_shown_where_they_are_not() -> None:
     expected = np.array([[1.0, 0.0, 2.0], [0.5, 3.0, 0.0]])
     yours = expected + np.array([[0, 1e-9, 0], [0, 0, 0]])
