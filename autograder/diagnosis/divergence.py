@@ -646,8 +646,9 @@ class DivergenceSearch:
         """
         differing = set(self._differing_results())
         first = next((at for at in self.trace.results if not self.good[at] or at in differing), None)
-        if first is not None and self.good[first] and self.places[first] is None:
-            return []  # the finding speaks of a value that the check made: another part has another mistake
+        is_another = first is not None and (self.places[first] is None or is_in_place(self.trace.steps[first].name))
+        if first is not None and self.good[first] and is_another:
+            return []  # the finding speaks of a value that the check made, or a line overwrote: this is no suspect's
         rest = [at for at in self.trace.results if not self.good[at] or self._in_doubt(at, differing)]
         if not rest:
             rest = [at for at, step in enumerate(self.trace.steps) if is_check_step(step) and not self.good[at]]

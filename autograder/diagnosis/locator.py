@@ -430,6 +430,8 @@ def _belongs(divergence: Divergence, diagnosis: Diagnosis) -> bool:
     if diagnosis.kind == "exception" and diagnosis.misconception is None:
         raised = diagnosis.place.function if diagnosis.place is not None else None
         return divergence.misshapen and divergence.is_unique and divergence.place.function == raised
+    if diagnosis.kind == "structure" and diagnosis.misconception is None and diagnosis.quoted is not None:
+        return False  # the check cannot use what it got, whatever its numbers are
     is_alike = diagnosis.certainty >= Certainty.ALIKE
     if diagnosis.misconception is None or (is_alike and not diagnosis.is_one_of_several):
         return True

@@ -1,6 +1,6 @@
 """Where a mistake is: in programs of other styles than the solution's, with one fault each."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 import pytest
 
@@ -118,6 +118,40 @@ def test_the_place_is_the_faulty_line_whatever_the_style(
     assert line in flagged
     if found.place.column is not None:
         assert flagged[found.place.column : found.place.end].strip() == flagged[found.place.column : found.place.end]
+
+
+OVERWRITTEN = "    scores -= scores.amax(dim=-1, keepdim=True)\n    powers = torch.exp(scores)"
+
+
+@pytest.mark.parametrize(
+    ("edits", "line"),
+    [
+        (
+            {"weights = torch.softmax(scores, dim=-1)": "weights = torch.softmax(scores, dim=-2)", ", weights\n": "\n"},
+            "return",
+        ),
+        (
+            {
+                "    powers = torch.exp(scores - scores.amax(dim=-1, keepdim=True))": OVERWRITTEN,
+                "powers.sum(dim=-1, keepdim=True)": "powers.sum(dim=0)",
+            },
+            "scores -=",
+        ),
+    ],
+    ids=["too few values", "overwritten"],
+)
+def test_the_place_is_not_that_of_another_mistake_than_the_message_s(
+    graded: Callable[[Exercise, str], ExerciseResult], edits: Mapping[str, str], line: str
+) -> None:
+    wrong = SOLUTION
+    for find, replace in edits.items():
+        assert wrong.count(find) == 1
+        wrong = wrong.replace(find, replace)
+    failure = graded(resolve_exercise(COURSE, "5"), wrong).first_failure
+    assert failure is not None
+    assert failure.finding is not None
+    assert failure.finding.place is not None
+    assert wrong.splitlines()[failure.finding.place.line - 1].strip().startswith(line)
 
 
 def test_the_statement_of_a_mistake_is_not_shown_in_a_function_that_did_not_run(
