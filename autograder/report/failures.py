@@ -394,7 +394,7 @@ def print_parts(prints: Sequence[PrintOutput]) -> tuple[PrintPart, ...]:
 def _apart(text: str) -> tuple[str, str]:
     """Return what the code printed, and the warnings of Python and libraries, which are written among it.
 
-    A warning about a line of another file than the learner's, which has its whole path, is shown without that line.
+    A warning about a line of another file than the learner's, a library's whole path or a check, is shown without it.
     """
     printed: list[str] = []
     warned: list[str] = []
@@ -408,7 +408,7 @@ def _apart(text: str) -> tuple[str, str]:
             continue
         is_warning = True
         file, number, says = found
-        is_own = file and not re.search(r"[/\\]", file)
+        is_own = file and not re.search(r"[/\\]|^test_", file)
         warned.append(f"{file}:{number}: {says}" if is_own else says)
     return "\n".join(printed).strip("\n"), "\n".join(dict.fromkeys(warned))
 

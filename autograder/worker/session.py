@@ -20,6 +20,7 @@ import os
 import signal
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout, suppress
 from functools import partial
@@ -474,4 +475,11 @@ class Job:
 def _reset_process(seed: int, device: str) -> None:
     """Restore settings of the process that a student's code may have changed, and seed every generator."""
     loaded().reset(seed, device)
+    warnings.formatwarning = _in_one_line
     sys.setrecursionlimit(1000)
+
+
+def _in_one_line(message: object, category: type[Warning], file: str, line: int, text: str | None = None) -> str:
+    """Return a warning as Python writes it, but in one line: the rest of a text would look like a print."""
+    del text
+    return f"{file}:{line}: {category.__name__}: {' '.join(str(message).split())}\n"

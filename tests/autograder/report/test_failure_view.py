@@ -118,7 +118,8 @@ def test_a_warning_is_not_called_a_print_and_names_no_file_of_a_library() -> Non
     assert printed.lines == ("hello", "  indented by hand", "ex.py:3: no warning")
     assert warned.lines == ("ex01_a.py:3: UserWarning: odd use", "FutureWarning: old name", "Warning: a native one")
     assert print_sentences([warned])[1] == "Python or a library warned: FutureWarning: old name"
-    assert [part.warns for part in print_parts([PrintOutput("a.py:1: UserWarning: b")])] == [True]
+    [of_check] = print_parts([PrintOutput("test_ex01_a.py:1: UserWarning: b")])
+    assert (of_check.warns, of_check.lines) == (True, ("UserWarning: b",))
 
 
 @pytest.mark.parametrize(("column", "end", "marked"), [(4, 10, "scores"), (4, None, "scores = 1"), (99, 100, "")])

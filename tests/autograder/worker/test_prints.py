@@ -65,6 +65,11 @@ def test_standard_error_and_threads_and_writes_below_python_are_kept_too(grader:
     assert (result.status, result.prints) == ("pass", (PrintOutput("a thread\nan error\na descriptor"),))
 
 
+def test_a_warning_of_several_lines_is_one_line(grader: Grader) -> None:
+    result = checked(grader, f"import warnings\nwarnings.warn('one\\n  two')\n{tiny.MEAN}")
+    assert result.prints == (PrintOutput(f"{tiny.FILES[0]}:2: UserWarning: one two"),)
+
+
 @pytest.mark.parametrize("program", ["sys.stdout.close()", "sys.stdout = None", "os.close(1)", "sys.stderr.detach()"])
 def test_a_program_that_breaks_its_own_streams_loses_only_prints(grader: Grader, program: str) -> None:
     result = checked(grader, f"import os, sys\nprint('before')\n{program}\n{tiny.MEAN}")
