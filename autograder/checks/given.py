@@ -71,7 +71,8 @@ def _fill_by_name(module: nn.Module, state: Mapping[str, Tensor], within: str = 
     )
     shared = {} if within else {refusal.name: refusal for refusal in _shared(module, state)}
     if differing:
-        raise StructureError(*(shared.get(refusal.name, refusal) for refusal in differing))
+        first, *more = (shared.get(refusal.name, refusal) for refusal in differing)
+        raise StructureError(first, *_unregistered(module, first.name.removeprefix(prefix).split(".")[0]), *more)
     for key, value in by_name.items():  # in the order of the contract: so traces of all programs have the same steps
         own[key].copy_(value)
     filled = {id(own[key]) for key in by_name}
@@ -80,6 +81,14 @@ def _fill_by_name(module: nn.Module, state: Mapping[str, Tensor], within: str = 
             value.zero_()
     if shared:
         raise StructureError(*shared.values())
+
+
+def _unregistered(module: nn.Module, name: str) -> list[Refusal]:
+    """Return what registers the modules in an attribute, if it is a plain list or tuple of them."""
+    kept = vars(module).get(name)
+    if not isinstance(kept, list | tuple) or not any(isinstance(part, nn.Module) for part in kept):
+        return []
+    return [Refusal(f"`{name}` is a plain {type(kept).__name__}: `nn.ModuleList` registers the modules in it")]
 
 
 def _shared(module: nn.Module, state: Iterable[str]) -> list[Refusal]:

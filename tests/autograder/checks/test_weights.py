@@ -143,6 +143,16 @@ def test_a_missing_parameter_has_the_name_that_the_contract_gives_it_whatever_ho
         fill(Stack(), {**blocks(), "blocks.1.norm.gain": torch.ones(1)})
 
 
+@pytest.mark.parametrize(("kept", "registered"), [("blocks", True), ("others", False)])
+def test_a_plain_list_of_modules_is_named_where_its_parameters_are_missing(kept: str, registered: bool) -> None:
+    module = Outer(nn.Linear(1, 1))
+    setattr(module, kept, [nn.Linear(1, 1)])
+    with torch.no_grad(), pytest.raises(StructureError) as caught:
+        fill(module, {"blocks.0.weight": torch.ones(1, 1), "own": torch.ones(2, 4)})
+    says = "`blocks` is a plain list: `nn.ModuleList` registers the modules in it"
+    assert (says in [refusal.sentence for refusal in caught.value.refusals]) == registered
+
+
 def test_a_block_that_is_there_twice_shares_the_parameters_behind_its_hooks() -> None:
     with torch.no_grad(), pytest.raises(StructureError) as caught:
         fill(Stack(is_shared=True), blocks())
