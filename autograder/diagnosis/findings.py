@@ -57,6 +57,9 @@ def finding_of(diagnosis: Diagnosis, source: Source, location: Location | None =
         finding = _alike(known, _unnamed(diagnosis, source, location))
     else:
         finding = _unnamed(diagnosis, source, location)
+    if finding.claim is Certainty.SHOWN and isinstance(diagnosis.fact.data, Raised):
+        raised = headline("", _in_notebook(diagnosis.fact.data.fact, diagnosis.place, source))
+        finding = replace(finding, detail=f"{finding.detail}\n{raised}")
     return _placed(finding, diagnosis, source, location)
 
 

@@ -211,6 +211,18 @@ def test_a_named_misconception_keeps_the_observation_of_a_device_and_the_numbers
     assert (named.place, named.evidence) == (place, Evidence("output"))
 
 
+@pytest.mark.parametrize("is_first", [False, True])
+def test_a_named_misconception_says_what_was_raised(is_first: bool) -> None:
+    entry = Misconception("an-id", "the mask is cut", "It is so.", "Is it?", (), {})
+    place = Place("ex01_first.py", 3, "first")
+    diagnosis = of_fault(Fault("IndexError", (), "too far", "other", (place,)), place.file, b"")
+    location = Location(place, first_mistake=entry) if is_first else None
+    known = diagnosis if is_first else replace(diagnosis, misconception=entry, certainty=Certainty.SHOWN)
+    named = finding_of(known, Source(place.file), location)
+    assert named.name == "the mask is cut"
+    assert (named.detail or "").endswith("\nYour code raised IndexError in first().")
+
+
 # What stands in place of a tensor.
 
 RIGHT = observed(np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]))
