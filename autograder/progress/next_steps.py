@@ -475,6 +475,8 @@ _BY_ID: Mapping[str, str] = {
     "not_imported": "A file knows only the modules and names that it imports itself.",
     "without_self": "Write `self.` before that name: what belongs to an object is reached through it.",
     "returns_nothing": "Let that function end with `return` and its result. Without one it gives None.",
+    "none": "A function without `return` gives None. Find out where that value comes from.",
+    "signature": "Compare the parameters of your functions with those in the stub, and their order.",
     "type": "Read the type behind `->` in the stub. Make an object of that type from your values, and return it.",
     "count": "Read what the stub returns, and in which order. Your `return` needs the same values.",
     "dotted_import": "Behind `import` stand names without a dot. What is before the dot belongs behind `from`.",
@@ -486,6 +488,7 @@ _OF_SYNTAX = "Python cannot read that line, and ran nothing of your file. Compar
 _OF_EXCEPTION = "Print the values in that line, and of tensors the shapes. The next check shows what your code prints."
 _OF_A_CALL = "Write that part yourself, with the operations of the lesson."
 _OF_STRUCTURE = "Compare names and sizes with those in the stub. An attribute needs `self.` before its name."
+_OF_A_LIST = "A module registers the modules that are its attributes. In a plain list it does not see them."
 _OTHERWISE = "Change just that, and check again."
 
 
@@ -503,8 +506,8 @@ def advice(status: str, kind: str, id_: str, message: str, quoted: str = "") -> 
     if kind == "exception":
         step = library_step(quoted) if id_ not in _OF_CAUSES else ""
         return step or _BY_ID.get(id_, _OF_EXCEPTION)
-    if kind == "structure" and id_ in _BY_ID:
-        return _BY_ID[id_]
+    if kind == "structure" and (id_ in _BY_ID or "`nn.ModuleList`" in message):
+        return _BY_ID.get(id_, _OF_A_LIST)
     return {"forbidden": _OF_A_CALL, "structure": _OF_STRUCTURE}.get(kind, _OTHERWISE)
 
 
@@ -644,8 +647,13 @@ def _experiment(finding: Mapping[str, Any]) -> str:
     witnesses = (finding.get("evidence") or {}).get("witnesses") or []
     if not witnesses:
         return ""
-    at, expected, yours = witnesses[0]
-    return f"At {at} your program returned {yours}, expected {expected}."
+    (at, expected, yours), name = witnesses[0], finding["evidence"]["name"]
+    axes, index = (text.split(", ") for text in (finding["evidence"]["axes"], at))
+    if all(part.isdecimal() for part in index):  # else it names the value itself
+        is_named = len(axes) == len(index)
+        where = ", ".join(map(" ".join, zip(axes, index, strict=True))) if is_named else f"index {at}"
+        at = f"{name}, {where}"
+    return f"{at}: {yours}, expected {expected}."
 
 
 # The stored evidence of the last failure of an exercise, without another run.

@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.progress.next_steps import advice
+from autograder.progress.next_steps import _experiment, advice
 
 
 @pytest.mark.parametrize(
@@ -23,6 +23,9 @@ from autograder.progress.next_steps import advice
         ("memory", "exception", "MemoryError", "stopped", "axis"),
         ("fail", "forbidden", "torch.softmax", "must not be used", "yourself"),
         ("fail", "structure", "structure", "has no parameter w", "`self.`"),
+        ("fail", "structure", "structure", "it is a plain list: `nn.ModuleList` registers", "registers"),
+        ("fail", "structure", "none", "Your code returned None", "without `return`"),
+        ("fail", "structure", "signature", "Your code cannot be called", "parameters"),
         ("fail", "structure", "type", "gives a tuple", "`->`"),
         ("error", "exception", "AttributeError", "Your code raised AttributeError", "before its dot"),
         ("error", "exception", "unset_attribute", "no line sets `self.a`", "Give it a value"),
@@ -47,3 +50,15 @@ def test_each_kind_of_failure_has_advice_that_is_about_it(
 )
 def test_the_library_s_own_text_decides_on_the_advice(quoted: str, about: str) -> None:
     assert about in advice("error", "exception", "AttributeError", "Your code raised it", quoted)
+
+
+@pytest.mark.parametrize(
+    ("name", "axes", "at", "said"),
+    [
+        ("where weights are 0", "query, key", "0, 3", "where weights are 0, query 0, key 3: 2, expected 1."),
+        ("source.weight", "at", "21, 3", "source.weight, index 21, 3: 2, expected 1."),
+        ("rows", "at", "item 0 of rows", "item 0 of rows: 2, expected 1."),
+    ],
+)
+def test_what_was_measured_is_called_by_its_title_and_not_a_result(name: str, axes: str, at: str, said: str) -> None:
+    assert _experiment({"evidence": {"name": name, "axes": axes, "witnesses": [[at, "1", "2"]]}}) == said
