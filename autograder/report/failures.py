@@ -612,6 +612,10 @@ def failure_view(
     unwritten = todos if todos is not None and check.status == "not_started" else None
     message = unwritten.message if unwritten else message_of(check.status, finding)
     opening, *others = _SENTENCE_END.split(message, maxsplit=1)
+    table, elements = comparison(evidence, every_measurement), witnesses(evidence) if evidence else None
+    said = (message, *_detail(check.status, finding), *(elements.rows[0] if elements else ()))
+    if evidence and elements and not table and not any(one_line(evidence.name) in text for text in said):
+        elements = replace(elements, title=f"{one_line(evidence.name)}: {elements.title}")
     return FailureView(
         status=check.status,
         title=one_line(check.title),
@@ -623,9 +627,9 @@ def failure_view(
         claim=one_line(check.title) if has_run(check) and not unwritten else "",
         location=location_of(check.status, finding) if finding else None,
         values=values(evidence),
-        comparison=comparison(evidence, every_measurement),
+        comparison=table,
         maps=map_pair(evidence.maps) if evidence and evidence.maps else None,
-        witnesses=witnesses(evidence) if evidence else None,
+        witnesses=elements,
         prints=print_parts(prints),
         hints=_hints(check, hints_shown),
         next_commands=tuple(next_commands),

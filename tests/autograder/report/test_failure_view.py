@@ -88,6 +88,21 @@ def test_a_table_without_a_difference_is_shown_only_with_every_measurement() -> 
     assert failure_view(check, every_measurement=True).comparison is not None
 
 
+def test_elements_without_a_table_say_what_was_measured_unless_the_message_does() -> None:
+    check = examples.MASK.first_failure
+    assert check is not None
+    assert check.finding is not None
+    assert check.finding.evidence is not None
+    evidence = replace(check.finding.evidence, name="where weights are 0", witness_title="largest differences")
+    for message, title in (
+        ("The mask is not used.", "where weights are 0: largest differences"),
+        ("where weights are 0: 3 of 9 places differ.", "largest differences"),
+    ):
+        shown = failure_view(replace(check, finding=replace(check.finding, message=message, evidence=evidence)))
+        assert shown.witnesses is not None
+        assert shown.witnesses.title == title
+
+
 def test_what_was_printed_has_the_trial_it_came_from_and_is_cut_to_its_last_lines() -> None:
     parts = print_parts([*PRINTS, PrintOutput("step 0\nstep 1\n", "scaled", 2), PrintOutput("imported", "masked")])
     assert [part.label for part in parts] == [
