@@ -479,7 +479,9 @@ def _reset_process(seed: int, device: str) -> None:
     sys.setrecursionlimit(1000)
 
 
-def _in_one_line(message: object, category: type[Warning], file: str, line: int, text: str | None = None) -> str:
+def _in_one_line(
+    message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
+) -> str:
     """Return a warning as Python writes it, but in one line: the rest of a text would look like a print."""
-    del text
-    return f"{file}:{line}: {category.__name__}: {' '.join(str(message).split())}\n"
+    del line
+    return f"{filename}:{lineno}: {category.__name__}: {' '.join(str(message).split())}\n"
