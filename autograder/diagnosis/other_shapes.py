@@ -24,7 +24,7 @@ def axes_of_one(shapes: str, is_more: bool, is_right: bool, is_one: bool) -> Fac
     axes = "an axis of size 1 is" if is_one else "axes of size 1 are"
     says = f"{shapes}: {axes} {'too much' if is_more else 'missing'}"
     values = ("the values are right",) if is_right else ()
-    asks = "keepdim decides whether a sum or mean leaves its axis; squeeze and unsqueeze take away and add one."
+    asks = "Such an axis comes from unsqueeze, from keepdim, or from a 1 in a shape."
     return Fact("shape-ones", says, values, asks, data=(is_more, is_right))
 
 
