@@ -31,8 +31,8 @@ def content(mask):
 
 
 def form_of(mask):
-    """Observe the form of a mask alone: with every element set to False."""
-    return mask.new_zeros(mask.shape) if hasattr(mask, "new_zeros") else mask
+    """Observe the form of a mask alone: with every element set to True."""
+    return mask.new_ones(mask.shape) if hasattr(mask, "new_ones") else mask
 
 
 FORM = Like(likeness=0.2)  # other checks judge the values: they may be wrong, but not made up
@@ -60,7 +60,7 @@ def test_padding_form(impl, given):
     ids = anywhere(given, any_length(given))
     return {
         "mask": impl.create_padding_mask(ids),
-        "mask of one token with every element set to False": form_of(impl.create_padding_mask(ids[:1, :1])),
+        "mask of one token with every element set to True": form_of(impl.create_padding_mask(ids[:1, :1])),
     }
 
 
@@ -88,7 +88,7 @@ def test_look_ahead(impl, given):
 def test_look_ahead_form(impl, given):
     size = any_length(given)
     return {
-        "mask of size 1 with every element set to False": form_of(impl.create_look_ahead_mask(1)),
+        "mask of size 1 with every element set to True": form_of(impl.create_look_ahead_mask(1)),
         f"mask of size {size}": impl.create_look_ahead_mask(size),
     }
 
@@ -111,7 +111,7 @@ def test_target_form(impl, given):
     ids = anywhere(given, any_length(given))
     return {
         "mask": impl.create_target_mask(ids),
-        "mask of one token with every element set to False": form_of(impl.create_target_mask(ids[:1, :1])),
+        "mask of one token with every element set to True": form_of(impl.create_target_mask(ids[:1, :1])),
     }
 
 
