@@ -156,7 +156,7 @@ def test_dropout(impl, given):
     return {
         "eval": module(x.clone())[..., :8],
         "train": module.train()(x.clone())[..., :8],
-        "tenths dropped at the default rate": round(10 * float((usual == 0).float().mean())),
+        "share dropped at the default rate, in tenths": round(10 * float((usual == 0).float().mean())),
     }
 
 

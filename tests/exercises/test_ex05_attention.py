@@ -307,8 +307,8 @@ def test_dropout(impl, given):
     is_open = alone != 0
     share = ((both == 0) & is_open).sum() / is_open.sum()
     return {
-        "numbers under a mask that are 0 without dropout only": int(((both != 0) & ~is_open).sum()),
-        "quarters dropped under a mask": round(4 * float(share)),
+        "numbers that are 0 with a mask, but not with a mask and dropout": int(((both != 0) & ~is_open).sum()),
+        "share dropped with a mask, in quarters": round(4 * float(share)),
         "eval": taken[..., :keys],
         "train": first,
         "difference in training of two outputs with the same weights": first - copy,  # 0 whatever is drawn

@@ -236,7 +236,7 @@ def test_dropout(impl, given):
     dropped = (module.train()(x, x, x) - bias)[..., 0]
     usual = multi_head(impl, given, given.size("D"), 1, dropout=None, heads="different")
     share = (usual.train()(x, x, x) == usual(x * 0, x * 0, x * 0)).float().mean()
-    return {"eval": taken, "train": dropped, "tenths dropped at the default rate": round(10 * float(share))}
+    return {"eval": taken, "train": dropped, "share dropped at the default rate, in tenths": round(10 * float(share))}
 
 
 @check(

@@ -60,7 +60,7 @@ def test_dropout(impl, given):
         "eval": full[..., 0],
         "train": dropped[..., 0],
         "tokens of which only some numbers are 0": int((gone.any(dim=-1) & ~gone.all(dim=-1)).sum()),
-        "tenths dropped at the default rate": round(10 * float((usual[..., 0] == 0).float().mean())),
+        "share dropped at the default rate, in tenths": round(10 * float((usual[..., 0] == 0).float().mean())),
     }
 
 

@@ -4,11 +4,11 @@ from autograder.checks import Like, Same, check, picture, standard_checks
 
 CLASS = "RMSNorm"
 COMPUTED = ("normalized", "direction")  # one of them passes unless nothing is computed
-TWO_WAYS = "output, compared with a second way to it"
-FEWER = "output for fewer axes, compared with a second way to it"
-ALONE = "output for one vector, compared with a second way to it"
-ONES = "output for axes of size 1, compared with a second way to it"
-SMALL = "output for small numbers, compared with a second way to it"
+TWO_WAYS = "output, computed in two ways"
+FEWER = "output for fewer axes, computed in two ways"
+ALONE = "output for one vector, computed in two ways"
+ONES = "output for axes of size 1, computed in two ways"
+SMALL = "output for small numbers, computed in two ways"
 DTYPES = ("float64", "bfloat16", "float16")
 PAIRS = Like(tolerance=1e-3, free=(TWO_WAYS, FEWER, ALONE, ONES, SMALL, *DTYPES, "output"))
 """A layer is compared with itself: whether its numbers are right is the claim of other checks."""

@@ -4,10 +4,10 @@ from autograder.checks import Like, Raises, check, picture, standard_checks
 
 CLASS = "RotaryPositionalEmbedding"
 COMPUTED = ("rotated", "theta")  # one of them passes unless nothing is computed
-OUTPUT = "output, compared with a second way to it"
-LATER = "output without heads, compared with a second way to it"
-SHARED = "output for positions (1, T), compared with a second way to it"
-ONES = "output for axes of size 1, compared with a second way to it"
+OUTPUT = "output, computed in two ways"
+LATER = "output without heads, computed in two ways"
+SHARED = "output for positions (1, T), computed in two ways"
+ONES = "output for axes of size 1, computed in two ways"
 DTYPES = ("float64", "bfloat16", "float16")
 
 

@@ -11,10 +11,10 @@ from autograder.checks import Like, Raises, Same, check, picture
 BLOCK = "ModernBlock"
 CLASS = "ModernModel"
 COMPUTED = ("no_layers", "theta", "block")  # one of them passes unless nothing is computed
-TWO_WAYS = "logits, compared with a second way to them"
-WITH_SINKS = "logits with sinks, compared with a second way to them"
-WITHOUT_LAYERS = "logits without a layer, compared with a second way to them"
-SHORTER = "logits of a shorter text, compared with a second way to them"
+TWO_WAYS = "logits, computed in two ways"
+WITH_SINKS = "logits with sinks, computed in two ways"
+WITHOUT_LAYERS = "logits without a layer, computed in two ways"
+SHORTER = "logits of a shorter text, computed in two ways"
 AGREEING = Like(tolerance=1e-3, free=(TWO_WAYS, WITH_SINKS, WITHOUT_LAYERS, SHORTER))
 """A program is compared with itself: whether these logits are right is the claim of other checks."""
 

@@ -5,10 +5,10 @@ from autograder.checks import Like, Raises, Same, check, picture, standard_check
 CLASS = "MixtureOfExperts"
 COMPUTED = ("mixture", "single", "balance", "dtypes")  # one of them passes unless nothing is computed
 GRADIENT = Same(tolerance=1e-4)
-TWO_WAYS = "output, compared with a second way to it"
-FEWER = "output for fewer axes, compared with a second way to it"
-ALONE = "output for one token, compared with a second way to it"
-ONES = "output for axes of size 1, compared with a second way to it"
+TWO_WAYS = "output, computed in two ways"
+FEWER = "output for fewer axes, computed in two ways"
+ALONE = "output for one token, computed in two ways"
+ONES = "output for axes of size 1, computed in two ways"
 FINITE = ("output", "balance loss")
 PAIRS = Like(tolerance=1e-3, free=(TWO_WAYS, FEWER, ALONE, ONES, *FINITE))
 """A layer is compared with itself: whether its numbers are right is the claim of other checks."""
