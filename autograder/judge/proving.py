@@ -64,7 +64,7 @@ class Proof:
     adds: str = ""
 
 
-def _shown(edit: Edit, checks: frozenset[str], known: Misconception | None = None) -> Proof:
+def _proof_of(edit: Edit, checks: frozenset[str], known: Misconception | None = None) -> Proof:
     return Proof(edit.line, checks, Certainty.SHOWN, known, edit.adds)
 
 
@@ -146,7 +146,7 @@ class EditSearch:
         for probes in (goal.of_first, goal.of_others):
             parts = self._parts(edits, goal, probes)
             if parts and parts[-1].mended == goal.failed:
-                return [_shown(parts[-1].edit, goal.failed)]
+                return [_proof_of(parts[-1].edit, goal.failed)]
             if parts:
                 best = max(parts, key=lambda part: len(part.mended))
                 return self._second(best, goal) or self._likely(best, parts)
@@ -176,15 +176,15 @@ class EditSearch:
         known, rest = self._in_code(_only(judgement)), goal.failed - first.mended
         second = self._edit_beside(first.edit, edited, judgement)
         if second is not None and second.line == first.edit.line:
-            return [_shown(second, goal.failed)]
+            return [_proof_of(second, goal.failed)]
         if second is not None:
             alone = self._in_code(_only(self.judged(second.applied(self.source))))
-            return [_shown(first.edit, first.mended, alone), _shown(second, rest, known)]
+            return [_proof_of(first.edit, first.mended, alone), _proof_of(second, rest, known)]
         if known is None:
             return []
         failure = judgement.first_failure
         location = judgement.locations.get(failure.check.id) if failure is not None else None
-        proofs = [_shown(first.edit, first.mended)]
+        proofs = [_proof_of(first.edit, first.mended)]
         if location is not None and location.place.file == judgement.exercise.file:
             line = _line_before(location.place.line, first.edit, self.source)
             if line == first.edit.line:  # the edit may have made one mistake of that line into another
