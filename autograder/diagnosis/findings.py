@@ -50,16 +50,13 @@ def finding_of(diagnosis: Diagnosis, source: Source, location: Location | None =
     known, first = diagnosis.misconception, location.first_mistake if location is not None else None
     is_proved = location is not None and location.certainty is Certainty.SHOWN
     if first is not None and (known is None or (is_proved and first.id != known.id)):
-        finding = _named(first, source, None)
+        finding = _named(first, source, None, diagnosis)
     elif known is not None and claim_of(diagnosis, location) is Certainty.SHOWN:
-        finding = _named(known, source, _without_chance(diagnosis, location))
+        finding = _named(known, source, _without_chance(diagnosis, location), diagnosis)
     elif known is not None:
         finding = _alike(known, _unnamed(diagnosis, source, location))
     else:
         finding = _unnamed(diagnosis, source, location)
-    if finding.claim is Certainty.SHOWN and isinstance(diagnosis.fact.data, Raised):
-        raised = headline("", _in_notebook(diagnosis.fact.data.fact, diagnosis.place, source))
-        finding = replace(finding, detail=f"{finding.detail}\n{raised}")
     return _placed(finding, diagnosis, source, location)
 
 
@@ -79,14 +76,16 @@ def _alike(known: Misconception, unnamed: Finding) -> Finding:
     )
 
 
-def _named(known: Misconception, source: Source, diagnosis: Diagnosis | None) -> Finding:
-    """Name a misconception; what is wrong with structure or device stands below.
+def _named(known: Misconception, source: Source, diagnosis: Diagnosis | None, observed: Diagnosis) -> Finding:
+    """Name a misconception; what is wrong with structure or device stands below, and what was raised.
 
     Without the diagnosis it does not explain everything: the evidence would show the other mistake.
     """
     detail = explained(known.explanation, known.convention)
     if diagnosis is not None and diagnosis.kind in BESIDE_A_NAME:
         detail += f"\n{headline(diagnosis.subject, diagnosis.fact)}"
+    if isinstance(observed.fact.data, Raised):
+        detail += f"\n{headline('', _in_notebook(observed.fact.data.fact, observed.place, source))}"
     if diagnosis is None or diagnosis.is_one_of_several:
         detail += f"\n{more(known.convention)}"
     kind: FindingKind = "convention" if known.convention else "misconception"

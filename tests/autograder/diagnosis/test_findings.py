@@ -220,7 +220,8 @@ def test_a_named_misconception_says_what_was_raised(is_first: bool) -> None:
     known = diagnosis if is_first else replace(diagnosis, misconception=entry, certainty=Certainty.SHOWN)
     named = finding_of(known, Source(place.file), location)
     assert named.name == "the mask is cut"
-    assert (named.detail or "").endswith("\nYour code raised IndexError in first().")
+    more = "\nThere may be one more mistake." if is_first else ""
+    assert named.detail == f"It is so.\nYour code raised IndexError in first().{more}"
 
 
 # What stands in place of a tensor.

@@ -136,7 +136,7 @@ def speaks_of_its_own_mistake(
     if finding.claim is Certainty.SHOWN:  # else they say where an exception was raised
         if finding.evidence is not None and check.status != "error":  # which has the tensors of where it was raised
             assert without_numbers(finding.evidence) == without_numbers(there.finding.evidence)
-        assert finding.detail.replace(f"\n{MORE}", "", 1) == there.finding.detail
+        assert finding.detail.removesuffix(f"\n{MORE}") == there.finding.detail
     if finding.place is not None and finding.claim is Certainty.SHOWN:  # else it may be where an exception was raised
         assert finding.place.line in pair.lines[mistake.id], (finding.id, finding.place)
 
