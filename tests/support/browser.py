@@ -71,17 +71,16 @@ class Browser:
             self.value("window.leaving = true")
         if "loaderId" not in self.call("Page.navigate", url=address):
             self.value("window.leaving = false")  # another part of the same page
-        while not self._has_loaded(protocol):
+        while not self._is_there(protocol, drawn=scripts):
             assert time.monotonic() < began + SECONDS, "the page does not get loaded"
-        if scripts:
-            self.value("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
         return time.monotonic() - began
 
-    def _has_loaded(self, protocol: str) -> bool:
-        """Return whether the new page is there, of this protocol. While it replaces the old one, no script can run."""
+    def _is_there(self, protocol: str, *, drawn: bool) -> bool:
+        """Return whether the new page is there, of this protocol. While it replaces another, no script can run."""
         is_there = f"!window.leaving && document.readyState === 'complete' && location.protocol === '{protocol}'"
+        frames = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))"
         with contextlib.suppress(AssertionError):
-            return bool(self.value(is_there))
+            return bool(self.value(is_there)) and (not drawn or bool(self.value(f"{frames}.then(() => {is_there})")))
         return False
 
     def value(self, script: str) -> Any:
