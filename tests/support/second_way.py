@@ -15,7 +15,7 @@ from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
 from types import FrameType, ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from autograder.checks import checks_in, derived_seed, steps_in
 from autograder.checks.plain_given import Implementation, PlainGiven
@@ -116,23 +116,37 @@ def _number(value: Any) -> str:
 def _input_problems(
     question: Question, submission: Submission, edited: Submission, course: Course, exercise: Exercise
 ) -> list[str]:
-    results: list[dict[str, list[tuple[str, Any]]]] = [{}, {}]
+    results: list[dict[str, list[tuple[_Call, Any]]]] = [{}, {}]
     for own, program in zip(results, (submission, edited), strict=True):
 
-        def on_return(trial: str, given: str, value: Any, own: dict[str, list[tuple[str, Any]]] = own) -> None:
-            if _called(given) == _called(question.answer):
-                own.setdefault(trial, []).append((given, value))
+        def on_return(trial: str, call: _Call, value: Any, own: dict[str, list[tuple[_Call, Any]]] = own) -> None:
+            if _called(call.text) == _called(question.answer):
+                own.setdefault(trial, []).append((call, value))
 
         with _running(program, course, exercise, steps=False, whole=False, on_return=on_return):
             pass
     differs: dict[str, set[bool]] = {}
     for trial, calls in results[0].items():
-        for (given, one), (other_given, other) in zip(calls, results[1].get(trial, []), strict=False):
-            if given != other_given:
+        pairs = zip(_in_order(calls), _in_order(results[1].get(trial, [])), strict=False)
+        for (call, one), (other_call, other) in pairs:
+            if call != other_call:
                 break
-            differs.setdefault(given, set()).add(not _are_equal(one, other))
+            differs.setdefault(call.text, set()).add(not _are_equal(one, other))
     found = [option for option in question.options if True in differs.get(option, ())]
     return [] if found == [question.answer] else [f"{question}: {found}"]
+
+
+class _Call(NamedTuple):
+    """A call in a trial: which it is, what a question says of it, and a hash of the numbers that it gets."""
+
+    order: int
+    text: str
+    numbers: int
+
+
+def _in_order(calls: list[tuple[_Call, Any]]) -> list[tuple[_Call, Any]]:
+    """Return calls with their results in the order in which they began: that within another one returns before it."""
+    return sorted(calls, key=lambda one: one[0].order)
 
 
 def _called(call: str) -> list[str]:
@@ -149,6 +163,11 @@ def _are_equal(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
+def _numbers(value: Any) -> str:
+    """Return the numbers of a tensor, nothing of any other value."""
+    return str(value.tolist()) if hasattr(value, "tolist") else ""
+
+
 @contextmanager
 def _running(
     submission: Submission,
@@ -158,7 +177,7 @@ def _running(
     steps: bool,
     whole: bool,
     on_line: Callable[[FrameType, str, int | None], None] = lambda *_: None,
-    on_return: Callable[[str, str, Any], None] = lambda *_: None,
+    on_return: Callable[[str, _Call, Any], None] = lambda *_: None,
 ) -> Iterator[None]:
     """Run the checks or steps of an exercise here, and report each line of its functions with what the call got."""
     with tempfile.TemporaryDirectory() as folder, _modules():
@@ -223,6 +242,7 @@ class _Watch:
     def restart(self, trial: str) -> None:
         """Forget the objects of the trial before."""
         self.trial = trial
+        self.calls = 0
         self.made: dict[int, str] = {}
         self.kept: list[Any] = []
 
@@ -241,7 +261,9 @@ class _Watch:
         made = self.made.get(id(owner), "") if owner is not None else ""
         gets = f"{code.co_name} gets {arguments}"
         given = f"{made}, {gets}" if made else gets
-        call = f"{made}.{code.co_name}({arguments})" if made else f"{code.co_name}({arguments})"
+        text = f"{made}.{code.co_name}({arguments})" if made else f"{code.co_name}({arguments})"
+        call = _Call(self.calls, text, hash(tuple(map(_numbers, values.values()))))
+        self.calls += 1
         before: list[int | None] = [None]
         seen: set[int] = set()
 
