@@ -54,13 +54,19 @@ LIKE, CLEAR = 0.25, 0.1
 
 
 def by_wording(
-    entry: Misconception, survey: Survey, source: bytes, at: int | None = None, right: Collection[int] = ()
+    entry: Misconception,
+    survey: Survey,
+    source: bytes,
+    at: int | None = None,
+    right: Collection[int] = (),
+    ran: Collection[int] = (),
 ) -> Place | None:
     """Return the line of the statement that is most like one of a misconception, in the same function.
 
     Words count more, the fewer statements of the function have them. It is None if no statement is like it, or
     if another one is nearly so that is not on the next line. Of statements that are equally like it, it is that of the
-    line `at`, where values begin to differ. It is none of the lines whose values are `right`.
+    line `at`, where values begin to differ. It is none of the lines whose values are `right`. If a `return` is among
+    the lines that `ran`, it is no other one.
     """
     lines, variables = lines_of(source), {name for _, name, _ in survey.assignments}
     found = []
@@ -68,6 +74,9 @@ def by_wording(
         if name_hash(function.name) != owner:
             continue
         spans = [(first, last) for first, last in survey.running if function.line < first <= function.end]
+        returns = {first for first, _ in spans if lines[first - 1].lstrip().startswith("return")}
+        taken = {first for first, last in spans if first in returns and any(first <= line <= last for line in ran)}
+        spans = [span for span in spans if span[0] in taken or not taken or span[0] not in returns]
         own = {first: word_hashes("\n".join(lines[first - 1 : last]), variables) for first, last in spans}
         times = Counter(word for words in own.values() for word in words)
         weights = {word: math.log(1 + len(own) / max(times[word], 0.5)) for word in {*times, *wording}}
@@ -284,7 +293,8 @@ class Locator:
         if diagnosis.misconception is not None and _is_doubtful(location):
             at = location.place.line if location is not None else None
             right = divergence.agreeing if divergence is not None else ()
-            said = by_wording(diagnosis.misconception, survey, self.trials.source, at, right)
+            ran = {place.line for place in self._frames(self.traces) if place.file == file}
+            said = by_wording(diagnosis.misconception, survey, self.trials.source, at, right, ran)
             if said is not None and (at is None or abs(said.line - at) > 1):  # beside each other, values tell more
                 raised = diagnosis.place
                 is_same = raised is not None and (raised.file, raised.line) == (file, said.line)
@@ -314,11 +324,15 @@ class Locator:
 
     def _statements(self, check: Check) -> list[tuple[str, int]]:
         """Return the statements of the functions and classes that ran in a check, of all if no trace shows any."""
-        traces = [trace for key, trace in self.traces.items() if key[0] == check.id]
-        frames = {place for trace in traces for step in trace.steps for place in step.stack}
-        ran = {_part(place.function) for place in frames if place.file == self.judgement.exercise.file}
+        file = self.judgement.exercise.file
+        own = [key for key in self.traces if key[0] == check.id]
+        ran = {_part(place.function) for place in self._frames(own) if place.file == file}
         functions, statements = self._functions(), self.trials.survey.statements
         return [(hash_, line) for hash_, line in statements if not ran or _part(functions.get(line)) in {*ran, ""}]
+
+    def _frames(self, keys: Iterable[Key]) -> set[Place]:
+        """Return the places that ran in some trials, as far as their traces show them."""
+        return {place for key in keys for step in self.traces[key].steps for place in step.stack}
 
     def _fits(self, divergence: Divergence, diagnosis: Diagnosis) -> bool:
         """Whether a divergence may be in a function or class that the misconception changes.
@@ -432,6 +446,8 @@ def _belongs(divergence: Divergence, diagnosis: Diagnosis) -> bool:
         return divergence.misshapen and divergence.is_unique and divergence.place.function == raised
     if diagnosis.kind == "structure" and diagnosis.misconception is None and diagnosis.quoted is not None:
         return False  # the check cannot use what it got, whatever its numbers are
+    if diagnosis.kind == "structure" and divergence.state is StepState.MOVED and not divergence.misshapen:
+        return False  # another order of the numbers, in a shape that occurs, makes no other shape or type
     is_alike = diagnosis.certainty >= Certainty.ALIKE
     if diagnosis.misconception is None or (is_alike and not diagnosis.is_one_of_several):
         return True

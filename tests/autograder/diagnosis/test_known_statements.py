@@ -85,6 +85,28 @@ def test_a_line_whose_values_are_right_is_not_taken_for_a_mistake_that_it_is_lik
     assert [place.line if place else None for place in places] == [3, 4, None]
 
 
+def test_a_branch_that_was_not_taken_is_not_taken_for_a_mistake_that_it_is_like() -> None:
+    [one] = [one for one in COURSE.exercises if one.id == "ex14_generation"]
+    solution = (COURSE.solutions_dir / one.file).read_text("utf-8")
+    catalogue = read_catalogue(COURSE.solutions_dir / "misconceptions" / f"{one.id}.toml", solution)
+    [entry] = [entry for entry in catalogue if entry.id == "sampling-column"]
+    known = replace(entry_of(entry.id, ()), wording=wording_of(entry, solution))
+    survey = survey_of(SAMPLED)
+    lines = [by_wording(known, survey, SAMPLED.encode(), ran=ran) for ran in ((), (5,), (5, 8))]
+    assert [place.line if place else None for place in lines] == [4, 4, 8]
+
+
+SAMPLED = """
+def sample_next(logits, temperature, top_k, generator):
+    if temperature == 0:
+        return logits.argmax(dim=-1)
+    logits = logits / temperature
+    if top_k is not None:
+        logits = logits.masked_fill(logits < logits.topk(top_k, dim=-1).values[:, -1:], -math.inf)
+    return torch.multinomial(torch.softmax(logits, dim=-1), num_samples=1, generator=generator)
+"""
+
+
 def test_of_several_statements_the_one_that_fewest_misconceptions_have_is_shown() -> None:
     lines = "import torch\ndef fill(x):\n    y = x * 2\n    y[0] = {}\n    return y\n"
     [first, second] = (lines.format(value) for value in (-1e9, -1e4))

@@ -127,7 +127,7 @@ Judged = Callable[[str, str], ExerciseResult]
 @pytest.fixture(scope="module")
 def judged() -> Iterator[Judged]:
     """Return a function that checks a program of an exercise."""
-    suite = load_suite(COURSE, [resolve_exercise(COURSE, number) for number in ("1", "2", "3", "4", "5", "6")])
+    suite = load_suite(COURSE, [resolve_exercise(COURSE, number) for number in ("1", "2", "3", "4", "5", "6", "14")])
     with (
         Runner(suite, seed=COURSE.seed, shared=True) as runner,
         Grader(suite, seed=COURSE.seed, evidence=True) as grader,
@@ -423,3 +423,28 @@ def test_a_factor_on_the_way_has_no_sign_that_a_later_line_may_take_away(wrong: 
     check = wrong("2", exponent)
     assert line(check) == f"angle = {exponent[1]}"
     assert "-2" not in str(finding_in(check).label)
+
+
+SAMPLED = """
+import torch
+
+def sample_next(logits, temperature=1.0, top_k=None, top_p=None, generator=None):
+    if temperature == 0:
+        return logits.argmax(dim=-1)
+    logits = logits / temperature
+    if top_k is not None:
+        values, ids = logits.topk(min(top_k, logits.size(-1)), dim=-1)
+        logits = torch.full_like(logits, float("-inf")).scatter(-1, ids, values)
+    probs = torch.softmax(logits, dim=-1)
+    if top_p is not None:
+        sp, si = probs.sort(dim=-1, descending=True)
+        sp = sp.masked_fill(sp.cumsum(-1) - sp >= top_p, 0.0)
+        probs = torch.zeros_like(probs).scatter(-1, si, sp)
+    return torch.multinomial(probs, num_samples=1, generator=generator)
+"""
+
+
+def test_a_shape_is_wrong_neither_by_an_order_of_numbers_nor_in_a_branch_that_was_not_taken(graded: Graded) -> None:
+    check = graded("14", SAMPLED)
+    assert check.id == "temperature"
+    assert line(check) in (None, "return torch.multinomial(probs, num_samples=1, generator=generator)")
