@@ -84,26 +84,35 @@ def test_entropy_axes(impl, given):
     return {"gradient of three axes, and of two": [whole, rows.unflatten(0, (B, T))], ONE_TOKEN[0]: [one, token[None]]}
 
 
-def some_ignored(given, index):
-    """Return logits and targets; more than one target, and not all, is ignored."""
-    T = given.size("T")
+def some_ignored(given, index, *, counted=None):
+    """Return logits and targets, of which three are ignored, or all but `counted`."""
+    T, V = given.sizes("T V")
     logits, targets = logits_of(given, T)
     targets = targets + (targets == index)  # no other target is ignored by chance
-    for row in given.distinct(0, T, 3):
+    rows = given.shuffled(range(T))
+    targets[rows[0]], targets[rows[1]] = (index + 1) % V, (index - 1) % V  # just above the index, and just below
+    for row in rows[T - 3 if counted is None else counted :]:
         targets[row] = index
-    return logits, targets.clamp(max=logits.size(-1) - 1)
+    return logits, targets
 
 
 @check("ignored targets have the gradient 0, and do not count in the mean", points=2, of=ENTROPY)
 def test_entropy_ignored(impl, given):
-    return {"gradient of the logits, 3 targets ignored": impl.cross_entropy_backward(*some_ignored(given, -100))}
+    three, others = some_ignored(given, -100), some_ignored(given, -100, counted=1)
+    return {
+        "gradient of the logits, 3 targets ignored": impl.cross_entropy_backward(*three),
+        "gradient of the logits, all targets ignored but one": impl.cross_entropy_backward(*others),
+        "targets after the calls": [three[1], others[1]],
+    }
 
 
 @check("ignore_index may be any number", points=1, of=ENTROPY)
 def test_entropy_index(impl, given):
-    index = given.choice((0, 1, 2))
-    logits, targets = some_ignored(given, index)
-    return {f"gradient with ignore_index {index}": impl.cross_entropy_backward(logits, targets, ignore_index=index)}
+    seen = {}
+    for index in (0, given.number(1, given.size("V") - 1)):
+        logits, targets = some_ignored(given, index)
+        seen[f"gradient with ignore_index {index}"] = impl.cross_entropy_backward(logits, targets, ignore_index=index)
+    return seen
 
 
 @check("if every target is ignored, the gradient is 0", points=1, of=ENTROPY, requires_any=("entropy",))
@@ -111,6 +120,7 @@ def test_entropy_nothing(impl, given):
     logits, targets = logits_of(given, given.size("T"))
     return {
         "gradient, all targets ignored": impl.cross_entropy_backward(logits, targets * 0 - 100),
+        "gradient, a vocabulary of one token": impl.cross_entropy_backward(logits[:, :1], targets * 0 - 100),
         "gradient, none ignored": impl.cross_entropy_backward(logits, targets).sum(dim=-1).abs() < 1,
     }
 
