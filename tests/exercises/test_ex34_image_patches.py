@@ -329,7 +329,7 @@ def test_rectangle(impl, given):
 )
 def test_same_number(impl, given):
     many = given.number(5, 8)
-    return resized(impl, given, (4, many), (2, 2 * many))
+    return resized(impl, given, (2, 2 * many), (4, many))
 
 
 @check(
@@ -351,6 +351,42 @@ test_device = LAYER.device(requires_any=EMBEDDED)
 test_parameters = LAYER.parameters(requires_any=EMBEDDED)
 test_gradients = LAYER.gradients(requires_any=EMBEDDED)
 test_inputs_kept = LAYER.inputs_kept(requires_any=EMBEDDED)
+
+
+def functions(impl, given):
+    """Return each function that `PatchEmbedding` need not call, as one of a single tensor, with the shape of that."""
+    C, P, rows, columns = sides(given)
+    size, old, new = C * P * P, grid_of(given), (rows + 2, columns + 1)
+    return {
+        BACK: (lambda patches: impl.unpatchify(patches, P, (rows, columns)), (2, rows * columns, size)),
+        WEIGHT: (impl.linear_from_convolution, (given.size("F"), C, P, P)),
+        RESIZE: (lambda positions: impl.resize_positions(positions, old, new), (1, 1 + old[0] * old[1], size)),
+    }
+
+
+ON_DEVICES = {name: f"{name}: on another device, and here" for name in (BACK, WEIGHT, RESIZE)}
+
+
+@check(
+    "the functions without a layer keep dtype and device, and let a gradient through",
+    points=1,
+    trials=1,
+    judge=Like(tolerance=1e-4, free=tuple(ON_DEVICES.values())),
+    requires_any=("inverse", "convolution", "resize_class"),
+)
+def test_functions(impl, given):
+    seen = {}
+    for name, (function, shape) in functions(impl, given).items():
+        seen[f"{name}: dtype for float64"] = str(function(given.normal(*shape, dtype="float64")).dtype)
+        numbers = given.normal(*shape)
+        with given.another_device() as device:
+            both = function(numbers.to(device)), function(numbers)
+            seen[ON_DEVICES[name]] = [one.flatten()[:9] for one in both]  # other checks judge shape and order
+        number, factor = given.normal(1).requires_grad_(), given.normal(1)
+        mean = (function(number.expand(shape).contiguous()) * factor).mean()
+        slope = given.torch.autograd.grad(mean, number)[0] if mean.requires_grad else given.torch.zeros(1)
+        seen[f"{name}: gradient of the mean for equal numbers, and their factor"] = [slope, factor]
+    return seen
 
 
 @picture("an image of 8 × 12 pixels in patches of 4 × 4", rows="patch", columns="pixel of the patch")
