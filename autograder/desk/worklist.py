@@ -18,8 +18,9 @@ from urllib.parse import urlencode
 
 from autograder import gradebook
 from autograder.course import FOLDER, Course, UsageError, find_assignment, read_course, resolve_exercise, suggestion
+from autograder.gradebook import Entry, casefolded
 from autograder.report import number, one_line, plural
-from autograder.submission import Caps, Entry, FileError, Submission, SubmissionError, casefolded, printable, read_plain
+from autograder.submission import Caps, FileError, Submission, SubmissionError, printable, read_plain
 
 # What students ask: each claim is about one check of one student, or about a whole hand-in.
 

@@ -17,9 +17,21 @@ from pathlib import Path
 from typing import Literal, cast
 
 from autograder.course import UsageError, replacing
-from autograder.gradebook import ExportError, Graded, Mark, Roster, Student, csv_text, named
+from autograder.gradebook import (
+    Clue,
+    ExportError,
+    Graded,
+    Mark,
+    Roster,
+    Student,
+    Upload,
+    canvas_uploads,
+    casefolded,
+    csv_text,
+    named,
+)
 from autograder.report import one_line, plural, points
-from autograder.submission import Clue, Upload, canvas_uploads, casefolded, printable, printable_name
+from autograder.submission import printable, printable_name
 
 from .feedback import feedback, is_unwritten, markdown, notes, summary
 from .formats import ExportOptions, ExportResult, Format, write_each, write_text

@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from autograder.course import Course
-from autograder.gradebook import Exporter, ExportError, Graded, Mark
+from autograder.gradebook import Exporter, ExportError, Graded, Mark, commit_time
 from autograder.report import number, one_line
 from autograder.results import ExerciseResult
-from autograder.submission import commit_time
 
 from .feedback import why_no_score
 from .formats import (

@@ -12,10 +12,10 @@ from typing import Any, Literal, cast
 import autograder
 from autograder import DISTRIBUTION, ending
 from autograder.course import EXTRAS, Course
-from autograder.gradebook import Exporter, ExportError, Graded, Mark, handed_in_at
+from autograder.gradebook import Clue, Exporter, ExportError, Graded, Mark, handed_in_at, parse_time
 from autograder.report import STATES, one_line, plural, state_of
 from autograder.results import CheckResult, ExerciseResult
-from autograder.submission import Clue, parse_time, printable
+from autograder.submission import printable
 
 from .feedback import check_text, notes, why_no_score
 from .formats import ExportOptions, ExportResult, Format, script, write_each

@@ -1,10 +1,11 @@
-"""What is decided about a class: roster, policy, decisions, and the marks of what was graded."""
+"""The submissions of a class, and what is decided about it: roster, policy, decisions, and the marks."""
 
 from typing import TYPE_CHECKING
 
 from autograder.faces import face
 
 if TYPE_CHECKING:
+    from .class_folder import Entry, Upload, canvas_uploads, commit_time
     from .class_table import Facts, facts_of, render_class, summary_of
     from .decisions import (
         EVERYBODY,
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
         students_with,
         term_csv,
     )
+    from .listing import GroupHandIns, for_groups, list_submissions
     from .out import (
         DIGITS,
         LETTERS,
@@ -113,17 +115,20 @@ if TYPE_CHECKING:
     from .roster import (
         GROUP_IDS,
         ROSTER_FILE,
-        GroupHandIns,
+        Clue,
         Roster,
         RosterError,
         Student,
         as_csv,
+        casefolded,
         csv_text,
         find_roster,
-        for_groups,
+        format_time,
         named,
+        parse_time,
         read_roster,
         roster_file,
+        to_utc,
     )
 
 __getattr__ = face(__name__)

@@ -31,9 +31,21 @@ from autograder.course import (
     write_atomically,
 )
 from autograder.report import number, one_line, plural, points
-from autograder.submission import Entry, HandInPart, Handout, notebook_of, parse_time, printable, printable_name
+from autograder.submission import Handout, notebook_of, printable, printable_name
 
-from .roster import Roster, all_mistakes, at_line, csv_rows, days_of, hundredths_of, known_id, named, row_text
+from .class_folder import Entry, HandInPart
+from .roster import (
+    Roster,
+    all_mistakes,
+    at_line,
+    csv_rows,
+    days_of,
+    hundredths_of,
+    known_id,
+    named,
+    parse_time,
+    row_text,
+)
 
 FILE = "adjustments.csv"
 COLUMNS = ("student", "exercise", "kind", "value", "text", "by", "when")

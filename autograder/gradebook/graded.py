@@ -28,18 +28,9 @@ from autograder.course import (
 )
 from autograder.report import DECIDED, plural, points
 from autograder.results import CheckResult, ExerciseResult, Finding, Report, UnknownFormat, read_report
-from autograder.submission import (
-    Caps,
-    Entry,
-    Submission,
-    SubmissionError,
-    checked_id,
-    handout_of,
-    list_submissions,
-    parse_time,
-    printable,
-)
+from autograder.submission import Caps, Submission, SubmissionError, checked_id, handout_of, printable
 
+from .class_folder import Entry
 from .decisions import (
     FILE,
     LOG,
@@ -53,9 +44,10 @@ from .decisions import (
     unlisted,
 )
 from .decisions import FOLDER as ACCEPTED_FOLDER
+from .listing import for_groups, list_submissions
 from .out import MOST_LISTED, before, harmless, read_run, read_scores, result_digest
 from .policy import Final, Policy, deadline, final_of, missing, policy_of, times_to_look_at
-from .roster import Roster, Student, as_csv, for_groups, named
+from .roster import Roster, Student, as_csv, named, parse_time
 
 # Choose what `course grade` works on: the course, the students, and the secret seed.
 
@@ -684,7 +676,7 @@ def graded_entries(graded: Graded, folder: Path, layout: str | None) -> tuple[En
     """Return the submissions in a folder as grading lists them: the files of the run, and what was accepted."""
     course, roster = graded.course, graded.policy.roster
     handout = handout_of(course)
-    listing = list_submissions(folder, course.files, layout, roster or None, handout)
+    listing = list_submissions(folder, course.files, layout, roster, handout)
     accepted = read_accepted(course, course.assignment.id if course.assignment else "")
     grouped = for_groups(listing.entries, roster, graded.policy.adjustments.times)
     entries, _ = accepted.apply(grouped.entries, roster, handout)

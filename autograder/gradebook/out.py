@@ -20,11 +20,12 @@ from autograder.course import UsageError, try_lock, write_atomically
 from autograder.formats import Unreadable, read_json
 from autograder.report import held_sentence, plural
 from autograder.results import NOT_JUDGED, ExerciseResult, Report, from_json
-from autograder.submission import Entry, format_time, printable
+from autograder.submission import printable
 
+from .class_folder import Entry
 from .class_table import Facts, facts_of
 from .policy import Final, Policy, final_of, missing
-from .roster import as_csv
+from .roster import as_csv, format_time
 
 # Report files: written atomically with a digest of their result, and read back only if the digest matches.
 

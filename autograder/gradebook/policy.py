@@ -12,10 +12,9 @@ from typing import Any
 from autograder.course import Course, Grading, UsageError, assigned, find_assignment
 from autograder.report import number, plural, points
 from autograder.results import NOT_JUDGED, ExerciseResult, Report, joined
-from autograder.submission import to_utc
 
 from .decisions import EVERYBODY, WHOLE, Adjustment, Adjustments, unlisted
-from .roster import Roster, Student, named
+from .roster import Roster, Student, named, to_utc
 
 ACCEPTED = "accepted"
 """The key of run.json for the students of whom only accepted files are there, and no submission."""

@@ -3,11 +3,12 @@
 import contextlib
 import csv
 import io
+import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from decimal import Decimal
 from pathlib import Path
 
@@ -25,18 +26,86 @@ from autograder.course import (
 )
 from autograder.report import plural
 from autograder.results import joined
-from autograder.submission import (
-    Clue,
-    Entry,
-    Note,
-    SubmissionError,
-    casefolded,
-    checked_id,
-    parse_time,
-    printable,
-    printable_name,
-    without_zeros,
+from autograder.submission import SubmissionError, checked_id, printable, printable_name
+
+# The names in a download, which are clues to students.
+
+
+@dataclass(frozen=True)
+class Clue:
+    """Clues to the student who handed something in; `own` is the id that is used if no roster knows it."""
+
+    own: str
+    name: str | None = None
+    login: str | None = None
+    lms_id: str | None = None
+    logins: tuple[str, ...] = ()
+
+
+def without_zeros(number: str) -> str:
+    """Return a number without the zeros before it, as a spreadsheet writes it; empty for every other text."""
+    return (number.lstrip("0") or "0") if number.isascii() and number.isdigit() else ""
+
+
+def casefolded(name: str) -> str:
+    """Return a name as case-insensitive file systems compare it: no two students may share a report's file name."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
+
+
+# Read and write times with time zones.
+
+_TIME = re.compile(
+    r"\s*(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?)\s*"
+    r"(?:(?P<utc>Z|UTC|GMT)|(?P<offset>[+-]\d\d:?\d\d)|(?P<zone>[A-Za-z]+(?:[/_+-][A-Za-z0-9_+-]+){0,3}))?\s*",
+    re.ASCII,
 )
+YEARS = range(1971, 3000)
+"""Years of submissions, far from the limits of datetime, so that no deadline overflows."""
+
+
+def parse_time(text: str, zone: tzinfo) -> datetime | None:
+    """Return the UTC time of a text like `2026-03-01 23:59`, with optional seconds and zone; None if it is not one.
+
+    Without a zone of its own it is a time in `zone`. If clocks show it twice, or never, the later moment counts.
+    """
+    match = _TIME.fullmatch(text[:80])
+    if match is None:
+        return None
+    year, month, day, hour, minute, second = (int(digits or 0) for digits in match.groups()[:6])
+    try:
+        own = _zone(match) or zone
+        wall = datetime(year, month, day, hour, minute, second, int((match[7] or "0")[:6].ljust(6, "0")))
+        return to_utc(wall, own) if year in YEARS else None
+    except (ValueError, OverflowError, OSError, LookupError):
+        return None
+
+
+def to_utc(wall: datetime, zone: tzinfo) -> datetime:
+    """Return the UTC time at which the clocks of a zone show a time; the later if they show it twice or never.
+
+    So a deadline in the hour that the clocks repeat ends with its second pass.
+    """
+    return max(wall.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1))
+
+
+def format_time(time: datetime | None, zone: tzinfo = UTC) -> str:
+    """Return a UTC time as text in a zone, to the second, with its offset from UTC."""
+    return time.astimezone(zone).isoformat(sep=" ", timespec="seconds") if time else ""
+
+
+def _zone(match: re.Match[str]) -> tzinfo | None:
+    if match["utc"]:
+        return UTC
+    if match["offset"]:
+        sign = -1 if match["offset"][0] == "-" else 1
+        digits = match["offset"][1:].replace(":", "")
+        return timezone(sign * timedelta(hours=int(digits[:2]), minutes=int(digits[2:])))
+    if not match["zone"]:
+        return None
+    from zoneinfo import ZoneInfo  # only for a time with a zone
+
+    return ZoneInfo(match["zone"])
+
 
 # The text and the rows of CSV files: those that a person or another program wrote, and our own.
 
@@ -136,7 +205,7 @@ COLUMNS = (
     *("extension_days", "due", "handed_in", "points", "section", "group"),
 )
 
-_TIME = "a time like 2026-03-01 23:59"
+_TIME_WORDS = "a time like 2026-03-01 23:59"
 _MOST_POINTS = 10_000
 """Far more than any course gives: a larger number is a typing error."""
 
@@ -225,7 +294,7 @@ class Roster:
 
     def in_group_of(self, entry: str) -> tuple[str, ...]:
         """Return the students of the group with the name of a submission; none if there is no such group."""
-        group = next((group for group in self._groups if _is_of_group(entry, group)), "")
+        group = next((group for group in self._groups if is_of_group(entry, group)), "")
         return self.in_group(group) if entry not in self else ()
 
     def partners(self, student: str) -> tuple[str, ...]:
@@ -446,66 +515,7 @@ def _students_with(roster: Roster, ids: Sequence[str], lms_id: str) -> tuple[str
     return tuple(dict.fromkeys(student for clue in clues for student in roster.find(clue)))
 
 
-# Groups: one hand-in counts for all members.
-
-
-@dataclass(frozen=True)
-class GroupHandIns:
-    """The submissions of a class, with that of a group for each of its members.
-
-    `notes` say whose counts for whom, and `problems` in which group nobody can say which one is the latest.
-    """
-
-    entries: tuple[Entry, ...]
-    notes: tuple[str, ...] = ()
-    problems: tuple[str, ...] = ()
-
-
-def for_groups(entries: Sequence[Entry], roster: Roster, decided: Mapping[str, datetime]) -> GroupHandIns:
-    """Return the submissions with the latest one of each group of the roster for all its members.
-
-    It is that of a member, or one with the name of the group, as Moodle writes it. `decided` are the times (UTC) that a
-    person gave for students; that of a member who handed in nothing else is the time of the group's. If a time is
-    missing where two handed in, each keeps their own.
-    """
-    by_student = {entry.student: entry for entry in entries}
-    notes, problems = [], []
-    for group in roster.groups:
-        students = roster.in_group(group)
-        found = [by_student[student] for student in students if student in by_student]
-        found += [entry for entry in entries if entry.student not in roster and _is_of_group(entry.student, group)]
-        known = {entry.student: roster[entry.student].handed_in or entry.handed_in for entry in found}
-        others = [decided[student] for student in students if student in decided and student not in by_student]
-        of_group = {entry.student: max(others) for entry in found if others and entry.student not in roster}
-        times = {student: decided.get(student) or of_group.get(student) or time for student, time in known.items()}
-        moments = [time for time in times.values() if time is not None]
-        if len(found) > 1 and (len(moments) < len(found) or moments.count(max(moments)) > 1):
-            fix = "give the times with course adjust, or take the others out"
-            who = named(entry.student for entry in found)
-            problems.append(f"group {printable(group)}: {who} handed in, and no time says who was the latest; {fix}")
-            continue
-        if not found:
-            continue
-        latest = max(found, key=lambda entry: times[entry.student] or datetime.min.replace(tzinfo=UTC))
-        earlier = [entry.student for entry in found if entry is not latest]
-        too = f"; the earlier hand-in of {named(earlier)} does not count" if earlier else ""
-        words = f"handed in by {printable(latest.student)} for group {printable(group)}{too}"
-        notes.append(f"group {printable(group)}: the hand-in of {printable(latest.student)} counts for all{too}")
-        for entry in found:
-            del by_student[entry.student]
-        for student in students:
-            by_student[student] = replace(
-                latest,
-                student=student,
-                handed_in=known[latest.student],
-                notes=(Note(words, "time" if earlier else "ordinary"), *latest.notes),
-                handed_in_by=latest.student,
-            )
-    in_order = tuple(sorted(by_student.values(), key=lambda entry: entry.student))
-    return GroupHandIns(in_order, tuple(notes), tuple(problems))
-
-
-def _is_of_group(id_: str, group: str) -> bool:
+def is_of_group(id_: str, group: str) -> bool:
     """Say whether a submission has the name of a group, or that and a number, as in a download of Moodle."""
     name, _, number = id_.rpartition("_")
     return casefolded(group) in (casefolded(id_), casefolded(name) if number.isdigit() else None)
@@ -541,7 +551,7 @@ def _mistakes(row: Mapping[str, str], zone: tzinfo) -> Iterator[str]:
             yield str(error)
     for name in ("due", "handed_in"):
         if row[name] and parse_time(row[name], zone) is None:
-            yield f"{name} is {printable_name(row[name])}, expected {_TIME}"
+            yield f"{name} is {printable_name(row[name])}, expected {_TIME_WORDS}"
     if row["extension_days"] and days_of(row["extension_days"]) is None:
         yield f"extension_days is {printable_name(row['extension_days'])}, expected an integer from 0 to 365"
     if row["points"] and hundredths_of(row["points"]) is None:

@@ -26,13 +26,24 @@ from autograder.course import (
     suite_files,
     versions_of,
 )
-from autograder.gradebook import Out, Row, Stored, read_stored, row_of, stamp_of, state_of, with_points, write_stored
+from autograder.gradebook import (
+    Entry,
+    Out,
+    Row,
+    Stored,
+    read_stored,
+    row_of,
+    stamp_of,
+    state_of,
+    with_points,
+    write_stored,
+)
 from autograder.judge import failed_result, held_result
 from autograder.report import duration
 from autograder.results import SCHEMA, Certainty, ExerciseResult, Report
 from autograder.runner import Cancelled, EnvironmentProblem, Runner
 from autograder.sandbox import Isolation, IsolationError, open_isolation, process_isolation
-from autograder.submission import Caps, Entry, Submission, notes_of
+from autograder.submission import Caps, Submission, notes_of
 
 # Estimate how fast a long run is, and how long it still takes.
 

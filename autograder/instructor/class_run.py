@@ -19,12 +19,13 @@ from autograder.answer_key import Keys
 from autograder.cli import make_console, say, show_count, warn
 from autograder.course import Course, Exercise, Suite, UsageError, left_out, load_suite, read_course
 from autograder.ending import ENVIRONMENT, GRADER, PASS
+from autograder.gradebook import Entry, list_submissions
 from autograder.judge import SELF_CHECK, Budget, Grader
 from autograder.progress import normalize_device
 from autograder.report import plural
 from autograder.results import ExerciseResult, Report
 from autograder.runner import EnvironmentProblem, GraderProblem
-from autograder.submission import Entry, Submission, handout_of, list_submissions
+from autograder.submission import Submission, handout_of
 
 from .bulk import (
     Bulk,
@@ -400,7 +401,7 @@ def _entries(
 ) -> tuple[tuple[Entry, ...], frozenset[str], tuple[str, ...]]:
     """Return the submissions with what was accepted, the students with a submission, and the reported problems."""
     handout = handout_of(course)
-    found = list_submissions(options.folder, course.files, options.layout, roster or None, handout)
+    found = list_submissions(options.folder, course.files, options.layout, roster, handout)
     for sentence in (*found.problems, *found.notes):
         warn(sentence)
     if not found.entries:

@@ -29,8 +29,9 @@ from autograder.course import (
     write_atomically,
 )
 from autograder.ending import ENVIRONMENT, PASS
+from autograder.gradebook import casefolded
 from autograder.report import plural
-from autograder.submission import SubmissionError, casefolded, checked_id, printable
+from autograder.submission import SubmissionError, checked_id, printable
 
 from .page import FOLDER as CLASS
 

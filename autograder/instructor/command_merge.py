@@ -15,8 +15,9 @@ from autograder import gradebook
 from autograder.cli import ROSTER, CommandParser, say, warn
 from autograder.course import UsageError, find_course, read_course
 from autograder.ending import ENVIRONMENT, GRADER, PASS
+from autograder.gradebook import Entry
 from autograder.report import plural
-from autograder.submission import Entry, printable
+from autograder.submission import printable
 
 from .bulk import Conditions
 

@@ -6,9 +6,17 @@ from dataclasses import replace
 from pathlib import Path
 
 from autograder.course import read_course
-from autograder.gradebook import Graded, chosen_facts, course_of, policy_of, read_graded, read_roster, scores_csv
+from autograder.gradebook import (
+    Graded,
+    chosen_facts,
+    course_of,
+    parse_time,
+    policy_of,
+    read_graded,
+    read_roster,
+    scores_csv,
+)
 from autograder.results import CheckResult, ExerciseResult, Finding, Place, Report, Status
-from autograder.submission import parse_time
 from tests.support import tiny
 
 GRADING = '[grading]\ndue = 2026-03-01T23:59:00\ntime_zone = "UTC"\nlate_percent = 10\n\n[limits]'

@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from autograder.exports.canvas_and_moodle import PAGE, write_archive
-from autograder.gradebook import ExportError, Graded
-from autograder.submission import class_folder as canvas
-from autograder.submission import class_folder as moodle
+from autograder.gradebook import ExportError, Graded, canvas_uploads
+from autograder.gradebook.class_folder import owners
 from tests.support import export_examples as examples
 from tests.support import tiny
 
@@ -84,7 +83,7 @@ def test_moodle_gives_each_page_to_its_student(graded: Graded, tmp_path: Path) -
     assert "Feedback for Lovelace, Ada" in pages["123"]
     assert "Fay O'Neil" in unescape(pages["126"])
     folder = next(name.split("/")[0] for name in found if "_124_" in name)
-    (owner,) = moodle.owners(folder, "folder")
+    (owner,) = owners(folder, "folder")
     assert (owner.id, owner.name) == ("124", "Bob Ünal"), "our own reader agrees"
     assert made == (3, ["eve", "=cmd"])
 
@@ -97,7 +96,7 @@ def test_canvas_gives_each_page_to_its_student_in_a_file_of_the_type_it_replaces
     read = {canvas_reads(name): (name, data) for name, data in found.items()}
     assert set(read) == {(123, 901), (124, 911), (126, 920)}, "the last attachment, a zip if there is one"
     for name in found:
-        assert len(canvas.canvas_uploads(name)) == 1, "our own reader agrees"
+        assert len(canvas_uploads(name)) == 1, "our own reader agrees"
     name, page = read[123, 901]
     assert name.endswith(".zip")
     assert "Feedback for Lovelace, Ada" in contents(page)[PAGE].decode()

@@ -24,14 +24,16 @@ from autograder.gradebook import (
     can_earn,
     deadline,
     final_of,
+    format_time,
+    parse_time,
     policy_of,
     read_roster,
     scores_csv,
+    to_utc,
 )
 from autograder.gradebook.policy import days_late, final_score, late_penalty
 from autograder.gradebook.roster import RosterError
 from autograder.results import ExerciseResult, Report
-from autograder.submission import format_time, parse_time, to_utc
 from tests.support import tiny
 
 BERLIN = ZoneInfo("Europe/Berlin")

@@ -16,9 +16,9 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import given
 
-from autograder.gradebook import Roster, Student
-from autograder.submission import Caps, SubmissionError, list_submissions
-from autograder.submission.listing import Submissions
+from autograder.gradebook import Roster, Student, list_submissions
+from autograder.gradebook.listing import Submissions
+from autograder.submission import Caps, SubmissionError
 from tests.support.fuzzing import bounded, seeds
 from tests.support.submission_examples import FILES, ONE, TWO, laid_out, zip_of, zipped
 

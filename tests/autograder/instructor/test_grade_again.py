@@ -14,14 +14,14 @@ from pathlib import Path
 import pytest
 
 from autograder.course import Exercise, Suite, load_suite, read_course
-from autograder.gradebook import Busy, Out, Shard, read_shard, read_stored
+from autograder.gradebook import Busy, Out, Shard, list_submissions, read_shard, read_stored
 from autograder.gradebook.out import Row, result_digest, state_of
 from autograder.instructor import Conditions, conditions_of
 from autograder.instructor.bulk import Bulk, CourseChanged, Graded, Stopped
 from autograder.judge import Grader, failed_result
 from autograder.results import CheckResult, ExerciseResult, Report
 from autograder.runner import Cancelled
-from autograder.submission import Submission, list_submissions
+from autograder.submission import Submission
 from tests.support import tiny
 
 STUDENTS = ("ada", "bob", "eve")

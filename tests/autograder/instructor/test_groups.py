@@ -10,8 +10,8 @@ import pytest
 
 from autograder.course import read_course
 from autograder.exports.feedback import feedback
-from autograder.gradebook import GroupHandIns, Roster, RosterError, Student, for_groups, read_graded, read_roster
-from autograder.submission import Entry, notes_of
+from autograder.gradebook import Entry, GroupHandIns, Roster, RosterError, Student, for_groups, read_graded, read_roster
+from autograder.submission import notes_of
 from tests.support import tiny
 
 ROSTER = Roster((Student("ada", group="G1"), Student("bob", group="G1"), Student("cem", group="G 2"), Student("eve")))

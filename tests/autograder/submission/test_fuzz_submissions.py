@@ -19,7 +19,8 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from autograder.cli import LAYOUTS
-from autograder.submission import Caps, SubmissionError, commit_time, list_submissions, read_submission
+from autograder.gradebook import commit_time, list_submissions
+from autograder.submission import Caps, SubmissionError, read_submission
 from autograder.submission.submission import READERS
 from tests.support.fuzzing import bounded, seeds
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.submission import Submission, read_own
+from autograder.submission import Submission, SubmissionError, read_own
 from tests.support import tiny
 from tests.support.submission_examples import BOTH, FILES, ONE, TWO, laid_out, noted, read, zipped
 
@@ -113,3 +113,18 @@ def test_other_files_beside_the_solutions_are_not_noted(course: Path) -> None:
     own = tiny.course_at(course)
     submission = read_own(own, folder=own.solutions_dir)
     assert (submission.notes, submission.sources[tiny.FILES[0]]) == ((), tiny.MEAN.encode())
+
+
+def test_what_is_not_there_is_a_sentence(tmp_path: Path) -> None:
+    for name in ("nobody", "nobody.zip", "n" * 300, "nul\0"):
+        with pytest.raises(
+            SubmissionError, match=r"cannot be read .* expected a folder of \.py files or a zip of them"
+        ):
+            read(tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["eve.tar.gz", "eve.py", "eve"])
+def test_a_file_that_is_no_zip_is_refused(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(b"")
+    with pytest.raises(SubmissionError, match=f"{name} is neither a folder nor a zip, expected a folder"):
+        read(tmp_path / name)

@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
+from autograder.gradebook import list_submissions
 from autograder.gradebook.out import Stored, write_stored
 from autograder.judge import Grader
 from autograder.results import Report
 from autograder.runner import Run, Runner
-from autograder.submission import Caps, list_submissions
+from autograder.submission import Caps
 from tests.proof.attacks.catalogue import Attack, Catalogue, Level, honest_files, write_submission
 from tests.proof.attacks.reports import exceptions_of, gained, not_graded, odd_json, odd_texts, without_times
 from tests.proof.attacks.traps import Traps, files_left, processes, survivors

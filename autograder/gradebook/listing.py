@@ -9,6 +9,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
 
+from autograder.submission import (
+    NO_HANDOUT,
+    FileError,
+    Handout,
+    Note,
+    SubmissionError,
+    checked_id,
+    kind_of,
+    notebook_of,
+    printable,
+    printable_name,
+)
+
 from .class_folder import (
     ClassFolder,
     Entry,
@@ -18,34 +31,27 @@ from .class_folder import (
     Names,
     Upload,
     canvas_uploads,
+    commit_time,
     is_work,
     may_be_work,
     open_class_folder,
     owners,
 )
-from .contents import (
+from .roster import (
     Clue,
-    FileError,
-    Note,
-    Students,
-    SubmissionError,
+    Roster,
     casefolded,
-    checked_id,
-    commit_time,
-    kind_of,
+    is_of_group,
+    named,
     parse_time,
-    printable,
-    printable_name,
 )
-from .submission import NO_HANDOUT, Handout, notebook_of
 
 # Read the layouts of downloaded submissions: who handed in what, and when.
 #
-# canvas     Flat files, whose names `canvas.py` reads.
-# moodle     Folders or flat files, whose names `moodle.py` reads.
+# canvas     Flat files, whose names `canvas_uploads` reads.
+# moodle     Folders or flat files, whose names `owners` reads.
 # clones     Clones of git repositories, `ASSIGNMENT-LOGIN` or `CLASSROOM-ASSIGNMENT-LOGIN`: the part that all names
-#            share
-#            is not the login, nor is the ASSIGNMENT of a folder `ASSIGNMENT-submissions`.
+#            share is not the login, nor is the ASSIGNMENT of a folder `ASSIGNMENT-submissions`.
 # nbgrader   STUDENT/ASSIGNMENT/, in it timestamp.txt such as `2015-02-01 09:28:58.749302 America/Los_Angeles`.
 # plain      A folder or a zip for each student.
 
@@ -419,6 +425,9 @@ _BY_CONTENT = (
 )
 
 
+_NO_ROSTER = Roster()
+
+
 @dataclass(frozen=True)
 class Submissions:
     """The submissions of a class: `entries` can be graded, `problems` name those that cannot, `notes` other files.
@@ -436,12 +445,12 @@ def list_submissions(
     path: Path,
     files: Sequence[str],
     layout: str | None = None,
-    students: Students | None = None,
+    roster: Roster = _NO_ROSTER,
     handout: Handout = NO_HANDOUT,
 ) -> Submissions:
     """List the latest submission of every student in a folder or a zip, by id. `files` are the expected file names.
 
-    Without a `layout`, it is the one that all entries have. `students` maps the entries to ids; without it, the names
+    Without a `layout`, it is the one that all entries have. `roster` maps the entries to ids; without it, the names
     in the layout are the ids. An entry that cannot be attributed is a problem, and does not affect the others. Raises
     `SubmissionError` if the folder cannot be listed, is itself a submission, or mixes layouts.
     """
@@ -459,26 +468,24 @@ def list_submissions(
         _read_canvas(folder, result, wanted)
     else:
         _READERS[layout](folder, result)
-    entries = _attribute(folder, result, students, handout)
+    entries = _attribute(folder, result, roster, handout)
     return Submissions(entries, (*folder.problems, *result.problems), (*folder.notes, *result.notes), layout)
 
 
-def _attribute(
-    folder: ClassFolder, result: LayoutResult, students: Students | None, handout: Handout
-) -> tuple[Entry, ...]:
+def _attribute(folder: ClassFolder, result: LayoutResult, roster: Roster, handout: Handout) -> tuple[Entry, ...]:
     """Return an entry for each student; add problems and notes about the other candidates to `result`."""
     by_student: dict[str, list[Candidate]] = defaultdict(list)
-    numbered = _by_number(result.candidates, students)
+    numbered = _by_number(result.candidates, roster)
     for candidate in result.candidates:
         try:
-            student = numbered.get(candidate.label) or _student(candidate, result, students)
+            student = numbered.get(candidate.label) or _student(candidate, result, roster)
             by_student[student].append(candidate)
             if candidate.label in numbered:
                 lost = f"{printable_name(candidate.label)} is {printable_name(student)} on the roster"
                 result.notes.append(f"{lost}: a spreadsheet removes zeros before a number; correct the roster")
         except SubmissionError as error:
             result.problems.append(str(error))
-    _add_loose_files(by_student, result, students)
+    _add_loose_files(by_student, result, roster)
     alike: dict[str, list[str]] = defaultdict(list)
     for student in by_student:
         alike[casefolded(student)].append(student)
@@ -488,18 +495,16 @@ def _attribute(
             labels = ", ".join(sorted(printable_name(candidate.label) for id_ in ids for candidate in by_student[id_]))
             problem = f"{labels} differ only in upper and lower case, and so would their reports"
             result.problems.append(f"{problem}, so none of them is graded; keep one, or rename them")
-        elif not _is_ambiguous(ids[0], by_student[ids[0]], result, students):
+        elif not _is_ambiguous(ids[0], by_student[ids[0]], result, roster):
             entries.append(_latest(folder, ids[0], by_student[ids[0]], handout, result))
     return tuple(sorted(entries, key=lambda entry: entry.student))
 
 
-def _by_number(candidates: Sequence[Candidate], students: Students | None) -> dict[str, str]:
+def _by_number(candidates: Sequence[Candidate], roster: Roster) -> dict[str, str]:
     """Return by label the students whose number lost its zeros in a spreadsheet, where nobody else can be meant."""
-    if students is None:
-        return {}
-    found = {candidate.label: students.find(candidate.clue) for candidate in candidates}
+    found = {candidate.label: roster.find(candidate.clue) for candidate in candidates}
     certain = {student for matches in found.values() for student in matches}
-    numbers = {one.label: students.find_number(one.clue) for one in candidates if not found[one.label]}
+    numbers = {one.label: roster.find_number(one.clue) for one in candidates if not found[one.label]}
     times = Counter(student for matches in numbers.values() for student in matches)
     return {
         label: matches[0]
@@ -508,11 +513,11 @@ def _by_number(candidates: Sequence[Candidate], students: Students | None) -> di
     }
 
 
-def _add_loose_files(by_student: dict[str, list[Candidate]], result: LayoutResult, students: Students | None) -> None:
+def _add_loose_files(by_student: dict[str, list[Candidate]], result: LayoutResult, roster: Roster) -> None:
     """Add the single files that students of the roster handed in who have nothing else: they are held, not missing."""
     loose: dict[str, list[Item]] = defaultdict(list)
     for item in result.loose:
-        matches = students.find(loose_clue(item)) if students else ()
+        matches = roster.find(loose_clue(item))
         if len(matches) == 1 and matches[0] not in by_student:
             loose[matches[0]].append(item)
         else:
@@ -524,26 +529,26 @@ def _add_loose_files(by_student: dict[str, list[Candidate]], result: LayoutResul
         result.notes += [f"{NO_SUBMISSION.format(printable_name(item.name))}, {held}" for item in items]
 
 
-def _student(candidate: Candidate, result: LayoutResult, students: Students | None) -> str:
+def _student(candidate: Candidate, result: LayoutResult, roster: Roster) -> str:
     """Return the id of a candidate's student. Raises `SubmissionError` if it can be attributed to nobody."""
     clue, label = candidate.clue, printable_name(candidate.label)
-    matches = students.find(clue) if students else ()
+    matches = roster.find(clue)
     if len(matches) == 1:
         return matches[0]
     own = checked_id(clue.own, label)
-    if students is None:
+    if not roster:
         return own
-    if students.has(own):
+    if roster.has(own):
         problem = f"{label} would be graded as {printable_name(own)}, and another student on the roster has that id"
         raise SubmissionError(f"{problem}; add the student who handed it in to the roster")
-    if not matches and students.has_group(own):
+    if not matches and roster.has_group(own):
         return own
     several = f"fits {', '.join(map(printable_name, matches[:3]))} on the roster" if matches else "is not on the roster"
     result.notes.append(f"{label} {several}; it is graded as {printable_name(own)}")
     return own
 
 
-def _is_ambiguous(student: str, candidates: list[Candidate], result: LayoutResult, students: Students | None) -> bool:
+def _is_ambiguous(student: str, candidates: list[Candidate], result: LayoutResult, roster: Roster) -> bool:
     """Say whether the candidates belong to several people, and none of them certainly to the student.
 
     Anybody can take another student's name in a course, or a login that equals another's id. Candidates whose number
@@ -551,7 +556,7 @@ def _is_ambiguous(student: str, candidates: list[Candidate], result: LayoutResul
     """
     if len(candidates) < 2 or _have_common_name(candidates):
         return False
-    own = [candidate for candidate in candidates if students and students.owns(student, candidate.clue)]
+    own = [candidate for candidate in candidates if roster.owns(student, candidate.clue)]
     if len(own) > 1 and not _have_common_name(own):
         own = []
     labels = ", ".join(printable_name(candidate.label) for candidate in candidates if candidate not in own)
@@ -590,3 +595,62 @@ def _choose(candidates: Sequence[Candidate]) -> tuple[Candidate, str, bool]:
     if len(numbers) == len(candidates) and numbers.count(max(numbers)) == 1:
         return max(candidates, key=lambda candidate: candidate.number or 0), "it has the highest number", True
     return candidates[-1], "nothing shows which is later, so the last by name was taken", False
+
+
+# Groups: one hand-in counts for all members.
+
+
+@dataclass(frozen=True)
+class GroupHandIns:
+    """The submissions of a class, with that of a group for each of its members.
+
+    `notes` say whose counts for whom, and `problems` in which group nobody can say which one is the latest.
+    """
+
+    entries: tuple[Entry, ...]
+    notes: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+def for_groups(entries: Sequence[Entry], roster: Roster, decided: Mapping[str, datetime]) -> GroupHandIns:
+    """Return the submissions with the latest one of each group of the roster for all its members.
+
+    It is that of a member, or one with the name of the group, as Moodle writes it. `decided` are the times (UTC) that a
+    person gave for students; that of a member who handed in nothing else is the time of the group's. If a time is
+    missing where two handed in, each keeps their own.
+    """
+    by_student = {entry.student: entry for entry in entries}
+    notes, problems = [], []
+    for group in roster.groups:
+        students = roster.in_group(group)
+        found = [by_student[student] for student in students if student in by_student]
+        found += [entry for entry in entries if entry.student not in roster and is_of_group(entry.student, group)]
+        known = {entry.student: roster[entry.student].handed_in or entry.handed_in for entry in found}
+        others = [decided[student] for student in students if student in decided and student not in by_student]
+        of_group = {entry.student: max(others) for entry in found if others and entry.student not in roster}
+        times = {student: decided.get(student) or of_group.get(student) or time for student, time in known.items()}
+        moments = [time for time in times.values() if time is not None]
+        if len(found) > 1 and (len(moments) < len(found) or moments.count(max(moments)) > 1):
+            fix = "give the times with course adjust, or take the others out"
+            who = named(entry.student for entry in found)
+            problems.append(f"group {printable(group)}: {who} handed in, and no time says who was the latest; {fix}")
+            continue
+        if not found:
+            continue
+        latest = max(found, key=lambda entry: times[entry.student] or datetime.min.replace(tzinfo=UTC))
+        earlier = [entry.student for entry in found if entry is not latest]
+        too = f"; the earlier hand-in of {named(earlier)} does not count" if earlier else ""
+        words = f"handed in by {printable(latest.student)} for group {printable(group)}{too}"
+        notes.append(f"group {printable(group)}: the hand-in of {printable(latest.student)} counts for all{too}")
+        for entry in found:
+            del by_student[entry.student]
+        for student in students:
+            by_student[student] = replace(
+                latest,
+                student=student,
+                handed_in=known[latest.student],
+                notes=(Note(words, "time" if earlier else "ordinary"), *latest.notes),
+                handed_in_by=latest.student,
+            )
+    in_order = tuple(sorted(by_student.values(), key=lambda entry: entry.student))
+    return GroupHandIns(in_order, tuple(notes), tuple(problems))

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from autograder.submission import Caps, SubmissionError, class_folder, list_submissions
-from autograder.submission.listing import Submissions
+from autograder.gradebook import class_folder, list_submissions
+from autograder.gradebook.listing import Submissions
+from autograder.submission import Caps, SubmissionError
 from tests.support.submission_examples import BOTH, FILES, ONE, TWO, laid_out, zip_of, zipped
 
 STUDENTS = ("ada", "bob", "cem", "dee")

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from autograder.course import read_course
-from autograder.gradebook import Roster, Student
-from autograder.submission import Caps, Entry, SubmissionError, commit_time, handout_of, list_submissions, notes_of
-from autograder.submission.listing import Submissions
+from autograder.gradebook import Entry, Roster, Student, commit_time, list_submissions
+from autograder.gradebook.listing import Submissions
+from autograder.submission import Caps, SubmissionError, handout_of, notes_of
 from tests.support import tiny
 from tests.support.submission_examples import BOTH, FILES, ONE, TWO, laid_out, links, zip_of, zipped
 
@@ -154,7 +154,7 @@ def test_a_hand_in_with_the_name_of_a_group_is_that_of_no_stranger(tmp_path: Pat
         (tmp_path / name).mkdir()
         (tmp_path / name / FILES[0]).write_text("x = 1\n", "utf-8")
     roster = Roster((Student("s1", group="red"), Student("s2", group="red")))
-    found = list_submissions(tmp_path, FILES, students=roster)
+    found = list_submissions(tmp_path, FILES, roster=roster)
     assert [entry.student for entry in found.entries] == ["green", "red"]
     assert [note for note in found.notes if "roster" in note] == ["green is not on the roster; it is graded as green"]
 
@@ -167,7 +167,7 @@ def test_without_the_name_of_the_assignment_a_clone_keeps_its_name_unless_the_ro
         cloned(tmp_path / "here" / name, 1_700_000_000)
     assert [entry.student for entry in list_submissions(tmp_path / "here", FILES).entries] == ["hw-b", "hw-c", "hw-x-b"]
     roster = Roster((Student("s1", login="b"), Student("s2", login="x-b")))
-    found = list_submissions(tmp_path / "here", FILES, students=roster)
+    found = list_submissions(tmp_path / "here", FILES, roster=roster)
     assert [entry.student for entry in found.entries] == ["hw-c", "s1", "s2"]
     assert "hw-c is not on the roster; it is graded as hw-c" in found.notes
 
