@@ -29,9 +29,11 @@ if TYPE_CHECKING:
         AGREES,
         Command,
         FailureView,
+        MapPair,
         TodoItem,
         failure_text,
         failure_view,
+        print_parts,
         print_text,
         todo_items,
         todo_view,
@@ -53,18 +55,23 @@ if TYPE_CHECKING:
     )
     from .pictures import (
         SECONDARY,
+        Grid,
         Page,
         apart,
         beside,
         blocks,
         breadth,
         columns,
+        finite,
         full_blocks,
         indented,
+        next_lines,
         packed,
         report_console,
         shades,
         show_sentence,
+        title_line,
+        where_differs,
     )
     from .states import (
         COURSE_PROBLEM,
@@ -105,12 +112,15 @@ if TYPE_CHECKING:
         summary_sentence,
     )
     from .terminal_failure import (
+        WHOLE,
         evidence_sentences,
         fact,
+        failure_lines,
+        failure_sentences,
         lines_of,
         next_sentences,
-        render_evidence,
-        render_prints,
+        print_lines,
+        print_sentences,
         show,
     )
 

@@ -1,6 +1,6 @@
 """A failure in the terminal: as labelled sentences, or drawn in as many lines as there is room for."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import dedent
@@ -10,9 +10,9 @@ from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
-from autograder.results import CheckResult, ExerciseResult, PrintOutput, joined
+from autograder.results import joined
 
-from .escaping import ASCII, NARROWEST, Glyphs, ended, one_line, printable
+from .escaping import ASCII, ended, one_line, printable
 from .failures import (
     AGREES,
     LEGEND,
@@ -28,9 +28,7 @@ from .failures import (
     SourceLine,
     Values,
     Witnesses,
-    failure_view,
     fitting_parts,
-    print_parts,
 )
 from .pictures import (
     LABEL,
@@ -42,7 +40,6 @@ from .pictures import (
     breadth,
     columns,
     cut_from,
-    finite,
     full_blocks,
     half_blocks,
     heat_legend,
@@ -50,13 +47,6 @@ from .pictures import (
     marks,
     next_lines,
     show_sentence,
-    title_line,
-    where_differs,
-)
-from .states import (
-    check_state,
-    number,
-    spoken,
 )
 
 # A failure as labelled sentences, one fact a line: for screen readers, narrow terminals and logs.
@@ -240,8 +230,6 @@ def _margin(code: list[str]) -> int:
 
 NARROWEST_WITH_MAPS = 60
 _VISIBLE = 0.02  # an eye sees no difference of colour below this share of the scale
-_APART = 4
-_SMALLEST, _LARGEST = 1e-2, 1e5  # numbers outside are written with an exponent
 
 
 @dataclass(frozen=True)
@@ -260,62 +248,6 @@ def map_lines(page: Page, maps: MapPair, rows: int, cell: int = 2, tall: bool = 
     if page.width < NARROWEST_WITH_MAPS or rows < 1:
         return None
     return _in_color(page, maps, rows, cell, tall) if page.paints else _marked(page, maps, rows, " " * (cell - 1))
-
-
-def number_lines(page: Page, maps: MapPair) -> list[Text]:
-    """Return the numbers of one slice, expected beside yours if both fit; those that differ are marked."""
-    differs = where_differs(maps.expected, maps.yours)
-    all_differ = all(map(all, differs))
-    legend = "every number differs" if all_differ else f"{page.glyphs.differs} marks a number that differs"
-    for fewer in range(3):
-        spell = _spelling(maps, fewer)
-        expected = [page.text("expected", SECONDARY), *_numbers(page, maps.expected, spell)]
-        yours = [page.text("yours", SECONDARY), *_numbers(page, maps.yours, spell, () if all_differ else differs)]
-        if max(breadth(expected), breadth(yours)) + 2 <= page.width:
-            break
-    together = breadth(expected) + _APART + breadth(yours) + 2 <= page.width
-    lines = beside(expected, yours, _APART) if together else [*expected, Text(), *yours]
-    caption = page.text(f"{maps.caption}; {legend}", SECONDARY)
-    return [*(page.cut(indented(line, 2), page.width) for line in lines), *page.wrap(caption)]
-
-
-def number_sentences(maps: MapPair) -> list[str]:
-    """Return the numbers of one slice as sentences, one for each row."""
-    spell = _spelling(maps)
-    rows = enumerate(zip(maps.expected, maps.yours, strict=True))
-    return [
-        f"Slice: {maps.caption}.",
-        *(
-            f"Row {index}: as expected: {', '.join(map(spell, expected))}."
-            if expected == yours
-            else f"Row {index}: expected {', '.join(map(spell, expected))}; yours {', '.join(map(spell, yours))}."
-            for index, (expected, yours) in rows
-        ),
-    ]
-
-
-def _numbers(
-    page: Page, grid: Grid, spell: Callable[[float | None], str], differs: Sequence[Sequence[bool]] = ()
-) -> list[Text]:
-    rows = []
-    for index, row in enumerate(grid):
-        wrong = differs[index] if differs else [False] * len(row)
-        rows.append(
-            [
-                page.text(f"{page.glyphs.differs if is_wrong else ''}{spell(value)}", "bold red" if is_wrong else "")
-                for value, is_wrong in zip(row, wrong, strict=True)
-            ]
-        )
-    return columns(rows, (True,) * len(rows[0]), gap=1)
-
-
-def _spelling(maps: MapPair, fewer: int = 0) -> Callable[[float | None], str]:
-    """Return how the numbers are written: all with the same decimals if possible, `fewer` than there is room for."""
-    most = maps.largest
-    whole = all(value == int(value) for grid in (maps.expected, maps.yours) for value in finite(grid))
-    decimals = 0 if whole else max((3 if most < 10 else 2 if most < 100 else 1) - fewer, 1)
-    form = f".{decimals}f" if _SMALLEST <= most < _LARGEST else ".3g"
-    return lambda value: "not finite" if value is None else format(value, form)
 
 
 def _in_color(page: Page, maps: MapPair, rows: int, cell: int, tall: bool) -> MapLines | None:
@@ -584,46 +516,3 @@ def _hint_lines(page: Page, view: FailureView) -> list[Text]:
         return []
     label, hint = view.hints[-1]
     return page.wrap(Text.assemble(page.text(label, LABEL), "  ", page.text(hint)))
-
-
-# `course diff`: every measurement of a failure, however long that is.
-
-
-def render_evidence(
-    console: Console,
-    exercise: ExerciseResult,
-    check: CheckResult,
-    *,
-    glyphs: Glyphs,
-    plain: bool = False,
-    file_path: Path | None = None,
-    next_commands: Sequence[Command] = (),
-) -> None:
-    """Show every measurement of a failed check."""
-    view = failure_view(check, prints=exercise.prints, hints_shown=0, every_measurement=True)
-    if plain or console.width < NARROWEST:
-        head = f"{check_state(check).word}. Exercise {number(exercise.id)}, {exercise.title}: {spoken(check.id)}."
-        numbers = number_sentences(view.maps) if view.maps else []
-        failure = failure_sentences(view, WHOLE.printed)
-        show(console, [head, *failure, *numbers, *next_sentences(next_commands)])
-        return
-    page = Page.on(console, glyphs, widest=console.width)
-    title = Text.assemble(title_line(page, exercise), page.text(f", {spoken(check.id)}", "bold"))
-    parts = (
-        page.wrap(title, 0),
-        failure_lines(page, view, file_path, WHOLE),
-        number_lines(page, view.maps) if view.maps else [],
-        next_lines(page, next_commands),
-    )
-    page.show(blocks(parts))
-
-
-def render_prints(console: Console, prints: Sequence[PrintOutput], *, glyphs: Glyphs, plain: bool = False) -> None:
-    """Show all that the code printed."""
-    parts = print_parts(prints)
-    if plain or console.width < NARROWEST:
-        show(console, print_sentences(parts, WHOLE.printed))
-        return
-    page = Page.on(console, glyphs, widest=console.width)
-    if parts:
-        page.show([Text(), *print_lines(page, parts, WHOLE.printed), Text()])

@@ -18,6 +18,7 @@ from autograder.cli.screen import Screen, say
 from autograder.course import Course, describe, named_in, read_course
 from autograder.gradebook import render_class
 from autograder.learner import command_list, command_overview, command_status
+from autograder.learner.command_diff import render_evidence, render_prints
 from autograder.play import command_play
 from autograder.practice import ReviewQuestion, command_review
 from autograder.practice.command_hunt import Choice
@@ -30,15 +31,13 @@ from autograder.report import (
     WhyPage,
     cut,
     folded,
+    next_lines,
     next_rows,
-    render_evidence,
     render_exercise,
-    render_prints,
     render_report,
     render_why,
     wrapped,
 )
-from autograder.report.pictures import next_lines
 from autograder.results import PrintOutput
 from tests.autograder.cli.test_help import DOCUMENTED
 from tests.support import report_examples as examples

@@ -10,7 +10,7 @@ from rich.console import Console
 from autograder.report import ASCII, UNICODE, Glyphs, Page, render_exercise
 from autograder.report.failures import gap_of, map_pair
 from autograder.report.pictures import color_of
-from autograder.report.terminal_failure import map_lines, number_lines, number_sentences
+from autograder.report.terminal_failure import map_lines
 from autograder.results import Evidence, Finding, Maps
 from tests.support import report_examples as examples
 from tests.support.screens import NEXT, on_terminal, printed
@@ -167,16 +167,3 @@ def test_a_table_without_numbers_of_a_mask_is_a_table() -> None:
     text = printed(examples.attention("mask", "fail", finding))
     assert "× 1.67" in text
     assert "False   True" in text
-
-
-def test_the_numbers_of_a_slice_are_marked_where_they_differ() -> None:
-    pair = map_pair(SMALL)
-    assert pair is not None
-    lines = [line.plain for line in number_lines(page(), pair)]
-    assert lines == [
-        "  expected    yours",
-        "  0 1 2       0 1   2",
-        "  3 4 5       3 4 ×-5",
-        "  row × column; × marks a number that differs",
-    ]
-    assert number_sentences(pair)[1:] == ["Row 0: as expected: 0, 1, 2.", "Row 1: expected 3, 4, 5; yours 3, 4, -5."]

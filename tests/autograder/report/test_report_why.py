@@ -1,13 +1,12 @@
-"""The page of a misconception, and the whole evidence of a failure."""
+"""The page of a misconception."""
 
 import io
 from dataclasses import replace
 
 import pytest
-from rich.cells import cell_len
 from rich.console import Console
 
-from autograder.report import ASCII, UNICODE, Glyphs, WhyPage, render_evidence, render_why
+from autograder.report import UNICODE, Glyphs, WhyPage, render_why
 from tests.support import report_examples as examples
 from tests.support.screens import assert_as_read
 
@@ -31,15 +30,6 @@ EVIL = "\x1b[2J\x07a\rb \u202e[bold]x[/bold]"
 def why(page: WhyPage, width: int = 80, plain: bool = False, glyphs: Glyphs = UNICODE) -> str:
     stream = io.StringIO()
     render_why(Console(file=stream, width=width), page, glyphs=glyphs, plain=plain, next_commands=NEXT)
-    return stream.getvalue()
-
-
-def diff(name: str, width: int = 80, plain: bool = False, glyphs: Glyphs = UNICODE) -> str:
-    stream, exercise = io.StringIO(), examples.EXERCISES[name]
-    check = exercise.first_failure
-    assert check is not None
-    console = Console(file=stream, width=width)
-    render_evidence(console, exercise, check, glyphs=glyphs, plain=plain, next_commands=NEXT)
     return stream.getvalue()
 
 
@@ -67,24 +57,6 @@ def test_the_wrong_and_the_right_line_can_be_distinguished_on_a_narrow_page() ->
 def test_a_name_is_shown_as_the_catalogue_writes_it() -> None:
     for plain in (True, False):
         assert "x.std() is taken" in why(replace(BRIEF, name="x.std() is taken"), plain=plain)
-
-
-@pytest.mark.parametrize("width", [80, 100])
-def test_the_whole_evidence_is_as_read(width: int) -> None:
-    assert_as_read(f"diff-mask-{width}", diff("mask", width))
-
-
-def test_the_whole_evidence_in_sentences_is_as_read() -> None:
-    assert_as_read("diff-mask-plain", diff("mask", plain=True))
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("name", ["fail", "mask", "error", "timeout", "memory", "shape", "ids", "grader-problem"])
-def test_evidence_of_any_failure_fits_the_page(name: str) -> None:
-    for width in (40, 60, 80, 120):
-        assert all(cell_len(line) <= width for line in diff(name, width).splitlines())
-    assert diff(name, glyphs=ASCII).isascii()
-    assert diff(name, plain=True).isascii()
 
 
 def test_no_text_writes_to_the_terminal() -> None:
