@@ -20,7 +20,7 @@ from autograder.checks import Check, Key, Raises, SameInputs
 from autograder.comparison import is_same, passes, sketch
 from autograder.course import Course, Exercise, describe, load_suite, named_in, with_steps
 from autograder.diagnosis import Judgement
-from autograder.edits import Edit, Guides, Text, pairs, slots, variables, variants
+from autograder.edits import Edit, Guides, Text, imported_names, pairs, slots, variables, variants
 from autograder.judge import Grader, Marking
 from autograder.report import plural
 from autograder.results import Certainty
@@ -472,12 +472,7 @@ class Quiz:
         Those that make the change of a known mistake come first: learners meet these.
         """
         text = Text(self.source)
-        imported = {
-            alias.asname or alias.name
-            for node in ast.walk(self.tree)
-            if isinstance(node, ast.Import | ast.ImportFrom)
-            for alias in node.names
-        }
+        imported = imported_names(self.tree)
         for slot in slots(self.tree):
             line = slot.place.statement.lineno if slot.place.statement else 0
             if line not in self.statements or getattr(slot.node, "lineno", line) != line:

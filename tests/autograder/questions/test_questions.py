@@ -1,5 +1,6 @@
 """Questions about a program: each has one right answer, and a second way of computing finds the same one."""
 
+import ast
 import json
 from collections import Counter
 from collections.abc import Iterator
@@ -197,6 +198,20 @@ def test_an_edit_is_written_as_the_program_writes(before: str, after: str, shown
     edited = cast(Any, Quiz._edited)(quiz, Edit(1, 0, len(before), after), 1)
     assert edited[0] == shown
     assert edited[1] == (before, f" → {shown}")
+
+
+@pytest.mark.parametrize(
+    ("line", "is_torch"), [("import torch", True), ("from torch import nn", True), ("import math", False)]
+)
+def test_a_program_that_imports_torch_in_any_way_gets_edits_of_tensors(line: str, is_torch: bool) -> None:
+    source = f"{line}\n\n\ndef f(x):\n    y = x.transpose(0, 1)\n    return y\n"
+    tree, quiz = ast.parse(source), cast(Any, object.__new__(Quiz))
+    statement = cast(ast.FunctionDef, tree.body[1]).body[0]
+    quiz.source, quiz.tree, quiz.lines, quiz.fixes = source, tree, source.split("\n"), []
+    quiz.statements = {statement.lineno: ("f", statement)}
+    shown = [code[-1] for _, (_, _, code, _) in quiz._edits()]
+    assert shown
+    assert any("reshape" in one for one in shown) == is_torch
 
 
 @pytest.mark.worker
