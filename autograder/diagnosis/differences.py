@@ -22,6 +22,7 @@ from autograder.comparison import (
     numbers,
     other_number,
 )
+from autograder.course import shortened
 from autograder.protocol import Array, Value
 from autograder.results import DIGITS, Evidence, Fact, FindingKind, Maps, element, is_named, position
 
@@ -258,16 +259,14 @@ def _rows_of_lists(yours: Sequence[Value], expected: Sequence[Value]) -> tuple[R
     same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(yours, expected, strict=False)))
     first = max(same - 1, 0)
     left = "..., " if first else ""
-    expected_text, text = (_cut(f"[{left}{str(list(parts[first:]))[1:]}") for parts in (expected, yours))
+    expected_text, text = (
+        shortened(f"[{left}{str(list(parts[first:]))[1:]}", LONGEST_LIST) for parts in (expected, yours)
+    )
     return (("parts", expected_text, text),)
 
 
 def _text(value: Value) -> str:
-    return element(value, "number") if isinstance(value, float) else _cut(described(value))
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST_LIST else f"{text[: LONGEST_LIST - 3]}..."
+    return element(value, "number") if isinstance(value, float) else shortened(described(value), LONGEST_LIST)
 
 
 def _is_plain(value: Value) -> bool:

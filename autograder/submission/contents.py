@@ -14,6 +14,7 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Literal, cast
 
+from autograder.course import shortened
 from autograder.protocol import visible
 
 SKIPPED_FOLDERS = frozenset({"__pycache__", "__MACOSX", "node_modules", "venv", "site-packages"})
@@ -180,8 +181,7 @@ def printable(text: object) -> str:
 
 def printable_name(name: object) -> str:
     """Return an untrusted name for display: safe to print, and cut if it is long."""
-    text = printable(name)
-    return text if len(text) <= 100 else f"{text[:97]}..."
+    return shortened(printable(name), 100)
 
 
 def named_with_size(name: object, size: int | None) -> str:
