@@ -3,6 +3,7 @@
 import ast
 import builtins
 import json
+import os
 import re
 import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -465,7 +466,7 @@ def _raise(file: Path, problems: Iterable[tuple[str, str]]) -> None:
 
 def _sentences(file: Path, problems: Iterable[tuple[str, str]]) -> list[str]:
     lines = read_text(file).splitlines() if file.is_file() else []
-    return [f"{file}{_line_of(lines, id_)}: {id_}: {sentence}" for id_, sentence in problems]
+    return [f"{os.path.relpath(file)}{_line_of(lines, id_)}: {id_}: {sentence}" for id_, sentence in problems]
 
 
 def _line_of(lines: Sequence[str], id_: str) -> str:
@@ -480,7 +481,7 @@ def _entries(file: Path) -> Mapping[str, Any]:
     try:
         return tomllib.loads(read_text(file)) if file.is_file() else {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise CatalogueError(f"{file}: {error}") from error
+        raise CatalogueError(f"{os.path.relpath(file)}: {error}") from error
 
 
 def patched(solution: str, misconception: WrongProgram) -> str:
