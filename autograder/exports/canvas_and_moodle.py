@@ -132,10 +132,9 @@ class Cell:
 
 @dataclass(frozen=True)
 class Sheet:
-    """The text of a file with its byte order mark, its separator, and its cells, which may contain line breaks."""
+    """The text of a file with its byte order mark, and its cells, which may contain line breaks."""
 
     text: str
-    separator: str
     rows: tuple[tuple[Cell, ...], ...]
 
     def value(self, row: int, column: int | None) -> str:
@@ -170,7 +169,7 @@ def read_sheet(file: Path) -> Sheet:
     text = csv_text(file, ExportError, expected="the exported CSV file of a class", fix=again)
     first = re.sub(r'"[^"]*"', "", text.partition("\n")[0])  # a quoted title may contain other separators
     separator = max(_CELLS, key=first.count)
-    return Sheet(text, separator, tuple(_rows(file, text, separator)))
+    return Sheet(text, tuple(_rows(file, text, separator)))
 
 
 def _rows(file: Path, text: str, separator: str) -> list[tuple[Cell, ...]]:

@@ -198,7 +198,7 @@ class Standing:
 
     `first_passed` is the time of the first pass, "" if unknown; `status` is the result now. `version` is the digest of
     the exercise, `file` that of the learner's file, and `hint_file` that of the file at the last hint. `attempts`
-    counts runs of a changed file. `offering` says to show the second hint, `pausing` to advise a pause. Of the `todos`,
+    counts runs of a changed file. `pausing` says to advise a pause. Of the `todos`,
     `written` have code; `in_progress` says that some are open, and that what is written does not fail. `right` are the
     checks that pass, `newly_right` those of them that did not in the check before. `seconds_worked` is the time between
     commands, without long gaps. `answers` says how the question on each corrected misconception was answered, and
@@ -229,7 +229,6 @@ class Standing:
     solution_shown: str | None = None
     resets: int = 0
     same_runs: int = 0
-    offering: bool = False
     pausing: bool = False
     in_progress: bool = False
     todos: int = 0
@@ -361,19 +360,18 @@ def _newly_right(before: Standing, event: Event) -> tuple[str, ...]:
 def _with_advice(standing: Standing, before: Standing, event: Event, same: bool) -> Standing:
     """Add what the runs so far suggest: the second hint, or a pause."""
     if event.check is None or event.result in UNTRIED:
-        return replace(standing, same_runs=0, recent=(), offering=False, pausing=False)
+        return replace(standing, same_runs=0, recent=(), pausing=False)
     at = seconds_of(event.at) or 0.0
     recent = tuple((time, edited) for time, edited in before.recent if 0 <= at - time <= BURST_SECONDS)
     recent = (*recent, (at, event.edited or 0))[-BURST:]
     edits = [edited for _, edited in recent[1:]]
     pausing = len(recent) == BURST and edits == sorted(edits, reverse=True)
     runs = before.same_runs + 1 if same else 1
-    offering = runs >= OFFER_AFTER and standing.hints_shown == 1 and (event.hints or 0) > 1
-    if offering:
+    if runs >= OFFER_AFTER and standing.hints_shown == 1 and (event.hints or 0) > 1:
         key = f"{event.check}:{event.finding or ''}"
         levels = _levels(standing.levels, key, 2)
         standing = replace(standing, hints_shown=2, hint_file=event.file, levels=levels)
-    return replace(standing, same_runs=runs, recent=() if pausing else recent, offering=offering, pausing=pausing)
+    return replace(standing, same_runs=runs, recent=() if pausing else recent, pausing=pausing)
 
 
 def _levels(levels: Mapping[str, int], key: str, shown: int) -> Mapping[str, int]:
