@@ -43,6 +43,7 @@ from autograder.progress import (
     find_page,
     may_start,
     no_hint_reason,
+    own_source,
     read_progress,
     record,
     start_of_file,
@@ -63,7 +64,7 @@ from autograder.report import (
 )
 from autograder.results import Certainty, CheckResult, ExerciseResult, Finding, Place, Report, Todo
 from autograder.runner import Cancelled
-from autograder.submission import SubmissionError, own_source
+from autograder.submission import SubmissionError
 
 # A result as diagnostics of the Language Server Protocol: the first failure, at its line.
 

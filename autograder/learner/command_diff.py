@@ -13,7 +13,17 @@ from rich.text import Text
 from autograder.cli import CommandParser, Screen, add_exercise, add_json, make_console
 from autograder.course import Course, Exercise, find_course, read_course, resolve_exercise
 from autograder.ending import PASS
-from autograder.progress import LastReport, evidence_json, has_changed, read_last_check, read_progress, write_json
+from autograder.progress import (
+    LastReport,
+    evidence_json,
+    has_changed,
+    is_missing,
+    missing_sentence,
+    read_last_check,
+    read_progress,
+    stub_command,
+    write_json,
+)
 from autograder.report import (
     NARROWEST,
     SECONDARY,
@@ -46,7 +56,6 @@ from autograder.report import (
     where_differs,
 )
 from autograder.results import CheckResult, ExerciseResult, PrintOutput
-from autograder.submission import is_missing, missing_sentence, stub_command
 
 
 def add_options(parser: CommandParser) -> None:

@@ -15,12 +15,12 @@ from autograder.progress import (
     after_start,
     digest_of,
     no_hint_reason,
+    own_source,
     read_progress,
     start_of_file,
     take_hint,
     write_json,
 )
-from autograder.submission import own_source
 
 
 def add_options(parser: CommandParser) -> None:

@@ -13,14 +13,16 @@ from autograder.progress import (
     Progress,
     edit_command,
     following_exercise,
+    is_missing,
     lesson_paragraphs,
+    missing_sentence,
     move_to,
     read_progress,
+    stub_command,
     unfinished_exercise,
     write_json,
 )
 from autograder.report import plural, points
-from autograder.submission import is_missing, missing_sentence, stub_command
 
 
 def add_options(parser: CommandParser) -> None:

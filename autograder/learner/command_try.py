@@ -24,11 +24,19 @@ from autograder.course import (
 from autograder.diagnosis import Source
 from autograder.ending import PASS
 from autograder.judge import StepResult, outputs_of, plan_of, results_of
-from autograder.progress import Command, Progress, confinement_warning, exercise_meant, read_progress, write_json
+from autograder.progress import (
+    Command,
+    Progress,
+    confinement_warning,
+    exercise_meant,
+    missing_sentence,
+    read_progress,
+    write_json,
+)
 from autograder.report import plural
 from autograder.results import joined
 from autograder.runner import Runner
-from autograder.submission import missing_sentence, read_own
+from autograder.submission import read_own
 
 if TYPE_CHECKING:
     pass

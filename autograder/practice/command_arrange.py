@@ -26,10 +26,10 @@ from autograder.course import (
     write_atomically,
 )
 from autograder.ending import FAIL, PASS
-from autograder.progress import check_submission, exercise_meant, read_progress, require_attempt, write_json
+from autograder.progress import check_submission, exercise_meant, own_source, read_progress, require_attempt, write_json
 from autograder.protocol import Function, outline_of
 from autograder.report import plural
-from autograder.submission import Submission, digest, own_source
+from autograder.submission import Submission, digest
 
 from .command_hunt import OnProgress, programs_for, show_not_yet
 

@@ -6,10 +6,10 @@ from typing import Any, Literal
 
 from autograder.course import Course, Exercise, Part
 from autograder.report import IN_PROGRESS, STATES, State, plural, points
-from autograder.submission import Handout, Submission, is_missing, read_own, stub_command, stubs_of
+from autograder.submission import Handout, Submission, read_own, stubs_of
 
 from .events import UNTRIED, Progress, Standing, digest_of, exercise_version, read_choices
-from .next_steps import Command, edit_place, failure_texts, may_start, next_todo, read_todos
+from .next_steps import Command, edit_place, failure_texts, is_missing, may_start, next_todo, read_todos, stub_command
 
 BROKEN, RECHECK = "BROKEN AGAIN", "RE-CHECK"
 

@@ -27,7 +27,6 @@ from autograder.submission import (
     Notebook,
     Submission,
     SubmissionError,
-    near_file,
     notebook_of,
     read_notebook,
     read_own,
@@ -37,7 +36,7 @@ from autograder.submission import (
 )
 
 from .events import Progress, digest_of, read_progress
-from .next_steps import take_hint
+from .next_steps import near_file, take_hint
 from .session_screen import AFTERWARDS, CHECKING, STARTING_OVER, Keyboard, Screen, unexplained
 
 # One check of an exercise, in a thread and a process of its own, that can be cancelled at any time.

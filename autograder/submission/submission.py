@@ -2,9 +2,7 @@
 
 import html
 import json
-import os
 import re
-import shlex
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -707,52 +705,6 @@ def _without_handed_out(submission: Submission, given: Handout) -> Submission:
         return submission
     sources = {file: source for file, source in submission.sources.items() if file not in handed_out}
     return replace(submission, sources=sources, digest=digest(sources))
-
-
-def own_source(course: Course, exercise: Exercise) -> bytes | None:
-    """Return the source of an exercise that counts, from a file or a notebook; None if there is neither."""
-    return read_own(course, [exercise]).sources.get(exercise.file)
-
-
-def is_missing(course: Course, exercise: Exercise) -> bool:
-    """Say whether an exercise has neither a file nor a notebook with work."""
-    own = read_own(course, [exercise])
-    return exercise.file in own.missing and exercise.file not in own.unread
-
-
-def missing_sentence(course: Course, exercise: Exercise) -> str:
-    """Return what to say to a learner whose file is missing: every command says the same."""
-    file = f"{course.exercises_dir.name}/{exercise.file}"
-    command, does = stub_command(course, exercise)
-    return f"There is no file {file}: `{command}` {does}."
-
-
-def stub_command(course: Course, exercise: Exercise) -> tuple[str, str]:
-    """Return the command that brings a missing file, and what it does: in a course that was never built, that is all.
-
-    A file beside it may be the work under another name.
-    """
-    folders = ((course.exercises_dir, "*.py"), (course.exercises_dir / NOTEBOOKS, "*.ipynb"))
-    if (course.solutions_dir / exercise.file).is_file() and not any(any(one.glob(of)) for one, of in folders):
-        return "course build", "makes the stubs"
-    if near := near_file(course.exercises_dir, exercise.file):
-        where = os.path.relpath(course.exercises_dir)
-        return (
-            f"mv {shlex.quote(f'{where}/{near}')} {where}/{exercise.file}",
-            "gives that file its name, if it has your work",
-        )
-    return f"course reset {exercise.number}", "restores the stub"
-
-
-def near_file(folder: Path, file: str) -> str:
-    """Return the name of a file that may be the missing one of an exercise; "" if there is none."""
-    stems = [
-        other.stem
-        for other in sorted(folder.glob("*.py"))
-        if other.name.startswith(file[:4]) or not re.match(r"ex\d\d_", other.name)
-    ]
-    near = nearest_name(Path(file).stem, stems[:100])
-    return f"{near}.py" if near and f"{near}.py" != file else ""
 
 
 def notebook_file(course: Course, exercise: Exercise) -> Path:

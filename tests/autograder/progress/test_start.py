@@ -12,6 +12,7 @@ from autograder.progress import (
     digest_of,
     lesson_paragraphs,
     may_start,
+    missing_sentence,
     next_command,
     next_todo,
     notices,
@@ -25,7 +26,7 @@ from autograder.progress import (
 from autograder.progress.next_steps import start_texts
 from autograder.progress.session import missing
 from autograder.results import Todo
-from autograder.submission import missing_sentence, notebook_file, read_own
+from autograder.submission import notebook_file, read_own
 from tests.support import tiny
 
 SECOND = tiny.FILES[1]
