@@ -88,7 +88,8 @@ def _unregistered(module: nn.Module, name: str) -> list[Refusal]:
     kept = vars(module).get(name)
     if not isinstance(kept, list | tuple) or not any(isinstance(part, nn.Module) for part in kept):
         return []
-    return [Refusal(f"`{name}` is a plain {type(kept).__name__}: `nn.ModuleList` registers the modules in it")]
+    says = f"`{name}` is a plain {type(kept).__name__}: `nn.ModuleList` registers the modules in it"
+    return [Refusal(says, "registration", type(module).__name__, name)]
 
 
 def _shared(module: nn.Module, state: Iterable[str]) -> list[Refusal]:

@@ -123,9 +123,9 @@ class ExitCalled:
         return Fact("SystemExit", says, whole=True, data=self)
 
 
-def wrong_structure(reason: str, more: tuple[str, ...] = ()) -> Fact:
+def wrong_structure(reason: str, more: tuple[str, ...] = (), *, is_registered: bool = True) -> Fact:
     """A check refused what it got, in its own words: a sentence, and more of them."""
-    return Fact("structure", opened(reason), more, whole=True)
+    return Fact("structure" if is_registered else "unregistered", opened(reason), more, whole=True)
 
 
 def mixed_devices(tensor: str | None) -> Fact:
@@ -409,7 +409,9 @@ def _of_structure(fault: Fault, place: Place | None, file: str, source: bytes, s
         if len(found) == 1 and (within or is_outside):
             place = Place(file, found[0])
             more = [f"you define it inside {within}" if within else "you define it outside of the class", *more]
-    return Diagnosis("structure", wrong_structure(refusal.sentence, tuple(more)), place=place)
+    is_registered = all(one.lacks != "registration" for one in fault.refusals)
+    fact = wrong_structure(refusal.sentence, tuple(more), is_registered=is_registered)
+    return Diagnosis("structure", fact, place=place)
 
 
 _DOTTED = re.compile(r"\s*from\s+([\w.]+)\s+import\s+(?:\w+\s*,\s*)*((?:\w+\.)+)(\w+)")

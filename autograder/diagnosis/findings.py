@@ -6,7 +6,18 @@ from dataclasses import dataclass, field, replace
 from autograder.answer_key import Misconception
 from autograder.comparison import ONLY_SOME_SIZES
 from autograder.protocol import lines_of
-from autograder.results import LARGEST, MISSING, Certainty, Fact, Finding, FindingKind, Place, headline, message
+from autograder.results import (
+    LARGEST,
+    MISSING,
+    REFUSED,
+    Certainty,
+    Fact,
+    Finding,
+    FindingKind,
+    Place,
+    headline,
+    message,
+)
 from autograder.submission import Cells
 
 from .exceptions import MORE, EarlierUnwritten, ExitCalled, Raised, SyntaxInvalid, alike, explained, more, named
@@ -163,7 +174,7 @@ def _in_notebook(fact: Fact, place: Place | None, source: Source) -> Fact:
             return replace(data, file=name_of(source.cells, file), reason=tuple(parts)).fact
         case EarlierUnwritten(file=file, earlier=earlier):
             return EarlierUnwritten(name_of(source.cells, file), name_of(source.cells, earlier)).fact
-    if fact.id == "structure" and source.cells.get(source.file):
+    if fact.id in REFUSED and source.cells.get(source.file):
         return replace(fact, says=fact.says.replace(source.file, name_of(source.cells, source.file), 1))
     return fact
 

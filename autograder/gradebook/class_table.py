@@ -36,7 +36,7 @@ from autograder.report import (
     student,
     summary_sentence,
 )
-from autograder.results import NOT_JUDGED, CheckResult, ExerciseResult, Report, joined
+from autograder.results import NOT_JUDGED, REFUSED, CheckResult, ExerciseResult, Report, joined
 
 # The summary of a class: submissions, mean, frequent misconceptions, and who needs a look.
 
@@ -241,7 +241,7 @@ def _is_odd(check: CheckResult, exercise: ExerciseResult) -> bool:
     alone = all(other.finding is not None and other.finding.message == finding.message for other in exercise.checks)
     if finding.kind == "exception":
         return finding.id in UNUSUAL or (alone and finding.at_import)
-    return finding.kind == "structure" and (finding.id == "unread" or (finding.id == "structure" and alone))
+    return finding.kind == "structure" and (finding.id == "unread" or (finding.id in REFUSED and alone))
 
 
 _MOST_NAMES = 5

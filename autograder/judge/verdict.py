@@ -31,6 +31,7 @@ from autograder.diagnosis import (
 )
 from autograder.protocol import UNUSED, Refusal, lines_of
 from autograder.results import (
+    REFUSED,
     Certainty,
     CheckResult,
     ExerciseResult,
@@ -319,7 +320,7 @@ def with_left_out(result: ExerciseResult, sentences: Sequence[str]) -> ExerciseR
     detail = " ".join(f"{sentence}." for sentence in sentences)
     checks = tuple(
         replace(check, finding=replace(check.finding, detail=detail))
-        if check.finding is not None and check.finding.id == "structure"
+        if check.finding is not None and check.finding.id in REFUSED
         else check
         for check in result.checks
     )
@@ -374,7 +375,7 @@ def _is_beside(diagnosis: Diagnosis | None, hints: Sequence[str]) -> bool:
         return False
     if diagnosis.kind in ("dtype", "device"):
         return not any(diagnosis.kind in hint for hint in hints)
-    is_refused = diagnosis.fact.id == "structure" or diagnosis.quoted is not None  # what cannot be used raised there
+    is_refused = diagnosis.fact.id in REFUSED or diagnosis.quoted is not None  # what cannot be used raised there
     return diagnosis.kind == "forbidden" or (diagnosis.kind == "structure" and is_refused)
 
 

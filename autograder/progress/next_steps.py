@@ -519,6 +519,7 @@ _BY_ID: Mapping[str, str] = {
     "not_imported": "A file knows only the modules and names that it imports itself.",
     "without_self": "Write `self.` before that name: what belongs to an object is reached through it.",
     "returns_nothing": "Let that function end with `return` and its result. Without one it gives None.",
+    "unregistered": "A module registers the modules that are its attributes. In a plain list it does not see them.",
     "none": "A function without `return` gives None. Find out where that value comes from.",
     "signature": "Compare the parameters of your functions with those in the stub, and their order.",
     "type": "Read the type behind `->` in the stub. Make an object of that type from your values, and return it.",
@@ -532,7 +533,6 @@ _OF_SYNTAX = "Python cannot read that line, and ran nothing of your file. Compar
 _OF_EXCEPTION = "Print the values in that line, and of tensors the shapes. The next check shows what your code prints."
 _OF_A_CALL = "Write that part yourself, with the operations of the lesson."
 _OF_STRUCTURE = "Compare names and sizes with those in the stub. An attribute needs `self.` before its name."
-_OF_A_LIST = "A module registers the modules that are its attributes. In a plain list it does not see them."
 _OTHERWISE = "Change just that, and check again."
 
 
@@ -550,9 +550,9 @@ def advice(status: str, kind: str, id_: str, message: str, quoted: str = "") -> 
     if kind == "exception":
         step = library_step(quoted) if id_ not in _OF_CAUSES else ""
         return step or _BY_ID.get(id_, _OF_EXCEPTION)
-    if kind == "structure" and (id_ in _BY_ID or "`nn.ModuleList`" in message):
-        return _BY_ID.get(id_, _OF_A_LIST)
-    return {"forbidden": _OF_A_CALL, "structure": _OF_STRUCTURE}.get(kind, _OTHERWISE)
+    if kind == "structure":
+        return _BY_ID.get(id_, _OF_STRUCTURE)
+    return _OF_A_CALL if kind == "forbidden" else _OTHERWISE
 
 
 def failure_texts(course: Course, exercise: Exercise, standing: Standing) -> tuple[str, tuple[str, ...]]:

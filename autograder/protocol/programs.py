@@ -302,12 +302,12 @@ class Refusal(NamedTuple):
     """Why a check refuses a program: a sentence for the student, and what it is about as data.
 
     `lacks` says what the file or class `owner` does not have under `name`: a function or class (a definition), a part
-    of an object, a parameter, or its `shape`. A class lacks the `base` nn.Module. `near` is a name that is there and
-    may be meant. "" stands for what is unknown.
+    of an object, a parameter, or its `shape`. A class lacks the `base` nn.Module, a list of modules the `registration`.
+    `near` is a name that is there and may be meant. "" stands for what is unknown.
     """
 
     sentence: str
-    lacks: Literal["", "definition", "attribute", "method", "parameter", "shape", "base"] = ""
+    lacks: Literal["", "definition", "attribute", "method", "parameter", "shape", "base", "registration"] = ""
     owner: str = ""
     name: str = ""
     near: str = ""

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
         LARGEST,
         MISSING,
         NOT_JUDGED,
+        REFUSED,
         SCHEMA,
         Certainty,
         CheckResult,

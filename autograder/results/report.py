@@ -204,6 +204,9 @@ FindingKind = Literal[
 """A convention is a program of the catalogue that is right elsewhere: no page calls it a mistake."""
 
 KNOWN_AS: Mapping[str, str] = {"misconception": "mistake", "convention": "convention"}
+
+REFUSED = ("structure", "unregistered")
+"""The ids of findings in the words of a check that refused a program."""
 """The kinds of findings that the catalogue names, and what messages call them."""
 TodoState = Literal["done", "started", "open", "empty"]
 

@@ -229,7 +229,7 @@ def read_fault(data: Any, *, at_import: bool = False, seconds: float = 0.0) -> F
 
 
 def _refusal(sentence: Any, lacks: Any, *names: Any) -> protocol.Refusal:
-    if lacks not in ("", "definition", "attribute", "method", "parameter", "shape", "base"):
+    if lacks not in ("", "definition", "attribute", "method", "parameter", "shape", "base", "registration"):
         raise ValueError("a refusal of an unknown kind")
     return protocol.Refusal(as_text(sentence, protocol.FAULT_MESSAGE), lacks, *map(as_text, names))
 

@@ -151,6 +151,13 @@ def test_a_variable_of_init_is_no_attribute() -> None:
     assert found.fact.also == ("you wrote `scale = …` in `__init__`; `self.` is missing before it",)
 
 
+def test_modules_in_a_plain_list_are_unregistered() -> None:
+    refusals = (Refusal("Part has no parameter a", "parameter", "Part", "a"), Refusal("a list", "registration"))
+    refused = Fault("StructureError", (), refusals[0].sentence, "structure", (), refusals=refusals)
+    fact = of_fault(refused, FILE, CLASS, PART).fact
+    assert (fact.id, fact.also) == ("unregistered", ("a list",))
+
+
 @pytest.mark.parametrize(
     ("method", "cause"), [("rows", Cause("self_not_taken", "rows")), ("columns", None), ("forward", None)]
 )

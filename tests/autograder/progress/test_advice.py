@@ -23,7 +23,7 @@ from autograder.progress.next_steps import _experiment, advice
         ("memory", "exception", "MemoryError", "stopped", "axis"),
         ("fail", "forbidden", "torch.softmax", "must not be used", "yourself"),
         ("fail", "structure", "structure", "has no parameter w", "`self.`"),
-        ("fail", "structure", "structure", "it is a plain list: `nn.ModuleList` registers", "registers"),
+        ("fail", "structure", "unregistered", "has no parameter w", "registers"),
         ("fail", "structure", "none", "Your code returned None", "without `return`"),
         ("fail", "structure", "signature", "Your code cannot be called", "parameters"),
         ("fail", "structure", "type", "gives a tuple", "`->`"),
