@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from .reader import EXTRAS, ID, LICENSE, find_course, problem_of_hints, read_course, versions_of, with_sizes
     from .storage import (
         FOLDER,
+        TEMPORARY,
         Untrusted,
         ask,
         distrust,

@@ -8,6 +8,7 @@ import contextlib
 import errno
 import json
 import os
+import re
 import shlex
 import stat
 import sys
@@ -31,6 +32,9 @@ MOST_BYTES = 16 << 20
 
 DAMAGED = ".damaged"
 """The ending of a copy of a file that could not be read, before it was replaced."""
+
+TEMPORARY = re.compile(r"\.(.{1,40})-[0-9a-f]{12}")
+"""The name of a file that is written before it replaces another, with the beginning of the other's name."""
 
 notes: dict[str, bool] = {}
 """What was refused, set aside or chosen before in this process, as sentences, and whether the user has seen each."""

@@ -16,7 +16,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import IO, Any
 
-from autograder.course import UsageError, try_lock, write_atomically
+from autograder.course import TEMPORARY, UsageError, try_lock, write_atomically
 from autograder.formats import Unreadable, read_json
 from autograder.report import held_sentence, plural
 from autograder.results import NOT_JUDGED, ExerciseResult, Report, from_json
@@ -354,11 +354,10 @@ class Out:
 
     def _sweep(self) -> None:
         """Remove the half-written files of writers that were killed."""
-        for folder, names in ((self.root, r"run\.json|scores\.csv"), (self.reports, ".+")):
-            for file in folder.glob(".*"):
-                # The names that an atomic write gives to its temporary files.
-                if re.fullmatch(rf"\.({names})-[a-z0-9_]{{8}}", file.name):
-                    file.unlink(missing_ok=True)
+        for file in (*self.root.glob(".*"), *self.reports.glob(".*")):
+            written = TEMPORARY.fullmatch(file.name)
+            if written and (file.parent == self.reports or written[1] in ("run.json", "scores.csv")):
+                file.unlink(missing_ok=True)
 
 
 def before(root: Path, student: str) -> Path:

@@ -130,6 +130,14 @@ def test_a_text_that_a_comment_has_too_is_no_reworded_patch(tmp_path: Path) -> N
         read_catalogue(tmp_path / "x.toml", SHOWN.replace("    for number", "    total = 0.0\n    for number"))
 
 
+def test_a_mistake_in_a_catalogue_is_named_by_a_relative_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for text, start in (('[one]\nname = "n"\n', "x.toml, line 1: one: "), ("[one", "x.toml: ")):
+        (tmp_path / "x.toml").write_text(text, "utf-8")
+        with pytest.raises(CatalogueError, match=f"^{start}"):
+            read_catalogue(tmp_path / "x.toml", SHOWN)
+
+
 def test_a_text_that_cuts_a_word_gives_way_to_the_whole_word() -> None:
     program = "def f(words):\n    words_left = list(words)\n    return len(words_left)\n"
     assert located(("len(words", "max(words"), program) == ("len(words", "max(words"), "the catalogue may mean it"

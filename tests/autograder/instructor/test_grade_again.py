@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.course import Exercise, Suite, load_suite, read_course
+from autograder.course import Exercise, Suite, load_suite, read_course, replacing
 from autograder.gradebook import Busy, Out, Shard, list_submissions, read_shard, read_stored
 from autograder.gradebook.out import Row, result_digest, state_of
 from autograder.instructor import Conditions, conditions_of
@@ -356,12 +356,17 @@ def test_a_folder_has_one_writer(tmp_path: Path) -> None:
 def test_what_a_killed_writer_left_half_written_is_swept_away(tmp_path: Path) -> None:
     with Out(tmp_path):
         pass
-    for name in (".run.json-abc_1234", "reports/.ada.json-00000000"):
-        (tmp_path / name).write_text("{")
-    (tmp_path / ".mine-12345678").write_text("a user's own")
+    left = []
+    for name in ("run.json", "scores.csv", "reports/ada.json", f"reports/{'ada' * 20}.json"):
+        with replacing(tmp_path / name):
+            left += [file for file in (tmp_path / name).parent.glob(".*") if file not in left]
+    for file in left:
+        file.write_text("{")
+    assert len(left) == 4
+    (tmp_path / ".mine-0123456789ab").write_text("a user's own")
     with Out(tmp_path):
         pass
-    assert [file.name for file in tmp_path.rglob(".*")] == [".mine-12345678"]
+    assert [file.name for file in tmp_path.rglob(".*")] == [".mine-0123456789ab"]
 
 
 @pytest.mark.worker
