@@ -1,6 +1,7 @@
 """What a second run keeps and what it runs again: decided by dependencies, never by times."""
 
 import ctypes
+import inspect
 import json
 import os
 import random
@@ -14,14 +15,14 @@ from pathlib import Path
 import pytest
 
 from autograder.course import Exercise, Suite, load_suite, read_course, replacing
-from autograder.gradebook import Busy, Out, Shard, list_submissions, read_shard, read_stored
+from autograder.gradebook import Busy, Entry, Out, Shard, list_submissions, read_shard, read_stored
 from autograder.gradebook.out import Row, result_digest, state_of
 from autograder.instructor import Conditions, conditions_of
 from autograder.instructor.bulk import Bulk, CourseChanged, Graded, Stopped
 from autograder.judge import Grader, failed_result
 from autograder.results import CheckResult, ExerciseResult, Report
 from autograder.runner import Cancelled
-from autograder.submission import Submission
+from autograder.submission import Submission, read_notebook
 from tests.support import tiny
 
 STUDENTS = ("ada", "bob", "eve")
@@ -156,6 +157,21 @@ def test_what_changed_is_run_again_where_it_matters_and_nowhere_else(
     shutil.copytree(taught.course, fresh.course, dirs_exist_ok=True)
     fresh.grade()
     assert taught.report("ada") == fresh.report("ada"), "as if it had been graded for the first time"
+
+
+def test_submissions_are_read_again_when_the_code_changes_that_lists_or_reads_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    digested: list[Path] = []
+
+    def content(file: Path) -> bytes:
+        digested.append(file)
+        return b""
+
+    monkeypatch.setattr("autograder.instructor.bulk.named_content", content)
+    conditions_of(tiny.COURSE, seed=0, device="cpu", isolation="")
+    for part in (Entry, list_submissions, Submission, read_notebook):
+        assert Path(inspect.getfile(part)) in digested
 
 
 def test_a_change_of_points_alone_runs_nothing(taught: Class) -> None:
