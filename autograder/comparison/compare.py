@@ -106,7 +106,7 @@ def described(value: Value) -> str:
     return str(value)
 
 
-ONLY_SOME_SIZES = "With inputs of other sizes it is right."
+ONLY_SOME_SIZES = "With inputs of other sizes and numbers it is right."
 
 
 # Values.

@@ -17,6 +17,7 @@ from .values import rule_along
 # The right numbers in other places, and numbers that are wrong in one region only.
 
 _MOVED = "the right numbers, elsewhere"
+_OF_ANOTHER = "numbers of another index"
 _VIEW = "view and reshape keep the order of the numbers in memory; only transpose and permute exchange axes."
 _MOST_LISTED = 8
 """An order of more slices fits no message."""
@@ -79,7 +80,7 @@ def repeated_slice(axis: str, is_everywhere: bool, source: Literal["last"] | int
     place = f"every {one_of(axis)}" if is_everywhere else item(axis, index)
     asks = f"Is the same {one_of(axis)} read in every step, or one number used for all?"
     says = f"{place} holds what {item(axis, held)} should"
-    return Fact("repeated", says, (), asks, _MOVED, data=(axis, is_everywhere, source))
+    return Fact("repeated", says, (), asks, _OF_ANOTHER, data=(axis, is_everywhere, source))
 
 
 def named_order(order: Literal["flipped", "pairs", "halves", "apart", "together"], axis: str) -> Fact:
@@ -288,10 +289,16 @@ def _permuted(case: Case) -> Iterator[Pattern]:
         word, here = case.at(axis), np.arange(len(near))
         known = (fact for order, fact in _orders(len(near), word) if near[here, order].all())
         fact = next(known, None)
-        if fact is None and (near.sum(axis=1) == 1).all():
-            fact = _of_order(near.argmax(axis=1), word)
+        order = near.argmax(axis=1)
+        if fact is None and (near.sum(axis=1) == 1).all() and _tells(np.moveaxis(case.yours, axis, 0)[order != here]):
+            fact = _of_order(order, word)
         if fact is not None:
             yield Pattern(fact)
+
+
+def _tells(slices: Numbers) -> bool:
+    """Whether slices are known by their numbers: one number everywhere comes of many mistakes."""
+    return slices.ndim < 2 or bool(np.ptp(slices.reshape(len(slices), -1), axis=1).all())
 
 
 def _near(case: Case, axis: int) -> Places | None:

@@ -193,9 +193,10 @@ class Matching:
     def all_factors(self, at: int, wanted: Collection[int] = ()) -> list[float]:
         """Return the factors between a step and the values of its shape that the reference computes, or the wanted."""
         step = self.trace.steps[at]
-        if not self.is_distinctive(at):
+        # Within the tolerance of half precision, unrelated values are multiples of each other.
+        if not self.is_distinctive(at) or self.tolerances[at] > TOLERANCE:
             return []
-        found = factors(self.trace.print_of(step), self.reference.prints, TOLERANCES.get(step.dtype, TOLERANCE))
+        found = factors(self.trace.print_of(step), self.reference.prints, TOLERANCE)
         return [
             float(factor)
             for factor, shape, behind in zip(found, self.shapes, self.calls, strict=True)
@@ -224,20 +225,28 @@ class Matching:
                 users.setdefault(index, []).append(at)
         return users
 
-    def copy(self, at: int) -> int | None:
-        """Return the step behind an input if it computes again what another step has computed.
+    def copy(self, at: int) -> tuple[int, StepState] | None:
+        """Return the step behind an input, with its state, if it computes again what another step has computed.
 
         On the same line it may be right, unless the solution computes something of this kind that is missing.
         """
         source = self.source(at)
         matched = self.matched[source] if source is not None else None
-        if source is None or matched is None or not self.is_distinctive(source):
+        if source is None or matched is None or not self.is_distinctive(source) or self.is_made_twice(matched):
             return None
-        by_match, by_place = self._computing
-        same, here = by_match.get(matched, 0), by_place.get(self.places[source], 0)
+        by_match, by_line = self._computing
+        same, here = by_match.get(matched, 0), by_line.get(_line_of(self.places[source]), 0)
         right = 0 if self._kind_of(matched) in self._missing_kind else here
         twins = same & ~right & ~self.ancestors[source] & ((1 << source) - 1)
-        return source if twins else None
+        return (source, StepState.MISUSED if twins & ~here else StepState.AGAIN) if twins else None
+
+    def is_made_twice(self, at: int) -> bool:
+        """Whether the reference computes the numbers of one of its steps on two lines."""
+        steps = self.reference.steps
+        computing = [step for step in steps if step.stack and step.name not in NEUTRAL]
+        prints = self.reference.prints[[step.prints[0] for step in computing]]
+        same = same_values(self.reference.print_of(steps[at]), prints, TOLERANCE)
+        return len({_line(computing[index]) for index in np.flatnonzero(same)}) > 1
 
     def is_again(self, at: int) -> bool:
         """Whether a step computes what an earlier one has computed, in place of something of this kind."""
@@ -260,16 +269,16 @@ class Matching:
         return {self._kind_of(at) for at in missing if missing.isdisjoint(steps[at].inputs)}
 
     @cached_property
-    def _computing(self) -> tuple[dict[int | None, int], dict[Place | None, int]]:
-        """The student's steps that compute something, as bits: by what they match, and by their places."""
+    def _computing(self) -> tuple[dict[int | None, int], dict[int | None, int]]:
+        """The student's steps that compute something, as bits: by what they match, and by their lines."""
         by_match: dict[int | None, int] = {}
-        by_place: dict[Place | None, int] = {}
+        by_line: dict[int | None, int] = {}
         for at, step in enumerate(self.trace.steps):
             place = self.places[at]
             if place is not None and step.name not in NEUTRAL:
                 by_match[self.matched[at]] = by_match.get(self.matched[at], 0) | 1 << at
-                by_place[place] = by_place.get(place, 0) | 1 << at
-        return by_match, by_place
+                by_line[place.line] = by_line.get(place.line, 0) | 1 << at
+        return by_match, by_line
 
     @cached_property
     def ancestors(self) -> list[int]:
@@ -417,7 +426,7 @@ def _has_other_axes(matching: Matching, at: int) -> bool:
     if matched is None or matching.states[at] is not StepState.AGREES:
         return False
     own, other = matching.trace.steps[at].shape, matching.reference.steps[matched].shape
-    return _without_front(own) != _without_front(other)
+    return math.prod(own) == math.prod(other) and _without_front(own) != _without_front(other)
 
 
 def _is_broadcast(shape: Sequence[int], inputs: Sequence[Sequence[int]]) -> bool:
@@ -539,6 +548,8 @@ def _is_repeated(matching: Matching, at: int) -> bool:
     here, matched = matching.places[at], matching.matched[at]
     if here is None or matched is None or not matching.is_distinctive(at):
         return False
+    if matching.is_made_twice(matched):
+        return False
     others = (matching.places[index] for index, same in enumerate(matching.matched) if same == matched)
     return any(place is not None and place.line != here.line for place in others)
 
@@ -588,9 +599,8 @@ class DivergenceSearch:
         ]
         if written:
             return self._divergence_of([(index, StepState.WRITTEN) for index in written])
-        copies = [copy for index in misused if (copy := self.matching.copy(index)) is not None]
-        if copies:
-            return self._divergence_of([(index, StepState.MISUSED) for index in copies])
+        if copies := [copy for index in misused if (copy := self.matching.copy(index)) is not None]:
+            return self._divergence_of(copies)
         if not misused and (cut := first_cut(self.matching)) is not None:
             return self._divergence_of([(cut, StepState.CUT)])
         known = of_another_form(self.matching) or repeated(self.matching, misused) or returned(self.matching, misused)
@@ -676,7 +686,7 @@ class DivergenceSearch:
             return before, StepState.UNFINISHED
         for index in made_of:
             if (copy := self.matching.copy(index)) is not None:
-                return copy, StepState.MISUSED
+                return copy
         filled = infinite_before(self.matching, at)
         if filled is not None:
             return filled, StepState.INFINITE
@@ -839,7 +849,8 @@ class DivergenceSearch:
             if place is None or here is None or place.file != here.file or place.line == here.line:
                 continue
             step = self.trace.steps[index]
-            agrees = (self.states[index] is StepState.AGREES and step.dtype not in COMMON) or step.name in BLANK
+            agrees = self.states[index] is StepState.AGREES and step.dtype not in COMMON
+            agrees = agrees or (step.name in BLANK and not self.matching.misshapen[index])
             is_again = self.matching.is_again(index)
             if before >> index & 1 or not self.good[index] or is_again:
                 lines[place.line] = lines.get(place.line, True) and agrees and not is_again

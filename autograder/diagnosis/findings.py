@@ -194,7 +194,7 @@ def _placed(finding: Finding, diagnosis: Diagnosis, source: Source, location: Lo
         return replace(finding, place=place_in(cells, place), source=lines, certainty=certainty)
     agreeing = divergence.agreeing
     # Beside the sentence of a known mistake, a value that another line makes too would be a second finding.
-    is_second = divergence.state is StepState.MISUSED and diagnosis.misconception is not None
+    is_second = divergence.state in (StepState.MISUSED, StepState.AGAIN) and diagnosis.misconception is not None
     text = None if is_second else label(divergence)
     place = replace(place, column=None, end=None) if is_second else place
     if location.is_origin and divergence.number is not None:

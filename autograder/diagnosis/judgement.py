@@ -37,6 +37,7 @@ class StepState(Enum):
     UNFINISHED = "unfinished"
     WRITTEN = "written"
     MISUSED = "misused"
+    AGAIN = "again"
     RETURNED = "returned"
     INFINITE = "infinite"
     CUT = "cut"
@@ -50,8 +51,9 @@ _LABELS = {
     StepState.UNFINISHED: "agrees so far, but a step is missing here",
     StepState.WRITTEN: "writes into what it was given",
     StepState.MISUSED: "the same value as another line",
+    StepState.AGAIN: "the same value more than once",
     StepState.INFINITE: "very large or infinite numbers, which become NaN",
-    StepState.RETURNED: "returned, where another value of yours is expected",
+    StepState.RETURNED: "another value of yours is expected",
     StepState.CUT: "no gradient passes from here on",
 }
 
@@ -132,7 +134,7 @@ def _diverges(divergence: Divergence, line: Line) -> str:
     if state is StepState.CUT:
         return f"No gradient passes {line}: is something detached there, or made a plain number?"
     if state is StepState.RETURNED:
-        return opened(f"{line} makes what you return, but another value of yours is expected")
+        return f"Another value of yours is expected, not that of {line}"
     verb = {StepState.WRITTEN: "", StepState.INFINITE: "makes "}.get(state, "computes ")
     return opened(f"{line} {verb}{label(divergence)}")
 

@@ -101,3 +101,20 @@ def test_tensors_that_nothing_relates_are_given_no_name() -> None:
             named.append(f"{kind}, {shape}: {found.fact}")
     print("\n".join(named), len(named), "of", UNRELATED)
     assert len(named) <= 0.005 * UNRELATED, named
+
+
+def test_a_slice_of_zeros_is_not_taken_for_that_of_another_index() -> None:
+    def cases(lost: bool) -> list[Case]:
+        found = []
+        for number in range(2):
+            right = TrialNumbers(number, "lost").normal("T D")
+            right[0] = 0 if lost else right[0]
+            yours = right.copy()
+            yours[1:6] = right[0]
+            found.append(Case(yours, right, Axes(COLUMNS[number], WORDS), dtypes=("float32", "float32")))
+        return found
+
+    named, silent = (explain(*cases(lost)) for lost in (False, True))
+    assert named is not None
+    assert named.fact.id == "repeated"
+    assert silent is None or silent.fact.id != "repeated"

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from autograder.answer_key.records import from_record, to_record
 from autograder.diagnosis import Deadline, first_divergence
+from autograder.diagnosis.judgement import StepState
 from autograder.protocol import (
     WIDTH,
     Array,
@@ -154,22 +155,60 @@ def test_steps_made_of_all_before_them_take_no_time_without_end() -> None:
     assert found.place.line == 3
 
 
+Made: TypeAlias = tuple[str, list[int], list[int], Numbers]
+"""A step: its operation, where it is made, what it is made of, and its numbers."""
+
+
+def trace_of(*steps: Made, dtype: str = "float32") -> RecordedTrace:
+    """Return a trace of steps on two lines; the last one is the result."""
+    prints = np.stack([fingerprint(step[3]) for step in steps]).astype("<f8")
+    data: list[list[object]] = [
+        [name, stack, inputs, list(numbers.shape), dtype, False, [at, 1], None]
+        for at, (name, stack, inputs, numbers) in enumerate(steps)
+    ]
+    return read_trace({**trace_data(data), "prints": Array("float64", prints.shape, prints.tobytes())})
+
+
 @pytest.mark.parametrize(("back", "factor"), [("mul", None), ("add", pytest.approx(8))])
 def test_a_factor_that_a_later_operation_takes_back_is_no_finding(back: str, factor: float | None) -> None:
     start, values, wrong, right = np.random.RandomState(2).uniform(1, 2, (4, 2, 7))
 
-    def trace(*steps: tuple[str, list[int], list[int], Numbers]) -> RecordedTrace:
-        prints = np.stack([fingerprint(step[3]) for step in steps]).astype("<f8")
-        data: list[list[object]] = [
-            [name, stack, inputs, [2, 7], "float32", False, [at, 1], None]
-            for at, (name, stack, inputs, _) in enumerate(steps)
-        ]
-        return read_trace({**trace_data(data), "prints": Array("float64", prints.shape, prints.tobytes())})
-
-    by_check: tuple[str, list[int], list[int], Numbers] = ("randn", [], [], start)
-    reference = trace(("sqrt", [0], [], values), by_check, ("add", [0], [1], right))
+    by_check: Made = ("randn", [], [], start)
+    reference = trace_of(("sqrt", [0], [], values), by_check, ("add", [0], [1], right))
     later = wrong if back == "add" else values
-    mine = trace(by_check, ("norm", [0], [0], 8 * values), (back, [0], [1], later), ("add", [1], [2], 3 * wrong))
+    mine = trace_of(by_check, ("norm", [0], [0], 8 * values), (back, [0], [1], later), ("add", [1], [2], 3 * wrong))
     found = first_divergence(mine, reference, FILE, (), Deadline(60))
     assert found is not None
     assert found.factor == factor
+
+
+@pytest.mark.parametrize(("dtype", "factor"), [("float32", pytest.approx(0.5)), ("bfloat16", None)])
+def test_no_factor_is_found_within_the_tolerance_of_half_precision(dtype: str, factor: float | None) -> None:
+    start, right = np.random.RandomState(3).uniform(1, 2, (2, 2, 7))
+    by_check: Made = ("randn", [], [], start)
+    mine = trace_of(by_check, ("mul", [0], [0], right / 2), dtype=dtype)
+    found = first_divergence(mine, trace_of(by_check, ("mul", [0], [0], right)), FILE, (), Deadline(60))
+    assert found is not None
+    assert found.factor == factor
+
+
+@pytest.mark.parametrize(("width", "agreeing"), [(7, (3,)), (8, ())])
+def test_room_of_another_size_than_the_solution_s_is_not_as_expected(width: int, agreeing: tuple[int, ...]) -> None:
+    start, right, wrong = np.random.RandomState(4).uniform(1, 2, (3, 2, 7))
+    by_check: Made = ("randn", [], [], start)
+    reference = trace_of(by_check, ("new_zeros", [0], [], np.zeros((2, 7))), ("add", [1], [0, 1], right))
+    mine = trace_of(by_check, ("new_zeros", [0], [], np.zeros((2, width))), ("add", [1], [0, 1], wrong))
+    found = first_divergence(mine, reference, FILE, (), Deadline(60))
+    assert found is not None
+    assert (found.place.line, found.agreeing) == (4, agreeing)
+
+
+@pytest.mark.parametrize("line", [0, 1])
+def test_a_value_that_the_solution_computes_on_two_lines_is_not_one_too_many(line: int) -> None:
+    start, other, right = np.random.RandomState(5).uniform(1, 2, (3, 2, 7))
+    by_check: Made = ("randn", [], [], start)
+    own: tuple[Made, Made] = (("linear", [0], [0], other), ("linear", [1], [0], other))
+    mine = trace_of(by_check, *own)
+    reference = trace_of(by_check, own[0], ("linear", [line], [0], other), ("mul", [1], [1], right))
+    found = first_divergence(mine, reference, FILE, (), Deadline(60))
+    assert (found.state if found else None) is (StepState.MISUSED if line == 0 else None)
