@@ -197,11 +197,14 @@ class Quiz:
     def _of_shapes(self) -> Iterator[Question]:
         """Yield questions on the shape of a variable, in a call of a check."""
         found: dict[tuple[int, str, tuple[str, ...]], set[str]] = {}
+        asked = set()
         for call, line, name, item in self._first_values(self.recorded):
-            is_asked = item.kind == "array" and _is_telling(call, item) and not self._hides(call, line, whole=False)
-            if is_asked and shape_text(item.shape)[1:-1] not in self._filled(call, line):
-                found.setdefault((line, name, given_text(call)), set()).add(shape_text(item.shape))
-        for line, name, given, shape in self._one_a_line(found):
+            one, shape = (line, name, given_text(call)), shape_text(item.shape) if item.kind == "array" else item.kind
+            found.setdefault(one, set()).add(shape)
+            is_telling = item.kind == "array" and _is_telling(call, item) and not self._hides(call, line, whole=False)
+            if is_telling and shape[1:-1] not in self._filled(call, line):
+                asked.add(one)
+        for line, name, given, shape in self._one_a_line({one: found[one] for one in asked}):
             what = f"What is the shape of `{name}` after line {line}{self._first_time(line)}?"
             reason = f"When it ran, the shape of `{name}` was {shape}."
             yield self._typed("shape", line, what, given, shape, reason)

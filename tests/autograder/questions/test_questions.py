@@ -2,6 +2,7 @@
 
 import ast
 import json
+import random
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -379,6 +380,17 @@ def test_no_shape_is_asked_for_whose_sizes_are_all_one() -> None:
     call = Call("f", {"x": Item("array", None, (1, 1, 6))}, {})
     assert _is_telling(call, Item("array", None, (1, 6, 1)))
     assert not _is_telling(call, Item("array", None, (1, 1)))
+
+
+@pytest.mark.parametrize(("other", "asked"), [((2, 7), True), ((1, 1), False)])
+def test_no_shape_is_asked_for_that_depends_on_numbers(other: tuple[int, int], asked: bool) -> None:
+    call = Call("f", {"x": Item("array", None, (3, 5))}, {})
+    quiz = SimpleNamespace(recorded={}, lines=["picked = rows(x)"], generator=random.Random(0))
+    quiz._first_values = lambda _: [(call, 1, "picked", Item("array", None, shape)) for shape in ((2, 7), other)]
+    quiz._hides = lambda *_, whole: False
+    quiz._filled, quiz._first_time, quiz._typed = lambda *_: "", lambda _: "", lambda *parts: parts
+    quiz._one_a_line = lambda found: cast(Any, Quiz._one_a_line)(quiz, found)
+    assert bool([*cast(Any, Quiz._of_shapes)(quiz)]) == asked
 
 
 def test_a_call_with_equal_sizes_tells_less() -> None:
