@@ -110,14 +110,21 @@ class Marking:
         self._settled[exercise.id] = replace(self._settled[exercise.id], locations=locations)
         return self._result(self._settled[exercise.id])
 
-    def edited(self, like: Judgement, source: str, keys: Collection[Key] | None = None) -> "Marking":
+    def edited(
+        self,
+        like: Judgement,
+        source: str,
+        keys: Collection[Key] | None = None,
+        verdicts: Callable[[Exercise], Verdicts] | None = None,
+    ) -> "Marking":
         """Return the marking of this submission with another program in a judged exercise, in the same worker.
 
-        That program is not the student's: it gets short time-outs, by what these trials took, or all.
+        That program is not the student's: it gets short time-outs, by what these trials took, or all. `verdicts` judge
+        it, if they are others than those of the submission.
         """
         sources = {**self.submission.sources, like.exercise.file: source.encode()}
         submission = replace(self.submission, sources=sources)
-        other = Marking(self.suite, submission, self.runner, self.verdicts, self.traces)
+        other = Marking(self.suite, submission, self.runner, verdicts or self.verdicts, self.traces)
         other._loads, other._patience = self._loads, of_edited(self.runner.limits, like.slowest(keys))
         return other
 

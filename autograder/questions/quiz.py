@@ -21,7 +21,7 @@ from autograder.comparison import is_same, passes, sketch
 from autograder.course import Course, Exercise, describe, load_suite, named_in, with_steps
 from autograder.diagnosis import Judgement
 from autograder.edits import Edit, Guides, Text, imported_names, pairs, slots, variables, variants
-from autograder.judge import Grader, Marking
+from autograder.judge import Grader, Marking, Verdicts
 from autograder.report import plural
 from autograder.results import Certainty
 from autograder.runner import EnvironmentProblem, Fault, GraderProblem, Observed, Outcome, Runner, WorkerFailure
@@ -550,13 +550,15 @@ class Quiz:
         if (change.source, is_named) not in self._judgements:
             if sum(named == is_named for _, named in self._judgements) >= MOST_VERDICTS:
                 return None
-            marking = self.marking.edited(self.like, change.source)
-            if not is_named:
-                marking.verdicts = lambda _: replace(self.verdicts, find_key=lambda _: self.verdicts.find_key(None))
+            marking = self.marking.edited(self.like, change.source, verdicts=None if is_named else self._unnamed)
             self._judgements[change.source, is_named] = marking.verdicts_like(self.like)
         judgement = self._judgements[change.source, is_named]
         outcomes = judgement.trials.outcomes.values() if judgement.trials is not None else ()
         return None if not outcomes or any(map(_has_hung, outcomes)) else judgement
+
+    def _unnamed(self, _: Exercise) -> Verdicts:
+        """Return what judges without the catalogue of mistakes."""
+        return replace(self.verdicts, find_key=lambda _: self.verdicts.find_key(None))
 
     @cached_property
     def _judgements(self) -> dict[tuple[str, bool], Judgement]:
