@@ -367,8 +367,6 @@ class Item:
             return []
 
     def _inside(self, name: str) -> list[SubmittedFile | Path]:
-        if self.kind != "folder":
-            return []
         if self.files is not None:
             return [file for file in self.files if file.depth == 2 and file.path.name == name]
         folders = sorted(Names.at(self.path).folders)[:_FOLDERS]
