@@ -111,9 +111,7 @@ def next_of(
 
 def named(exercises: Sequence[ExerciseResult]) -> str:
     """Return the first few exercises by number and title, and how many more there are."""
-    names = [f"{number(exercise.id)} {exercise.title}" for exercise in exercises[:MOST_NAMED]]
-    more = len(exercises) - len(names)
-    return joined([*names, *([f"{more} more"] if more else [])])
+    return joined([f"{number(exercise.id)} {exercise.title}" for exercise in exercises], most=MOST_NAMED)
 
 
 def _is_wrong(exercise: ExerciseResult) -> bool:

@@ -441,9 +441,7 @@ MOST_NAMED = 5
 
 def named(students: Iterable[str]) -> str:
     """Return the first few names, and the number of the others."""
-    names = [printable(student) for student in students]
-    more = [f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
-    return joined([*names[:MOST_NAMED], *more])
+    return joined([printable(student) for student in students], most=MOST_NAMED)
 
 
 # Files of groups, as platforms export them. Their first line says that they are no roster.

@@ -131,8 +131,10 @@ def is_integral(dtype: str) -> bool:
     return dtype == "bool" or "int" in dtype
 
 
-def joined(words: Sequence[str], last: str = "and") -> str:
-    """Return `a`, `a and b`, `a, b and c`; nothing for no words."""
+def joined(words: Sequence[str], last: str = "and", most: int | None = None) -> str:
+    """Return `a`, `a and b`, `a, b and c`; nothing for no words. Of more than `most`, the others are counted."""
+    if most is not None and len(words) > most:
+        words = [*words[:most], f"{len(words) - most} more"]
     return f" {last} ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
 
 
