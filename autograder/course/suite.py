@@ -721,32 +721,3 @@ def digest_of_parts(parts: Iterable[bytes]) -> str:
     for part in parts:
         digest.update(len(part).to_bytes(8, "big") + part)
     return digest.hexdigest()
-
-
-def digests_of_checks(course: Course) -> dict[str, str]:
-    """Return a digest for each exercise of what decides its marks; helpers beside the checks count for all of them.
-
-    The checks and solutions of the exercises it needs count too: they decide whether reference parts are used.
-    """
-    checks = {course.checks_file(exercise) for exercise in course.every}
-    helpers = [file for file in sorted(course.checks_dir.glob("*.py")) if file not in checks]
-    common = [repr(asdict(course.limits)).encode(), *map(named_content, helpers)]
-    return {exercise.id: _digest_of_checks(course, exercise, common) for exercise in course.exercises}
-
-
-def _digest_of_checks(course: Course, exercise: Exercise, common: list[bytes]) -> str:
-    needed = course.with_all_needs(exercise)
-    rules = [(part.id, part.needs, part.forbidden, course.sizes_of(part)) for part in needed]
-    files = []
-    for part in needed:
-        files += [course.checks_file(part), course.solutions_dir / part.file]
-        files += [course.reference_parts_dir / f"{part.id}.json"] if part is not exercise else []
-    return f"sha256:{digest_of_parts([*common, repr(rules).encode(), *map(named_content, files)])}"
-
-
-def named_content(file: Path) -> bytes:
-    """Return the name and content of a file; empty if it is missing."""
-    try:
-        return file.name.encode() + b"\0" + file.read_bytes()
-    except FileNotFoundError:
-        return b""

@@ -38,9 +38,10 @@ from autograder.gradebook import (
     read_term,
     roster_file,
     term_csv,
+    why_held,
     without_effect,
 )
-from autograder.report import plural, why_held
+from autograder.report import plural
 from autograder.submission import printable
 
 from .formats import ExportOptions, ExportResult, Format, check_options, find_formats, write_text

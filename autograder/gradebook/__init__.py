@@ -6,7 +6,7 @@ from autograder.faces import face
 
 if TYPE_CHECKING:
     from .class_folder import Entry, Upload, canvas_uploads, commit_time
-    from .class_table import Facts, facts_of, render_class, summary_of
+    from .class_table import Facts, facts_of, held_sentence, render_class, summary_of, why_held
     from .decisions import (
         EVERYBODY,
         FILE,
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
         course_of,
         course_of_run,
         decided_again,
+        digests_of_checks,
         effect_of,
         graded_entries,
         grading_course,
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
         handed_in_at,
         is_term,
         misconceptions_in,
+        named_content,
         of_class,
         read_graded,
         read_submissions,

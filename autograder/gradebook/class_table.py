@@ -22,7 +22,6 @@ from autograder.report import (
     columns,
     ended,
     failure_view,
-    held_sentence,
     message_of,
     notes,
     number,
@@ -158,6 +157,22 @@ def _misconceptions_in(report: Report) -> dict[str, str]:
     findings = (check.finding for exercise in report.exercises for check in exercise.checks)
     named = (finding for finding in findings if finding is not None and finding.kind == "misconception")
     return {one_line(finding.id): one_line(finding.name or finding.id) for finding in named}
+
+
+def held_sentence(report: Report) -> str:
+    """Return what was found in a submission of which nothing could be read, or which exercises are held."""
+    if not report.is_unread:
+        held = [number(exercise.id) for exercise in report.exercises if exercise.status == "held"]
+        return f"held, no score for exercise{'' if len(held) == 1 else 's'} {joined(held)}"
+    found = [one_line(str(name)) for name in report.submission.get("found") or ()]
+    return f"held, no score: {', '.join(found) or 'it is empty'}"
+
+
+def why_held(reports: Sequence[Report]) -> str:
+    """Return why these reports are held, as the end of a sentence."""
+    if all(report.is_unread for report in reports):
+        return "no file of the assignment could be read"
+    return "no file could be read, or another file has the work"
 
 
 class _Look(NamedTuple):

@@ -18,12 +18,12 @@ from typing import IO, Any
 
 from autograder.course import TEMPORARY, UsageError, try_lock, write_atomically
 from autograder.formats import Unreadable, read_json
-from autograder.report import held_sentence, plural
+from autograder.report import plural
 from autograder.results import NOT_JUDGED, ExerciseResult, Report, from_json
 from autograder.submission import printable
 
 from .class_folder import Entry
-from .class_table import Facts, facts_of
+from .class_table import Facts, facts_of, held_sentence
 from .policy import Final, Policy, final_of, missing
 from .roster import as_csv, format_time
 

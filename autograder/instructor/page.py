@@ -24,7 +24,6 @@ from autograder.report import (
     render,
     spoken,
     text,
-    why_held,
 )
 from autograder.results import Status, joined
 from autograder.runner import EnvironmentProblem
@@ -507,9 +506,7 @@ def similar_table(names: Mapping[str, str], pairs: Sequence[Pair]) -> Table:
 
 def check_list(checks: Sequence[str]) -> str:
     """Return the first few checks by name, and the number of the others."""
-    names = [spoken(check) for check in checks]
-    more = [f"{len(names) - MOST_CHECKS} more"] if len(names) > MOST_CHECKS else []
-    return joined([*names[:MOST_CHECKS], *more])
+    return joined([spoken(check) for check in checks], most=MOST_CHECKS)
 
 
 def small_class_note(cohort: Cohort) -> str:
@@ -648,7 +645,7 @@ def _without_score(cohort: Cohort) -> Iterator[str]:
     if held := len(reports):
         one = held == 1
         yield (
-            f"{plural(held, 'submission')} {'is' if one else 'are'} held, as {why_held(reports)}, "
+            f"{plural(held, 'submission')} {'is' if one else 'are'} held, as {gradebook.why_held(reports)}, "
             f"and {'counts' if one else 'count'} in no score. Another run changes nothing: a person decides."
         )
     if failed := sum("grader_error" in report.statuses for report in cohort.reports):

@@ -85,7 +85,6 @@ if TYPE_CHECKING:
         count_of,
         duration,
         flag_sentences,
-        held_sentence,
         kilobytes,
         message_of,
         notes,
@@ -100,7 +99,6 @@ if TYPE_CHECKING:
         spoken,
         state_of,
         student,
-        why_held,
     )
     from .terminal import (
         WhyPage,

@@ -283,22 +283,6 @@ def student(report: Report) -> str:
     return one_line(str(report.submission.get("student") or ""))
 
 
-def held_sentence(report: Report) -> str:
-    """Return what was found in a submission of which nothing could be read, or which exercises are held."""
-    if not report.is_unread:
-        held = [number(exercise.id) for exercise in report.exercises if exercise.status == "held"]
-        return f"held, no score for exercise{'' if len(held) == 1 else 's'} {joined(held)}"
-    found = [one_line(str(name)) for name in report.submission.get("found") or ()]
-    return f"held, no score: {', '.join(found) or 'it is empty'}"
-
-
-def why_held(reports: Sequence[Report]) -> str:
-    """Return why these reports are held, as the end of a sentence."""
-    if all(report.is_unread for report in reports):
-        return "no file of the assignment could be read"
-    return "no file could be read, or another file has the work"
-
-
 def notes(report: Report, which: str = "notes") -> list[str]:
     """Return what the intake noted about a submission, or which of it is `ordinary` or `of_time`."""
     entries = report.submission.get(which) or ()
