@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         distrust,
         exists,
         folder_lock,
+        in_shell,
         is_trusted,
         make_folder,
         new_notes,

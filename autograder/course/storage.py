@@ -314,7 +314,7 @@ def require(root: Path) -> None:
         return
     raise Untrusted(
         f"you have not used the course in {root} before, and its code would run with your rights. Nothing was run. "
-        f"If you trust that folder, run: course trust {_quoted(root)}"
+        f"If you trust that folder, run: course trust {in_shell(root)}"
     )
 
 
@@ -333,7 +333,7 @@ def trust_folder(root: Path) -> Path | None:
 
 def trust_line(root: Path) -> str:
     """Return the line for a shell that trusts a folder without the list."""
-    folder = _quoted(root.resolve())
+    folder = in_shell(root.resolve())
     return f"export {VARIABLE}={folder}" if os.name == "posix" else f"$env:{VARIABLE} = {folder}"
 
 
@@ -412,5 +412,6 @@ def _owner(root: Path) -> str:
         return "nobody"
 
 
-def _quoted(root: Path) -> str:
-    return shlex.quote(str(root)) if os.name == "posix" else f'"{root}"'
+def in_shell(path: Path) -> str:
+    """Return a path as a word of the command line."""
+    return shlex.quote(str(path)) if os.name == "posix" else f'"{path}"'

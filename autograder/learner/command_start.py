@@ -39,6 +39,7 @@ from autograder.course import (
     UsageError,
     find_course,
     folder_lock,
+    in_shell,
     make_folder,
     nearest,
     numbers_of,
@@ -174,7 +175,7 @@ def _clone(folder: Path | None) -> Path:
         except CourseError:
             if start is folder and (own / COURSE_FILE).is_file():
                 there = "this engine runs from a clone and lays nothing out. The course is there already"
-                raise UsageError(f"{there}: cd {_quoted(own)} && course") from None
+                raise UsageError(f"{there}: cd {in_shell(own)} && course") from None
     raise UsageError(
         "this installation has the engine and no course. Install the wheel of a course, or go to the folder of one"
     )
@@ -194,13 +195,13 @@ def require_folder(folder: Path, kit: Mapping[str, bytes], course: Course) -> No
             raise UsageError(f"{folder} holds another course than {course.title}; {elsewhere}")
         return
     if (folder / COURSE_FILE).is_file():
-        raise UsageError(f"{folder} holds a course already; go there: cd {_quoted(folder)} && course")
+        raise UsageError(f"{folder} holds a course already; go there: cd {in_shell(folder)} && course")
     try:
         around = find_course(folder.resolve().parent)
     except CourseError:
         pass
     else:
-        raise UsageError(f"{folder} would be inside the course in {around}; go there: cd {_quoted(around)} && course")
+        raise UsageError(f"{folder} would be inside the course in {around}; go there: cd {in_shell(around)} && course")
     try:
         there = [*folder.iterdir()] if folder.is_dir() else []
         if others := sorted(entry.name for entry in there if not _is_ignored(entry)):
@@ -216,10 +217,6 @@ def require_folder(folder: Path, kit: Mapping[str, bytes], course: Course) -> No
 def _is_ignored(entry: Path) -> bool:
     """Say whether an entry of a folder may stand beside a course: a hidden one, or an environment."""
     return entry.name.startswith(".") or (entry / "pyvenv.cfg").is_file()
-
-
-def _quoted(folder: Path) -> str:
-    return shlex.quote(str(folder)) if os.name == "posix" else f'"{folder}"'
 
 
 # Lay out a kit. What a folder was started with is in its manifest, so a file that differs from it was changed by hand.
@@ -454,7 +451,7 @@ def _show_next(screen: Screen, course: Course) -> None:
     if install and "torch" in course.libraries and sys.platform == "linux":
         screen.text("PyTorch is not installed. Without an NVIDIA GPU, choose the smaller CPU build:", indent=0)
         screen.line(f"  export {CPU_BUILD}")
-    here = "" if course.root == Path.cwd() else f"cd {_quoted(Path(os.path.relpath(course.root)))} && "
+    here = "" if course.root == Path.cwd() else f"cd {in_shell(Path(os.path.relpath(course.root)))} && "
     screen.gap()
     screen.next([*install, (f"{here}course", "what to do next")])
 
