@@ -198,11 +198,11 @@ class Standing:
 
     `first_passed` is the time of the first pass, "" if unknown; `status` is the result now. `version` is the digest of
     the exercise, `file` that of the learner's file, and `hint_file` that of the file at the last hint. `attempts`
-    counts runs of a changed file. `pausing` says to advise a pause. Of the `todos`,
-    `written` have code; `in_progress` says that some are open, and that what is written does not fail. `right` are the
-    checks that pass, `newly_right` those of them that did not in the check before. `seconds_worked` is the time between
-    commands, without long gaps. `answers` says how the question on each corrected misconception was answered, and
-    `quiz_right` how many of the `quiz_asked` questions about the own program were answered right.
+    counts runs of a changed file. `pausing` says to advise a pause, and `in_progress` that some TODOs are open, and
+    that what is written does not fail. `right` are the checks that pass, `newly_right` those of them that did not in
+    the check before. `seconds_worked` is the time between commands, without long gaps. `answers` says how the question
+    on each corrected misconception was answered, and `quiz_right` how many of the `quiz_asked` questions about the own
+    program were answered right.
     """
 
     status: str = "not_started"
@@ -231,8 +231,6 @@ class Standing:
     same_runs: int = 0
     pausing: bool = False
     in_progress: bool = False
-    todos: int = 0
-    written: int = 0
     seconds_worked: int = 0
     right: tuple[str, ...] = ()
     newly_right: tuple[str, ...] = ()
@@ -340,8 +338,6 @@ def _after_check(before: Standing, event: Event) -> Standing:
         runs=before.runs + 1,
         attempts=before.attempts + (event.file is None or event.file != before.file),
         in_progress=bool(event.in_progress),
-        todos=event.todos or 0,
-        written=event.written or 0,
         right=tuple((event.right or "").split()),
         newly_right=_newly_right(before, event),
     )

@@ -553,7 +553,6 @@ class FailureView:
     words if `is_quoted`. `claim` is what the check demands. `hints` are `(label, text)`, the last one is the newest.
     """
 
-    status: Status
     title: str
     opening: str
     more: str
@@ -617,7 +616,6 @@ def failure_view(
     if evidence and elements and not table and not any(one_line(evidence.name) in text for text in said):
         elements = replace(elements, title=f"{one_line(evidence.name)}: {elements.title}")
     return FailureView(
-        status=check.status,
         title=one_line(check.title),
         opening=opening,
         more=" ".join(others),

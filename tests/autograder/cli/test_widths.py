@@ -62,7 +62,7 @@ STANDINGS = {
     "stopped": Standing(status="timeout", checks=8, runs=1, max_score=800),
     "grader": Standing(status="grader_error", checks=8, runs=1, max_score=800),
     "held": Standing(status="held", runs=1),
-    "begun": Standing(status="not_started", checks=8, runs=1, in_progress=True, todos=9, written=3),
+    "begun": Standing(status="not_started", checks=8, runs=1, in_progress=True),
     "passing": Standing(status="pass", passing=14, checks=14, runs=9, first_passed="2026-01-01T00:00:00+00:00"),
     "broken": Standing(status="fail", passing=1, checks=14, runs=9, first_passed="2026-01-01T00:00:00+00:00"),
 }
