@@ -10,6 +10,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
+from autograder import report
 from autograder.cli import CommandParser, Screen, add_exercise, add_json, make_console
 from autograder.course import Course, Exercise, find_course, read_course, resolve_exercise
 from autograder.ending import PASS
@@ -23,37 +24,6 @@ from autograder.progress import (
     read_progress,
     stub_command,
     write_json,
-)
-from autograder.report import (
-    NARROWEST,
-    SECONDARY,
-    WHOLE,
-    Command,
-    Glyphs,
-    Grid,
-    MapPair,
-    Page,
-    beside,
-    blocks,
-    breadth,
-    check_state,
-    columns,
-    failure_lines,
-    failure_sentences,
-    failure_view,
-    finite,
-    glyphs_for,
-    indented,
-    next_lines,
-    next_sentences,
-    number,
-    print_lines,
-    print_parts,
-    print_sentences,
-    show,
-    spoken,
-    title_line,
-    where_differs,
 )
 from autograder.results import CheckResult, ExerciseResult, PrintOutput
 
@@ -86,7 +56,7 @@ def run(options: argparse.Namespace) -> int:
     if last.failure is None:
         screen.text(f"{exercise.number} {exercise.title} passes: there is no difference to show.", indent=0)
         console = make_console(options)
-        render_prints(console, last.result.prints, glyphs=glyphs_for(console.encoding), plain=options.plain)
+        render_prints(console, last.result.prints, glyphs=report.glyphs_for(console.encoding), plain=options.plain)
         screen.next([(f"course check {exercise.number}", "")] if changed else [("course next", "")])
         return PASS
     _show_evidence(options, course, exercise, last)
@@ -107,7 +77,7 @@ def _show_evidence(options: argparse.Namespace, course: Course, exercise: Exerci
         console,
         result,
         check,
-        glyphs=glyphs_for(console.encoding),
+        glyphs=report.glyphs_for(console.encoding),
         plain=options.plain,
         file_path=course.exercises_dir / exercise.file,
         next_commands=[] if options.has_keys else commands,
@@ -119,39 +89,42 @@ def render_evidence(
     exercise: ExerciseResult,
     check: CheckResult,
     *,
-    glyphs: Glyphs,
+    glyphs: report.Glyphs,
     plain: bool = False,
     file_path: Path | None = None,
-    next_commands: Sequence[Command] = (),
+    next_commands: Sequence[report.Command] = (),
 ) -> None:
     """Show every measurement of a failed check."""
-    view = failure_view(check, prints=exercise.prints, hints_shown=0, every_measurement=True)
-    if plain or console.width < NARROWEST:
-        head = f"{check_state(check).word}. Exercise {number(exercise.id)}, {exercise.title}: {spoken(check.id)}."
+    view = report.failure_view(check, prints=exercise.prints, hints_shown=0, every_measurement=True)
+    if plain or console.width < report.NARROWEST:
+        about = f"Exercise {report.number(exercise.id)}, {exercise.title}: {report.spoken(check.id)}."
+        head = f"{report.check_state(check).word}. {about}"
         numbers = number_sentences(view.maps) if view.maps else []
-        failure = failure_sentences(view, WHOLE.printed)
-        show(console, [head, *failure, *numbers, *next_sentences(next_commands)])
+        failure = report.failure_sentences(view, report.WHOLE.printed)
+        report.show(console, [head, *failure, *numbers, *report.next_sentences(next_commands)])
         return
-    page = Page.on(console, glyphs, widest=console.width)
-    title = Text.assemble(title_line(page, exercise), page.text(f", {spoken(check.id)}", "bold"))
+    page = report.Page.on(console, glyphs, widest=console.width)
+    title = Text.assemble(report.title_line(page, exercise), page.text(f", {report.spoken(check.id)}", "bold"))
     parts = (
         page.wrap(title, 0),
-        failure_lines(page, view, file_path, WHOLE),
+        report.failure_lines(page, view, file_path, report.WHOLE),
         number_lines(page, view.maps) if view.maps else [],
-        next_lines(page, next_commands),
+        report.next_lines(page, next_commands),
     )
-    page.show(blocks(parts))
+    page.show(report.blocks(parts))
 
 
-def render_prints(console: Console, prints: Sequence[PrintOutput], *, glyphs: Glyphs, plain: bool = False) -> None:
+def render_prints(
+    console: Console, prints: Sequence[PrintOutput], *, glyphs: report.Glyphs, plain: bool = False
+) -> None:
     """Show all that the code printed."""
-    parts = print_parts(prints)
-    if plain or console.width < NARROWEST:
-        show(console, print_sentences(parts, WHOLE.printed))
+    parts = report.print_parts(prints)
+    if plain or console.width < report.NARROWEST:
+        report.show(console, report.print_sentences(parts, report.WHOLE.printed))
         return
-    page = Page.on(console, glyphs, widest=console.width)
+    page = report.Page.on(console, glyphs, widest=console.width)
     if parts:
-        page.show([Text(), *print_lines(page, parts, WHOLE.printed), Text()])
+        page.show([Text(), *report.print_lines(page, parts, report.WHOLE.printed), Text()])
 
 
 # The numbers of one slice, expected and yours.
@@ -160,24 +133,27 @@ _APART = 4
 _SMALLEST, _LARGEST = 1e-2, 1e5  # numbers outside are written with an exponent
 
 
-def number_lines(page: Page, maps: MapPair) -> list[Text]:
+def number_lines(page: report.Page, maps: report.MapPair) -> list[Text]:
     """Return the numbers of one slice, expected beside yours if both fit; those that differ are marked."""
-    differs = where_differs(maps.expected, maps.yours)
+    differs = report.where_differs(maps.expected, maps.yours)
     all_differ = all(map(all, differs))
     legend = "every number differs" if all_differ else f"{page.glyphs.differs} marks a number that differs"
     for fewer in range(3):
         spell = _spelling(maps, fewer)
-        expected = [page.text("expected", SECONDARY), *_numbers(page, maps.expected, spell)]
-        yours = [page.text("yours", SECONDARY), *_numbers(page, maps.yours, spell, () if all_differ else differs)]
-        if max(breadth(expected), breadth(yours)) + 2 <= page.width:
+        expected = [page.text("expected", report.SECONDARY), *_numbers(page, maps.expected, spell)]
+        yours = [
+            page.text("yours", report.SECONDARY),
+            *_numbers(page, maps.yours, spell, () if all_differ else differs),
+        ]
+        if max(report.breadth(expected), report.breadth(yours)) + 2 <= page.width:
             break
-    together = breadth(expected) + _APART + breadth(yours) + 2 <= page.width
-    lines = beside(expected, yours, _APART) if together else [*expected, Text(), *yours]
-    caption = page.text(f"{maps.caption}; {legend}", SECONDARY)
-    return [*(page.cut(indented(line, 2), page.width) for line in lines), *page.wrap(caption)]
+    together = report.breadth(expected) + _APART + report.breadth(yours) + 2 <= page.width
+    lines = report.beside(expected, yours, _APART) if together else [*expected, Text(), *yours]
+    caption = page.text(f"{maps.caption}; {legend}", report.SECONDARY)
+    return [*(page.cut(report.indented(line, 2), page.width) for line in lines), *page.wrap(caption)]
 
 
-def number_sentences(maps: MapPair) -> list[str]:
+def number_sentences(maps: report.MapPair) -> list[str]:
     """Return the numbers of one slice as sentences, one for each row."""
     spell = _spelling(maps)
     rows = enumerate(zip(maps.expected, maps.yours, strict=True))
@@ -193,7 +169,7 @@ def number_sentences(maps: MapPair) -> list[str]:
 
 
 def _numbers(
-    page: Page, grid: Grid, spell: Callable[[float | None], str], differs: Sequence[Sequence[bool]] = ()
+    page: report.Page, grid: report.Grid, spell: Callable[[float | None], str], differs: Sequence[Sequence[bool]] = ()
 ) -> list[Text]:
     rows = []
     for index, row in enumerate(grid):
@@ -204,13 +180,13 @@ def _numbers(
                 for value, is_wrong in zip(row, wrong, strict=True)
             ]
         )
-    return columns(rows, (True,) * len(rows[0]), gap=1)
+    return report.columns(rows, (True,) * len(rows[0]), gap=1)
 
 
-def _spelling(maps: MapPair, fewer: int = 0) -> Callable[[float | None], str]:
+def _spelling(maps: report.MapPair, fewer: int = 0) -> Callable[[float | None], str]:
     """Return how the numbers are written: all with the same decimals if possible, `fewer` than there is room for."""
     most = maps.largest
-    whole = all(value == int(value) for grid in (maps.expected, maps.yours) for value in finite(grid))
+    whole = all(value == int(value) for grid in (maps.expected, maps.yours) for value in report.finite(grid))
     decimals = 0 if whole else max((3 if most < 10 else 2 if most < 100 else 1) - fewer, 1)
     form = f".{decimals}f" if _SMALLEST <= most < _LARGEST else ".3g"
     return lambda value: "not finite" if value is None else format(value, form)
