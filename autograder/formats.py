@@ -21,11 +21,10 @@ from autograder.protocol import FORMAT
 class Format:
     """One format: the number that is written now, the oldest that is still read, and what to do with an older one.
 
-    `name` is the subject of its sentences, `holds` a description for the list in docs/formats.md.
+    `name` is the subject of its sentences.
     """
 
     name: str
-    holds: str
     number: int
     upgrade: str
     oldest: int = 1
@@ -42,27 +41,11 @@ class Format:
         return f"{self.name} has format {found}, but {reads}; {remedy}"
 
 
-COURSE = Format(
-    "this course",
-    "`course.toml`, hints, the checks with their language, the catalogue of misconceptions",
-    1,
-    "change what docs/formats.md lists, then set format in course.toml",
-)
-KEY = Format(
-    "the answer key of this kit",
-    "the answer keys of a released kit, with their manifest",
-    1,
-    "install the kit's own engine (pip install -e .), or take the kit anew",
-)
-REPORT = Format("this report", "the JSON of a report, and `run.json` of a class", 1, "grade or check again")
-REFERENCE_PART = Format(
-    "this reference part",
-    "the compiled reference parts beside the checks",
-    FORMAT,
-    "`course build --force` makes it anew",
-)
-
-FORMATS = (COURSE, KEY, REPORT, REFERENCE_PART)
+# In the order of docs/formats.md, which says what each of them holds.
+COURSE = Format("this course", 1, "change what docs/formats.md lists, then set format in course.toml")
+KEY = Format("the answer key of this kit", 1, "install the kit's own engine (pip install -e .), or take the kit anew")
+REPORT = Format("this report", 1, "grade or check again")
+REFERENCE_PART = Format("this reference part", FORMAT, "`course build --force` makes it anew")
 
 # JSON read back by the types of dataclasses.
 
