@@ -12,7 +12,7 @@ from autograder.ending import GRADER
 from autograder.faces import face
 
 if TYPE_CHECKING:
-    from .local_page import CONFINED, HOST, MOST_FORM, Access, Guard, LocalServer, is_same, listen
+    from .local_page import HOST, MOST_FORM, Access, Guard, LocalServer, is_same, listen
     from .program import (
         COURSE_SEED,
         DEVICE,

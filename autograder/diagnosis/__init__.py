@@ -39,7 +39,6 @@ if TYPE_CHECKING:
         Trials,
         Verdict,
         decides,
-        overall,
         place_in,
     )
     from .locator import FindTraces, find_locations

@@ -6,7 +6,7 @@ from autograder.faces import face
 
 if TYPE_CHECKING:
     from .class_folder import Entry, Upload, canvas_uploads, commit_time
-    from .class_table import Facts, facts_of, held_sentence, render_class, summary_of, why_held
+    from .class_table import Facts, facts_of, render_class, summary_of, why_held
     from .decisions import (
         EVERYBODY,
         FILE,
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
         Exporter,
         ExportError,
         Graded,
-        GradedSubmissions,
         Mark,
         choose_students,
         chosen_facts,
@@ -69,7 +68,7 @@ if TYPE_CHECKING:
         students_with,
         term_csv,
     )
-    from .listing import GroupHandIns, for_groups, list_submissions
+    from .listing import for_groups, list_submissions
     from .out import (
         DIGITS,
         LETTERS,
@@ -105,7 +104,6 @@ if TYPE_CHECKING:
         Final,
         Policy,
         can_earn,
-        deadline,
         due_date,
         final_of,
         missing,
@@ -119,18 +117,15 @@ if TYPE_CHECKING:
         ROSTER_FILE,
         Clue,
         Roster,
-        RosterError,
         Student,
         as_csv,
         casefolded,
         csv_text,
         find_roster,
-        format_time,
         named,
         parse_time,
         read_roster,
         roster_file,
-        to_utc,
     )
 
 __getattr__ = face(__name__)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from autograder.faces import face
 
 if TYPE_CHECKING:
-    from .command_hunt import draw, finds_line, finish, open_hunt, programs_for
-    from .command_review import Question, ReviewQuestion, due_questions, next_due, question_after, rate, save_answer
+    from .command_hunt import programs_for
+    from .command_review import Question, question_after, save_answer
 
 __getattr__ = face(__name__)

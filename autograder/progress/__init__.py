@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from .events import (
         ALL_AT_ONCE,
         Answer,
-        Choices,
         DiaryEntry,
         Event,
         LastReport,

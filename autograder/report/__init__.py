@@ -42,7 +42,6 @@ if TYPE_CHECKING:
         DARK,
         LIGHT,
         NAME,
-        card,
         exercise_card,
         grid_svg,
         hint_card,

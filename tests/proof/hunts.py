@@ -10,8 +10,7 @@ import random
 import sys
 from pathlib import Path
 
-from autograder.authoring import WHOLE
-from autograder.authoring.programs import grade_each
+from autograder.authoring.programs import WHOLE, grade_each
 from autograder.cli.screen import show_count, show_programs
 from autograder.course import Exercise, Hunt, HuntFile, load_suite, read_course
 from autograder.practice import programs_for

@@ -5,8 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from autograder.authoring import Mutant, add_equivalents, equivalents_file, mutants_of
-from autograder.authoring.mutants import counts_from_the_other_end, is_equivalent, read_equivalents, stale
+from autograder.authoring.mutants import (
+    Mutant,
+    add_equivalents,
+    counts_from_the_other_end,
+    equivalents_file,
+    is_equivalent,
+    mutants_of,
+    read_equivalents,
+    stale,
+)
 from autograder.cli.program import parse
 from autograder.course import UsageError, read_course
 from tests.support import tiny

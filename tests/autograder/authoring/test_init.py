@@ -11,7 +11,10 @@ from packaging.requirements import Requirement
 
 from autograder import DISTRIBUTION, __version__
 from autograder.authoring import command_new as init
-from autograder.authoring import find_stale, new_course, release, validate
+from autograder.authoring import release
+from autograder.authoring.command_build import find_stale
+from autograder.authoring.command_new import new_course
+from autograder.authoring.proof import validate
 from autograder.authoring.release import engine_files, requirement
 from autograder.cli.program import run_command
 from autograder.course import Course, UsageError, load_suite, read_course, with_steps

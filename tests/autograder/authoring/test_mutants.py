@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from autograder.authoring import Mutant, changed_lines, mutants_of, patch_of
+from autograder.authoring.mutants import Mutant, changed_lines, mutants_of, patch_of
 from autograder.course import read_course
 from tests.support import tiny
 

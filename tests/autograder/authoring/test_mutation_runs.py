@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from autograder.authoring import ExerciseMutants, Options, mutants_of, mutate_each
 from autograder.authoring import mutants as equivalents
 from autograder.authoring import mutants as running
-from autograder.authoring.mutants import LIKELY
+from autograder.authoring.mutants import LIKELY, ExerciseMutants, Options, mutants_of, mutate_each
 from autograder.course import Suite
 from tests.support import tiny
 

@@ -8,7 +8,8 @@ import pytest
 
 from autograder.answer_key import patched, read_catalogue
 from autograder.answer_key.catalogue import TEXTS as LENGTHS
-from autograder.authoring import TEXTS, entry_of, patches_of
+from autograder.authoring import entry_of, patches_of
+from autograder.authoring.naming import TEXTS
 from autograder.course import Exercise, UsageError, read_course
 from tests.support import tiny
 

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from autograder.authoring import find_stale, new_exercise, validate, write_files
-from autograder.authoring.command_new import EntryError, rescaled_points, with_entry
+from autograder.authoring.command_build import find_stale, write_files
+from autograder.authoring.command_new import EntryError, new_exercise, rescaled_points, with_entry
+from autograder.authoring.proof import validate
 from autograder.course import Course, CourseError, UsageError, load_suite, read_course, with_steps
 from tests.support import tiny
 

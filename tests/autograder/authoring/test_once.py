@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.authoring import WHOLE, Losses, misconceptions, prove_once, wrong_programs
+from autograder.authoring.programs import WHOLE
+from autograder.authoring.styles import Losses, misconceptions, prove_once, wrong_programs
 from autograder.course import load_suite, read_course
 from tests.support import tiny
 

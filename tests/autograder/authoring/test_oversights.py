@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from autograder.authoring import validate
 from autograder.authoring.oversights import (
     catalogue_mistakes,
     coarse_tolerances,
@@ -27,7 +26,7 @@ from autograder.authoring.oversights import (
     unlisted_imports,
 )
 from autograder.authoring.programs import Program, import_problem, lacking_programs
-from autograder.authoring.proof import misspelt_forbidden, unknown_forbidden
+from autograder.authoring.proof import misspelt_forbidden, unknown_forbidden, validate
 from autograder.comparison import Expected
 from autograder.course import BEGIN, END, Course, read_course
 from autograder.protocol import Value

@@ -22,7 +22,7 @@ import pytest
 
 from autograder.answer_key import Keys, open_keys
 from autograder.answer_key.keys import KitKeys
-from autograder.authoring import MOST_KEY_BYTES, release_kit
+from autograder.authoring import MOST_KEY_BYTES
 from autograder.authoring.leaks import leaking_texts
 from autograder.authoring.release import (
     CHUNK,
@@ -37,6 +37,7 @@ from autograder.authoring.release import (
     license_warning,
     measured,
     problem_of,
+    release_kit,
     require_project,
     stored,
     warning_of,

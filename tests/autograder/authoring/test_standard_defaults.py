@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from autograder.authoring import TEXTS, Mutant, add_defaults, mutants_of
 from autograder.authoring import naming as standard
-from autograder.authoring.naming import EXAMPLES, OPERATORS, standard_variants
+from autograder.authoring.mutants import Mutant, mutants_of
+from autograder.authoring.naming import EXAMPLES, OPERATORS, TEXTS, add_defaults, standard_variants
 from autograder.checks import HINTS
 from autograder.cli.program import run_command
 from autograder.ending import FAIL, PASS

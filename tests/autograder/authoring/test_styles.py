@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from autograder.answer_key import CatalogueError
-from autograder.authoring import Sample, calibrate, mutants_of, ported, tables, wrong_programs
-from autograder.authoring.styles import TITLES
+from autograder.authoring.mutants import mutants_of
+from autograder.authoring.styles import TITLES, Sample, calibrate, ported, tables, wrong_programs
 from autograder.course import load_suite, read_course
 from autograder.judge import SELF_CHECK
 from tests.support import tiny

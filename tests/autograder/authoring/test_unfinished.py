@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.authoring import new_exercise, unfinished_texts
+from autograder.authoring.command_new import new_exercise
+from autograder.authoring.oversights import unfinished_texts
 from autograder.course import read_course
 from tests.support import tiny
 

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from autograder.answer_key import WrongProgram
-from autograder.authoring import validate
 from autograder.authoring.oversights import reading_clocks, reading_dates
 from autograder.authoring.programs import Program
 from autograder.authoring.proof import (
@@ -20,6 +19,7 @@ from autograder.authoring.proof import (
     figures_of,
     slow_checks,
     unexpected,
+    validate,
 )
 from autograder.authoring.release import release_kit
 from autograder.course import BEGIN, END, Suite, UsageError

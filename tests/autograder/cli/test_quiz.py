@@ -9,7 +9,8 @@ import pytest
 
 from autograder.cli.program import parse
 from autograder.course import UsageError
-from autograder.practice import command_quiz, due_questions
+from autograder.practice import command_quiz
+from autograder.practice.command_review import due_questions
 from autograder.progress import read_progress
 from tests.support import tiny
 from tests.support.screens import Terminal

@@ -20,8 +20,9 @@ from autograder.gradebook import render_class
 from autograder.learner import command_list, command_overview, command_status
 from autograder.learner.command_diff import render_evidence, render_prints
 from autograder.play import command_play
-from autograder.practice import ReviewQuestion, command_review
+from autograder.practice import command_review
 from autograder.practice.command_hunt import Choice
+from autograder.practice.command_review import ReviewQuestion
 from autograder.progress import Command, ExerciseRow, Progress, Standing
 from autograder.progress.overview import FileState
 from autograder.report import (

@@ -15,7 +15,7 @@ from autograder.answer_key import keys as cache
 from autograder.authoring.mutants import Outcomes, read_outcomes
 from autograder.course import Course, UsageError, outline_of_stub, read_hunts, storage
 from autograder.gradebook import grading_seed
-from autograder.learner import reset_exercise
+from autograder.learner.command_reset import reset_exercise
 from autograder.play import CheckpointError
 from autograder.play.stage import Checkpoint
 from autograder.practice.command_hunt import changing, read_practice

@@ -23,7 +23,8 @@ pytest.importorskip("python_multipart")
 
 from starlette.testclient import TestClient
 
-from autograder.cli import CONFINED, MOST_FORM
+from autograder.cli import MOST_FORM
+from autograder.cli.local_page import CONFINED
 from autograder.course import UsageError, read_course
 from autograder.desk import command_desk
 from autograder.desk.app import MOST_ROWS, Desk, application

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from autograder.authoring import mutants_of
+from autograder.authoring.mutants import mutants_of
 from autograder.edits import LONGEST, Clues, Edit, Text, repairs
 from tests.support import tiny
 

@@ -27,7 +27,6 @@ from autograder.gradebook import (
     Student,
     adjustment,
     append,
-    deadline,
     effect_of,
     final_of,
     kept_beside,
@@ -39,7 +38,7 @@ from autograder.gradebook import (
     without_effect,
 )
 from autograder.gradebook.decisions import COLUMNS, AdjustmentError
-from autograder.gradebook.policy import lowest, on_curve
+from autograder.gradebook.policy import deadline, lowest, on_curve
 from autograder.instructor.command_adjust import _new_imports
 from autograder.results import CheckResult, ExerciseResult, Report
 from tests.support import tiny

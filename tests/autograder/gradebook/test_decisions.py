@@ -31,7 +31,7 @@ from autograder.gradebook import (
     term_csv,
 )
 from autograder.gradebook.decisions import COLUMNS
-from autograder.instructor import make_class_page
+from autograder.instructor.page import make_class_page
 from autograder.results import ExerciseResult, Finding, Report, Status
 from tests.support import export_examples as examples
 from tests.support import tiny

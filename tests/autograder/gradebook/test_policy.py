@@ -22,17 +22,14 @@ from autograder.gradebook import (
     Roster,
     Student,
     can_earn,
-    deadline,
     final_of,
-    format_time,
     parse_time,
     policy_of,
     read_roster,
     scores_csv,
-    to_utc,
 )
-from autograder.gradebook.policy import days_late, final_score, late_penalty
-from autograder.gradebook.roster import RosterError
+from autograder.gradebook.policy import days_late, deadline, final_score, late_penalty
+from autograder.gradebook.roster import RosterError, format_time, to_utc
 from autograder.results import ExerciseResult, Report
 from tests.support import tiny
 

@@ -17,8 +17,7 @@ import pytest
 from autograder.course import Exercise, Suite, load_suite, read_course, replacing
 from autograder.gradebook import Busy, Entry, Out, Shard, list_submissions, read_shard, read_stored
 from autograder.gradebook.out import Row, result_digest, state_of
-from autograder.instructor import Conditions, conditions_of
-from autograder.instructor.bulk import Bulk, CourseChanged, Graded, Stopped
+from autograder.instructor.bulk import Bulk, Conditions, CourseChanged, Graded, Stopped, conditions_of
 from autograder.judge import Grader, failed_result
 from autograder.results import CheckResult, ExerciseResult, Report
 from autograder.runner import Cancelled

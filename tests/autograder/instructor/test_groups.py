@@ -10,7 +10,9 @@ import pytest
 
 from autograder.course import read_course
 from autograder.exports.feedback import feedback
-from autograder.gradebook import Entry, GroupHandIns, Roster, RosterError, Student, for_groups, read_graded, read_roster
+from autograder.gradebook import Entry, Roster, Student, for_groups, read_graded, read_roster
+from autograder.gradebook.listing import GroupHandIns
+from autograder.gradebook.roster import RosterError
 from autograder.submission import notes_of
 from tests.support import tiny
 

@@ -9,7 +9,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from autograder.authoring import validate
+from autograder.authoring.proof import validate
 from autograder.checks import Drawing, Key, checks_in, pictures_in
 from autograder.checks.language import picture
 from autograder.judge import Grader, failures

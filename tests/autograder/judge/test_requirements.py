@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from autograder.authoring import validate
 from autograder.authoring.programs import FAMILIES, over_budget
+from autograder.authoring.proof import validate
 from autograder.checks import Check, Same, counted_checks
 from autograder.course import SuiteError
-from autograder.diagnosis import overall
+from autograder.diagnosis.judgement import overall
 from autograder.judge import Grader
 from autograder.results import ExerciseResult
 from tests.support import tiny

@@ -21,7 +21,8 @@ pytest.importorskip("uvicorn")
 
 from starlette.testclient import TestClient
 
-from autograder.cli import CONFINED, HOST, MOST_FORM, Access, LocalServer, listen
+from autograder.cli import HOST, MOST_FORM, Access, LocalServer, listen
+from autograder.cli.local_page import CONFINED
 from autograder.course import UsageError
 from autograder.play.stage import Checkpoint
 from play import serve

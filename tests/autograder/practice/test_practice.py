@@ -12,10 +12,10 @@ from autograder.authoring.leaks import Gate, secrets_of
 from autograder.authoring.programs import faulty_lines
 from autograder.authoring.release import _fit
 from autograder.course import Course, Example, Hunt, HuntFile, UsageError, kit_hunts, read_hunts
-from autograder.practice import draw, due_questions, finds_line, finish, next_due, open_hunt, programs_for, rate
+from autograder.practice import programs_for
 from autograder.practice.command_arrange import nearest, puzzle
-from autograder.practice.command_hunt import make_choice, read_practice
-from autograder.practice.command_review import _nothing
+from autograder.practice.command_hunt import draw, finds_line, finish, make_choice, open_hunt, read_practice
+from autograder.practice.command_review import _nothing, due_questions, next_due, rate
 from autograder.progress import Event, read_progress, save_events
 from autograder.protocol import outline_of
 from autograder.runner import EnvironmentProblem

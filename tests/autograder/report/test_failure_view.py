@@ -8,8 +8,9 @@ from html.parser import HTMLParser
 import pytest
 from rich.console import Console
 
-from autograder.report import ASCII, UNICODE, FailureView, Page, card, failure_text, failure_view
+from autograder.report import ASCII, UNICODE, FailureView, Page, failure_text, failure_view
 from autograder.report.failures import fitting_parts, print_parts
+from autograder.report.html import card
 from autograder.report.terminal_failure import WHOLE, failure_lines, failure_sentences, print_sentences
 from autograder.results import Finding, Place, PrintOutput
 from tests.support import report_examples as examples
