@@ -90,7 +90,7 @@ class EncoderBlock(nn.Module):
         layer_norm_1, layer_norm_2: `LayerNormalization` (ex03), the first after attention.
         dropout: `nn.Dropout`, on the output of each sublayer. Attention and feed-forward get the same rate.
 
-    Not allowed, here and below: `nn.TransformerEncoderLayer`, `nn.TransformerEncoder`, `nn.MultiheadAttention`.
+    Not allowed, here and below: `nn.MultiheadAttention` and the Transformer classes of the library.
     """
 
     def __init__(self, d_model: int, num_heads: int, d_ff: int, dropout: float) -> None:

@@ -101,7 +101,7 @@ class LanguageModel(nn.Module):
         layers: `nn.ModuleList` of `num_layers` encoder blocks (ex08), each with its own parameters.
         output_projection: `nn.Linear` from D to V with a bias. There is no norm before it.
 
-    Not allowed: the Transformer classes of the library.
+    Not allowed: `nn.MultiheadAttention` and the Transformer classes of the library.
     """
 
     def __init__(

@@ -61,6 +61,8 @@
 #
 # In a `ModernModel` (ex22), the usual targets are `q_proj` and `v_proj` of every layer (section
 # 7.1). All else is frozen, the norms and the embeddings too.
+#
+# **Not allowed:** the package `peft`.
 
 # %%
 from collections.abc import Sequence

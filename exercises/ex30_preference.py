@@ -68,6 +68,8 @@
 # **Traps.** The mask belongs to the *predicted* tokens, so it is shifted as they are. A padded
 # token may have any id. Nothing in a loss may send a gradient into the reference, nor into the old
 # policy. `log(sigmoid(x))` is `-inf` for `x = -200`, while `logsigmoid(x)` is -200.
+#
+# **Not allowed:** the packages `trl` and `torchtune`.
 
 # %% [markdown]
 # ## By hand

@@ -67,6 +67,10 @@
 #
 # **Traps.** In uint8, `3 - 5` is 254: convert codes before you subtract the zero point. `.to(int8)`
 # cuts digits off, it does not round. And 128 becomes -128 in int8.
+#
+# **Not allowed:** `torch.ao`, `torch.ops`, the packages `torchao` and `bitsandbytes`. The same
+# holds for every function of PyTorch with `quantiz`, `fake_quant`, `qparams`, `int4pack`,
+# `int8pack`, `_int_mm` or `fbgemm` in its name.
 
 # %% [markdown]
 # ## By hand

@@ -60,6 +60,8 @@
 # **Traps.** `tables[b] = tables[a]` is one list with two names: copy it. A freed block keeps its
 # old keys, so rows past the length are another request's. And count what you need before you
 # take the first block. An error in the middle would leave half a request behind.
+#
+# **Not allowed:** the package `vllm`.
 
 # %% [markdown]
 # ## Six blocks of four tokens, by hand

@@ -91,6 +91,8 @@
 #
 # **A trap.** Most mistakes do not show with one rank, or with equal batches. Test with three ranks,
 # unequal counts, and sizes that do not divide.
+#
+# **Not allowed:** `torch.distributed`.
 
 # %% [markdown]
 # ## Two ranks, by hand

@@ -13,8 +13,10 @@
 # **Two orders.** The patches come row by row, from the top left one. In a patch, the numbers come
 # by channel, then by row, then by column. A convolution's weight `(D, C, P, P)` has the same order.
 # So a convolution with kernel $P$ and stride $P$ is a linear layer on patches. Most libraries use
-# the convolution, as it is fast. Here you cut by hand: convolutions, `nn.Unfold` and
-# `pixel_unshuffle` are not allowed.
+# the convolution, as it is fast. Here you cut by hand.
+#
+# **Not allowed:** `torch.ops`, and the packages `einops`, `timm` and `torchvision`. The same holds
+# for every `conv`, fold (`nn.Unfold`, `im2col`, `col2im`) and pixel shuffle of PyTorch.
 #
 # *Other conventions*: the code of MAE (He et al. 2021) has row, column, channel in a patch. A model
 # that was trained with one order is useless with the other.

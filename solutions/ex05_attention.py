@@ -153,7 +153,7 @@ def scaled_dot_product_attention(
     broadcasts to the scores; a mask of three axes gets a head axis if the scores have four. Dropout acts on the
     weights that multiply the values, not on the returned weights. A row with nothing to attend to stays finite.
 
-    Not allowed: `F.scaled_dot_product_attention`, `F.multi_head_attention_forward`, `nn.MultiheadAttention`.
+    Not allowed: `F.scaled_dot_product_attention`, `nn.MultiheadAttention` and every other attention of the library.
     """
     # TODO ex05: compute scores, mask, softmax, dropout and values, in this order, in the dtype of the query.
     ### BEGIN SOLUTION

@@ -98,7 +98,7 @@ class MultiHeadAttention(nn.Module):
         dropout: `nn.Dropout`. It acts on the weights (ex05), not on the output.
         attention_weights: the weights of the last call, (B, H, T, S), before dropout and detached.
 
-    Not allowed: `nn.MultiheadAttention`, `F.multi_head_attention_forward`, `F.scaled_dot_product_attention`.
+    Not allowed: `nn.MultiheadAttention`, `F.scaled_dot_product_attention` and every other attention of the library.
     """
 
     def __init__(self, d_model: int, num_heads: int, dropout: float = 0.1) -> None:

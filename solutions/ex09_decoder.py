@@ -88,7 +88,7 @@ class DecoderBlock(nn.Module):
         layer_norm_1, layer_norm_2, layer_norm_3: `LayerNormalization` (ex03), one after each sublayer, in order.
         dropout: `nn.Dropout`, on the output of each sublayer. The three sublayers get the same rate.
 
-    Not allowed, here and below: `nn.TransformerDecoderLayer`, `nn.TransformerDecoder`, `nn.MultiheadAttention`.
+    Not allowed, here and below: `nn.MultiheadAttention` and the Transformer classes of the library.
     """
 
     def __init__(self, d_model: int, num_heads: int, d_ff: int, dropout: float) -> None:

@@ -104,7 +104,7 @@ class Transformer(nn.Module):
         decoder: `Decoder` (ex09) of the target words.
         output_projection: `nn.Linear` from D to V_tgt with a bias. Nothing shares its weights.
 
-    Not allowed: `nn.Transformer` and its parts.
+    Not allowed: `nn.Transformer` and its parts, `nn.MultiheadAttention` among them.
     """
 
     def __init__(

@@ -59,6 +59,8 @@
 # minbpe and the listing in the paper take the pair that they saw first. Hugging Face's trainer
 # takes the pair of the smallest ids. Here `aaa` has the pair (a, a) twice, since every position
 # counts. Some programs count it once. Some programs number the special tokens first.
+#
+# **Not allowed:** the packages `tokenizers`, `tiktoken`, `sentencepiece` and `transformers`.
 
 # %% [markdown]
 # ## Four words, by hand

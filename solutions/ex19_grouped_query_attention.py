@@ -143,7 +143,7 @@ class GroupedQueryAttention(nn.Module):
         rope: the module that rotates queries and keys, called as `rope(x, token_positions)`, or None.
         attention_weights: the weights of the last call, (B, H, T, S), detached.
 
-    Not allowed: `nn.MultiheadAttention`, `F.multi_head_attention_forward`, `F.scaled_dot_product_attention`.
+    Not allowed: `nn.MultiheadAttention`, `F.scaled_dot_product_attention` and every other attention of the library.
     """
 
     def __init__(

@@ -139,7 +139,7 @@ class ModernBlock(nn.Module):
         attn: `GroupedQueryAttention` (ex19) with `num_kv_heads` and `rope`.
         ffn: `SwiGLU` (ex18).
 
-    Not allowed, here and below: `transformers`, `torchtune`, `nn.Transformer*`, what ex05 and ex16 forbid.
+    Not allowed, here and below: `transformers`, `torchtune`, `nn.Transformer*`, every attention and norm of PyTorch.
     """
 
     def __init__(

@@ -96,6 +96,8 @@
 # is (in, out). `nn.Linear` holds (out, in). Every matrix is transposed. `c_attn` and `c_fc` are cut
 # along their rows after that, or along their columns before. Here the pairs are neighbours already.
 # (No real file of GPT-2 fits your model: its architecture is another one.)
+#
+# **Not allowed:** `torch.load`, and the packages `safetensors` and `transformers`.
 
 # %%
 import json

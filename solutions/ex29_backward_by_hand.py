@@ -109,7 +109,8 @@ from torch.nn import functional as F
 
 # %% [markdown]
 # The functions get the inputs of the forward pass and `grad`, the gradient of the output. They
-# never call autograd: `requires_grad`, `backward` and `torch.autograd` are not allowed.
+# never call autograd. Not allowed: `requires_grad_`, `torch.autograd`, `torch.func`, `torch.ops`,
+# and every function of PyTorch with `backward` in its name.
 
 
 # %%

@@ -70,6 +70,9 @@
 # rounds float32 to TF32 unless you add `input_precision="ieee"`. And `torch.empty` holds any
 # numbers: what no program writes stays so. The checks fill it with NaN.
 #
+# **Not allowed:** what does this work in one call. In PyTorch that is every softmax, product,
+# linear layer, GELU and attention, `torch.exp`, and the operator `@`. In Triton it is `tl.softmax`.
+#
 # The tutorials of Triton explain both kernels further ("Fused Softmax", "Matrix Multiplication").
 
 # %% [markdown]

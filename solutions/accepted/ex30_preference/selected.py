@@ -1,4 +1,4 @@
-# Only the tokens that count are taken out of their tensors, and summed back with index_add.
+# Only the tokens that count are taken out of their tensors: the cross entropy of each, summed back with index_add.
 import torch
 from torch.nn import functional as F
 
@@ -9,7 +9,7 @@ def answer_log_probs(logits, ids, mask):
     rows, places = keep.nonzero(as_tuple=True)
     wanted = logits[rows, places - 1]
     wanted = wanted if wanted.dtype == torch.float64 else wanted.float()
-    found = wanted.log_softmax(-1)[torch.arange(rows.numel(), device=rows.device), ids[rows, places]]
+    found = -F.cross_entropy(wanted, ids[rows, places], reduction="none")
     return found.new_zeros(ids.size(0)).index_add(0, rows, found)
 
 

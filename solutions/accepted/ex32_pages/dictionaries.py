@@ -1,4 +1,4 @@
-# Users are counted in a Counter, tables are tuples, and tokens are written one block at a time.
+# Users are counted in a Counter, tables are tuples, tokens are written one block at a time, and PyTorch attends.
 from collections import Counter, namedtuple
 from math import ceil
 
@@ -106,10 +106,8 @@ def paged_attention(query, cache, names):
     output = torch.empty_like(query)
     for i, name in enumerate(names):
         keys, values = cache.gather(name)
-        for head in range(query.shape[1]):
-            logits = keys[:, head] @ query[i, head] / query.shape[2] ** 0.5
-            weights = (logits - logits.max()).exp()
-            output[i, head] = (weights / weights.sum()) @ values[:, head]
+        heads = query[i].unsqueeze(1), keys.transpose(0, 1), values.transpose(0, 1)
+        output[i] = torch.nn.functional.scaled_dot_product_attention(*heads).squeeze(1)
     return output
 
 
