@@ -7,6 +7,7 @@ ATTENTION, NORM = "attention_backward", "layer_norm_backward"
 COMPUTED = ("softmax", "entropy", "linear_input", "attention_value", "norm_bias")
 ONE_TOKEN = tuple(f"gradient of the {name}, of one token" for name in ("input", "query", "key", "value"))
 AGREEING = Like(tolerance=1e-4, free=ONE_TOKEN)
+ROUNDED = Like(tolerance=1e-3)  # a float32 number near 8192 is off by up to 0.0005
 
 
 def linear(given, *leading, dtype="float32"):
@@ -125,7 +126,7 @@ def test_entropy_nothing(impl, given):
     }
 
 
-@check("logits of 10,000 and more do not overflow", points=1, of=ENTROPY, judge=AGREEING, requires_any=("entropy",))
+@check("logits of 10,000 and more do not overflow", points=1, of=ENTROPY, judge=ROUNDED, requires_any=("entropy",))
 def test_entropy_large(impl, given):
     logits, targets = logits_of(given, given.size("T"))
     moved = (logits * 8).round() / 8 + 8192.0  # exact in float32

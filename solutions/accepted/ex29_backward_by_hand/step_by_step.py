@@ -15,7 +15,7 @@ def linear_backward(x, weight, grad):
 
 def cross_entropy_backward(logits, targets, ignore_index=-100):
     valid = targets.ne(ignore_index)
-    result = torch.exp(torch.log_softmax(logits, dim=-1))
+    result = torch.exp(logits - logits.logsumexp(dim=-1, keepdim=True))
     ids = torch.where(valid, targets, torch.zeros_like(targets)).unsqueeze(-1)
     result = result.scatter_add(-1, ids, -torch.ones_like(ids, dtype=logits.dtype))
     count = max(int(valid.sum()), 1)
