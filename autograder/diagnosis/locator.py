@@ -302,14 +302,20 @@ class Locator:
                 location = Location(place, certainty=Certainty.LIKELY)
         if divergence is not None and location is not None and entry is None:
             location = configured(divergence, survey, self.trials.source) or location
-        return replace(self._beside(location), first_mistake=first_mistake) if location is not None else None
+        return replace(self._beside(location, entry), first_mistake=first_mistake) if location is not None else None
 
-    def _beside(self, location: Location) -> Location:
-        """Return a location without the lines of its own statement among those that agree."""
+    def _beside(self, location: Location, entry: Misconception | None) -> Location:
+        """Return a location without the lines of its own statement among those that agree.
+
+        A value may agree, and stand in the place of another one. So the line that is most like a known mistake is none
+        of them either.
+        """
         if location.divergence is None:
             return location
-        here = location.place.line
-        spans = [range(first, last + 1) for first, last in self.trials.survey.running if first <= here <= last]
+        survey = self.trials.survey
+        like = by_wording(entry, survey, self.trials.source) if entry is not None else None
+        heads = {location.place.line, like.line if like is not None else 0}
+        spans = [range(first, last + 1) for first, last in survey.running if any(first <= at <= last for at in heads)]
         agreeing = tuple(line for line in location.divergence.agreeing if not any(line in span for span in spans))
         return replace(location, divergence=replace(location.divergence, agreeing=agreeing))
 

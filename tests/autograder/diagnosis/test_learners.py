@@ -127,7 +127,9 @@ Judged = Callable[[str, str], ExerciseResult]
 @pytest.fixture(scope="module")
 def judged() -> Iterator[Judged]:
     """Return a function that checks a program of an exercise."""
-    suite = load_suite(COURSE, [resolve_exercise(COURSE, number) for number in ("1", "2", "3", "4", "5", "6", "14")])
+    suite = load_suite(
+        COURSE, [resolve_exercise(COURSE, number) for number in ("1", "2", "3", "4", "5", "6", "14", "18")]
+    )
     with (
         Runner(suite, seed=COURSE.seed, shared=True) as runner,
         Grader(suite, seed=COURSE.seed, evidence=True) as grader,
@@ -448,3 +450,27 @@ def test_a_shape_is_wrong_neither_by_an_order_of_numbers_nor_in_a_branch_that_wa
     check = graded("14", SAMPLED)
     assert check.id == "temperature"
     assert line(check) in (None, "return torch.multinomial(probs, num_samples=1, generator=generator)")
+
+
+GATED = """
+from torch import nn
+
+class SwiGLU(nn.Module):
+    def __init__(self, d_model, d_ff):
+        super().__init__()
+        self.w1 = nn.Linear(d_model, d_ff, bias=False)
+        self.w2 = nn.Linear(d_ff, d_model, bias=False)
+        self.w3 = nn.Linear(d_model, d_ff, bias=False)
+
+    def forward(self, x):
+        gate = self.w3(x)
+        gate = gate * gate.sigmoid()
+        return self.w2(gate * self.w1(x))
+"""
+
+
+def test_a_right_value_in_the_place_of_another_one_is_not_marked_as_expected(graded: Graded) -> None:
+    check = graded("18", GATED)
+    assert "w3" in finding_in(check).message
+    assert line(check) == "gate = gate * gate.sigmoid()"
+    assert GATED.splitlines().index("        gate = self.w3(x)") + 1 not in finding_in(check).agrees
