@@ -4,6 +4,7 @@ import ast
 import builtins
 import importlib
 import sys
+import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
@@ -478,7 +479,9 @@ def refusing(name: str) -> Callable[..., None]:
 @contextmanager
 def forbid(names: Sequence[str], files: Collection[str]) -> Iterator[Ban]:
     """Make what these names stand for raise `ForbiddenCallError` in the student's files, within the block."""
-    ban = Ban(names, files)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a deprecated object of a library warns when it is looked at
+        ban = Ban(names, files)
     try:
         if ban.watches:
             sys.setprofile(ban.on_event)

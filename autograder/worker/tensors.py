@@ -427,7 +427,10 @@ def forbid_calls(names: Sequence[str]) -> Iterator[None]:
     A name with `*` matches operators only: `torch.*layer_norm` matches `torch.ops.aten.native_layer_norm`, among
     others.
     """
-    functions, libraries = _functions(names), dict[str, Any]()
+    libraries = dict[str, Any]()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a deprecated object of torch warns when it is looked at
+        functions = _functions(names)
     original = {function: function.__code__ for function in functions}
     try:
         for function, name in functions.items():

@@ -4,8 +4,10 @@ import copy
 import io
 import itertools
 import json
+import sys
 import threading
 import types
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,7 +22,7 @@ from torch.nn import functional
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from autograder.course import read_course
-from autograder.worker.syntax import ForbiddenCallError, flags, resolve, survey
+from autograder.worker.syntax import ForbiddenCallError, flags, forbid, resolve, survey
 from autograder.worker.tensors import forbid_calls
 from tests.proof.ways import EXERCISES, Way
 from tests.support import tiny
@@ -328,3 +330,20 @@ NUMBERS = itertools.count()
 def test_a_right_program_is_not_refused_whatever_of_torch_it_uses(way: str) -> None:
     with forbid_calls(COURSE_NAMES):
         RIGHT[way]()
+
+
+def test_a_library_that_is_looked_through_does_not_warn(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Deprecated:
+        def __getattribute__(self, name: str) -> Any:
+            warnings.warn(f"{name} is deprecated", FutureWarning, stacklevel=2)
+            return object.__getattribute__(self, name)
+
+    for name in ("torch.of_tests", "of_tests"):
+        module = types.ModuleType(name)
+        module.old = Deprecated()  # type: ignore[attr-defined]
+        monkeypatch.setitem(sys.modules, name, module)
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        with forbid_calls(("torch.of_tests", "torch.distributed")), forbid(("of_tests",), ()):
+            pass
+    assert [str(one.message) for one in seen] == []
