@@ -436,8 +436,16 @@ def sizes_of(
 
 
 def names_any(probe: Callable[..., Any], names: Collection[str]) -> bool:
-    """Say whether a probe, or a function that it uses, has one of these names of attributes, functions or methods."""
-    return any(not names_in(function.__code__).isdisjoint(names) for function in functions_of(probe))
+    """Say whether a probe, or a function that it uses, has one of these names of attributes, functions or methods.
+
+    Where it uses `getattr`, the texts that its file has under a name are names too.
+    """
+    functions = list(functions_of(probe))
+    used = {name for function in functions for name in names_in(function.__code__)}
+    if "getattr" in used:
+        held = (function.__globals__.get(name) for function in functions for name in names_in(function.__code__))
+        used.update(value for value in held if isinstance(value, str))
+    return not used.isdisjoint(names)
 
 
 def functions_of(probe: Callable[..., Any]) -> Iterator[FunctionType]:

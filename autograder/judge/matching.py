@@ -9,7 +9,7 @@ from typing import Literal
 
 from autograder import comparison  # its face loads NumPy when a name is used
 from autograder.answer_key import BY_MODE, AnswerKey, Failures, Misconception
-from autograder.checks import Check, Judge, Key, Raises
+from autograder.checks import Check, Judge, Key, Raises, SameInputs, names_any
 from autograder.comparison import Expected, is_floating
 from autograder.course import Exercise, Suite
 from autograder.diagnosis import Trials
@@ -41,10 +41,20 @@ def todos_in(suite: Suite, exercise: Exercise, survey: Survey, outcomes: Mapping
     return tuple(replace(todo, checks=tuple(check.id for check in checks if judges(check, todo))) for todo in todos)
 
 
-def is_unwritten(check: Check, todos: Sequence[Todo], outcomes: Sequence[Outcome]) -> bool:
-    """Say whether a check fails only because a TODO behind it has no code: its `raise` was replaced by `pass`, say."""
+def is_unwritten(check: Check, todos: Sequence[Todo], outcomes: Sequence[Outcome], source: bytes) -> bool:
+    """Say whether a check fails only because a TODO behind it has no code: its `raise` was replaced by `pass`, say.
+
+    The TODO may be one that the check names, or that finished code of the `source` calls.
+    """
+    without_code = [todo for todo in todos if todo.state == "empty"]
+    if any(_names(check, todo) for todo in without_code) and _may_be_of_nothing(check, outcomes):
+        return True
+    if any(isinstance(outcome, Fault) and outcome.frames and _is_none(outcome) for outcome in outcomes):
+        return any(_is_called(todo, source) for todo in without_code)
+    if any(map(_is_failure_of_code, outcomes)):
+        return False
     behind = [todo for todo in todos if _is_behind(todo, check)]
-    if not behind or any(map(_is_failure_of_code, outcomes)):
+    if not behind:
         return False
     if all(todo.state in ("open", "empty") for todo in behind):
         return not _is_of_other_code(check, behind, outcomes)
@@ -58,6 +68,28 @@ def is_unwritten(check: Check, todos: Sequence[Todo], outcomes: Sequence[Outcome
 def _is_behind(todo: Todo, check: Check) -> bool:
     """Say whether a check calls a TODO, or the class that it is in."""
     return check.of is None or f"{todo.name}.".startswith(f"{check.of}.")
+
+
+def _names(check: Check, todo: Todo) -> bool:
+    """Say whether the code of a check names a function, or a method and its class; some methods are never named."""
+    *owners, name = todo.name.split(".")
+    own = [] if owners and (name == "forward" or name.startswith("__")) else [name]
+    return all(names_any(check.probe, {part}) for part in (*owners, *own))
+
+
+def _is_called(todo: Todo, source: bytes) -> bool:
+    name = todo.name.rpartition(".")[2].encode()
+    return re.search(rb"(?<!def )\b" + name + rb"\(", source) is not None
+
+
+def _may_be_of_nothing(check: Check, outcomes: Sequence[Outcome]) -> bool:
+    """Say whether a function without code may make a check fail: it changes no input, and leaves no tensor anywhere."""
+    for outcome in outcomes:
+        if isinstance(outcome, WorkerFailure) or (isinstance(outcome, Fault) and outcome.at_import):
+            return False
+        if isinstance(outcome, Fault) and outcome.kind in ("device", "forbidden"):
+            return False
+    return not (isinstance(check.judge, SameInputs) and all(isinstance(outcome, Observed) for outcome in outcomes))
 
 
 def _is_of_other_code(check: Check, behind: Sequence[Todo], outcomes: Sequence[Outcome]) -> bool:

@@ -447,7 +447,7 @@ class Verdicts:
             return "pass"
         found = trials.of(check)
         is_todo = any(isinstance(outcome, Fault) and outcome.kind == "todo" for outcome in found)
-        return "not_started" if is_todo or is_unwritten(check, trials.todos, found) else "fail"
+        return "not_started" if is_todo or is_unwritten(check, trials.todos, found, trials.source) else "fail"
 
     def _waiting(self, verdict: Verdict, passing: Collection[str]) -> Verdict:
         """Return a verdict that waits where the check passes, and not its idea or none of those that it requires."""
@@ -503,7 +503,7 @@ class Verdicts:
         known: Mapping[str, Agreement],
     ) -> Verdict:
         """Return the verdict on one check; `known` are the misconceptions behind it and the others."""
-        if trials.fails(check) and is_unwritten(check, trials.todos, trials.of(check)):
+        if trials.fails(check) and is_unwritten(check, trials.todos, trials.of(check), trials.source):
             return self._made(check, trials, "not_started", None)
         own = known.get(check.id)
         is_shown = own is not None and own.certainty is Certainty.SHOWN

@@ -43,3 +43,19 @@ def without(impl: Any, given: Any) -> Any:
 )
 def test_a_name_is_found_in_the_probe_and_in_all_that_it_uses(probe: Callable[..., Any], expected: bool) -> None:
     assert names_any(probe, GRADIENTS) is expected
+
+
+FUNCTIONS = "running_mean"
+
+
+def by_its_text(impl: Any, given: Any) -> Any:
+    return getattr(impl, FUNCTIONS)(given.normal(3))
+
+
+def as_a_key(impl: Any, given: Any) -> Any:
+    return {FUNCTIONS: impl.model(given.normal(3))}
+
+
+@pytest.mark.parametrize(("probe", "expected"), [(by_its_text, True), (as_a_key, False)])
+def test_a_text_is_a_name_where_attributes_are_looked_up(probe: Callable[..., Any], expected: bool) -> None:
+    assert names_any(probe, {FUNCTIONS}) is expected

@@ -52,15 +52,15 @@ def solution(exercise: Exercise) -> str:
     return (COURSE.solutions_dir / exercise.file).read_text("utf-8")
 
 
-def without(exercise: Exercise, names: Collection[str]) -> str:
-    """Return the solution with these functions as a stub leaves them."""
+def without(exercise: Exercise, names: Collection[str], left: str | None = None) -> str:
+    """Return the solution with these functions as a stub leaves them, or with this body."""
     lines, defined = solution(exercise).splitlines(), functions(solution(exercise))
     stubs = functions((COURSE.exercises_dir / exercise.file).read_text("utf-8"))
     for name, node in sorted(((name, defined[name]) for name in names), key=lambda pair: -pair[1].lineno):
         has_text = len(node.body) > 1 and ast.get_docstring(node) is not None
         indent = " " * node.body[0].col_offset
         parent = [f"{indent}super().__init__()"] if "super().__init__()" in ast.unparse(stubs[name]) else []
-        raised = f'{indent}raise NotImplementedError("{name}")'
+        raised = indent + (left or f'raise NotImplementedError("{name}")')
         lines[node.body[has_text].lineno - 1 : node.end_lineno] = [*parent, raised]
     return "\n".join([*lines, ""])
 
@@ -127,3 +127,40 @@ def test_every_check_of_finished_functions_passes_and_no_other_fails(judged: Jud
         alone = statuses(judged(exercise, without(exercise, [other for other in names if other != name])))
         assert set(alone.values()) | set(found[name].values()) <= {"pass", "waits", "not_started"}
         assert [id_ for id_, needed in needs.items() if needed <= {name} and alone[id_] != "pass"] == []
+
+
+@pytest.mark.worker
+@pytest.mark.parametrize("body", ["pass", "..."])
+@pytest.mark.parametrize(
+    ("exercise", "name", "own"),
+    [
+        ("ex20_kv_cache", "KVCache.truncate", {"truncated", "truncated_below", "truncated_beyond"}),
+        ("ex30_preference", "kl_estimate", {"distance", "distance_gradient", "device"}),
+    ],
+)
+def test_a_check_that_names_a_function_without_code_is_not_judged(
+    judged: Judged, exercise: str, name: str, own: set[str], body: str
+) -> None:
+    one = COURSE.exercise(exercise)
+    result = judged(one, without(one, [name], body))
+    assert {id_ for id_, status in statuses(result).items() if status == "not_started"} == own
+    assert set(statuses(result).values()) == {"pass", "not_started"}
+    assert result.in_progress
+
+
+@pytest.mark.worker
+def test_a_mistake_beside_a_function_without_code_still_fails(judged: Judged) -> None:
+    one = COURSE.exercise("ex30_preference")
+    kept = "loss = -gain.masked_fill(~mask, 0.0)"
+    wrong = without(one, ["kl_estimate"], "pass")
+    assert kept in wrong
+    found = statuses(judged(one, wrong.replace(kept, f"log_probs.mul_(1.5)\n    {kept}")))
+    assert (found["inputs_kept"], found["distance"]) == ("fail", "not_started")
+
+
+@pytest.mark.slow
+@pytest.mark.worker
+@pytest.mark.parametrize("exercise", TRIED, ids=lambda exercise: exercise.id)
+def test_a_function_without_code_makes_no_check_fail(judged: Judged, exercise: Exercise) -> None:
+    found = {name: statuses(judged(exercise, without(exercise, [name], "pass"))) for name in todos(exercise)}
+    assert {name: own for name, own in found.items() if not {*own.values()} <= {"pass", "waits", "not_started"}} == {}
