@@ -350,7 +350,19 @@ def _witness_lines(page: Page, witnesses: Witnesses | None, most: int, gap: int 
         lines = columns([row[:width] for row in (head, *rows)], (True,) * width, gap)
         if breadth(lines) + 2 <= page.width:
             break
+    else:
+        lines = columns(_fitted(page, [row[:3] for row in (head, *rows)], page.width - 2 - 2 * gap), (True,) * 3, gap)
     return [page.cut(indented(line, 2), page.width) for line in (page.text(witnesses.title, SECONDARY), *lines)]
+
+
+def _fitted(page: Page, rows: Sequence[Sequence[Text]], room: int) -> list[list[Text]]:
+    """Return the rows with the cells of the widest columns cut, so that all columns fit into the room."""
+    widths = [max(cell.cell_len for cell in column) for column in zip(*rows, strict=True)]
+    limits, left = dict[int, int](), room
+    for done, at in enumerate(sorted(range(len(widths)), key=widths.__getitem__)):
+        limits[at] = min(widths[at], max(left, 0) // (len(widths) - done))
+        left -= limits[at]
+    return [[page.cut(cell, limits[at]) for at, cell in enumerate(row)] for row in rows]
 
 
 def _across(page: Page, name: str, rows: Sequence[Row]) -> list[Text]:

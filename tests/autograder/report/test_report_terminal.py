@@ -35,8 +35,10 @@ from autograder.report import (
     spoken,
     wrapped,
 )
+from autograder.report.failures import Witnesses
 from autograder.report.pictures import next_lines
 from autograder.report.terminal import REQUIRES, UNJUDGED, top_lines
+from autograder.report.terminal_failure import element_lines
 from autograder.results import Evidence, Finding, Maps, Place, PrintOutput
 from tests.support import report_examples as examples
 from tests.support.screens import NEXT, Terminal, assert_as_read, on_terminal, printed
@@ -410,3 +412,15 @@ def test_the_mark_of_what_cannot_be_checked_yet_is_explained() -> None:
             f"{before}· {said}{after}" for said in (UNJUDGED, REQUIRES) for before, after in ((", ", ""), ("  (", ")"))
         ]
         assert any(line.endswith(tuple(ends)) for line in lines) == is_marked, name
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+def test_long_values_that_differ_stand_in_both_columns(width: int) -> None:
+    bytes_of, number = ("bytes of part", repr(b"\x01" * 40), repr(b"\xfe" * 40)), ("bytes in all", "3720", "7200")
+    page = Page.on(Console(file=io.StringIO(), width=width), UNICODE)
+    witnesses = Witnesses("result: values that differ", "at", "", (number, bytes_of), "", ())
+    _, head, *rows = (line.plain for line in element_lines(page, witnesses, None, 8, 8))
+    assert head.split() == ["at", "expected", "yours"]
+    assert rows[0].split()[-2:] == ["3720", "7200"]
+    assert rows[1].count(" b'") == 2
+    assert all(cell_len(line) <= page.width for line in rows)
