@@ -23,6 +23,7 @@ PRIME = 997
 def test_pool_taken(impl, given):
     blocks = given.number(6, 12)
     pool = impl.BlockPool(blocks)
+    unused = sum(pool.users(block) for block in range(blocks))
     first = [pool.take() for _ in range(blocks)]
     left = pool.num_free
     back = given.distinct(0, blocks, blocks // 2)
@@ -35,7 +36,7 @@ def test_pool_taken(impl, given):
         "free blocks, num_blocks": [left, free, pool.num_free, pool.num_blocks],
         "blocks taken again that were not released": sorted(set(again) - set(back)),
         "different blocks taken again": len(set(again)),
-        "users of all blocks, summed": sum(pool.users(block) for block in range(blocks)),
+        "users of all blocks, summed, at first and now": [unused, sum(pool.users(block) for block in range(blocks))],
     }
 
 
@@ -180,9 +181,10 @@ def test_forked(impl, given):
 @check("after a fork, each request has its own next tokens", points=3, of=CACHE)
 def test_written_after_fork(impl, given):
     cache = forked(impl, given, 2 * SIZE + given.number(1, 4))
-    for name, T in (("b", 1), ("a", 2), ("b", 6), ("a", 5)):
+    cache.fork("a", "c")
+    for name, T in (("b", 6), ("c", 1), ("a", 2), ("b", 1), ("a", 5)):  # the first copies a block and takes another
         add(cache, given, name, T)
-    return {name: tokens_of(cache, name) for name in ("a", "b")}
+    return {name: tokens_of(cache, name) for name in ("a", "b", "c")}
 
 
 @check(
@@ -190,11 +192,11 @@ def test_written_after_fork(impl, given):
 )
 def test_blocks_copied(impl, given):
     seen = {}
-    for name, T in (("full", 3 * SIZE), ("with empty rows", 3 * SIZE + given.number(1, 4))):
-        cache = forked(impl, given, T)
+    for name, T in (("full", 3 * SIZE), ("with empty rows", 3 * SIZE + given.number(1, 3))):
+        cache = forked(impl, given, T, blocks=6)  # just enough: the second tokens need no block
         cache.fork("a", "c")
         free = [cache.pool.num_free]
-        for request in given.shuffled(["a", "b", "c"]):
+        for request in given.shuffled(["a", "b", "c"]) + given.shuffled(["a", "b", "c"]):
             add(cache, given, request, 1)
             free.append(cache.pool.num_free)
         users = [[cache.pool.users(block) for block in cache.tables[request]] for request in "abc"]
@@ -227,7 +229,8 @@ def test_refused(impl, given):
     blocks, T = given.number(33, 39), given.number(1, 4)
     cache = impl.PagedCache(num_blocks=blocks, block_size=SIZE)
     add(cache, given, "a", 10 * SIZE + T)  # 11 blocks
-    key, value = new_tokens(given, SIZE * (blocks - 10) - T + 1)  # one token too many
+    cache.fork("a", "b")
+    key, value = new_tokens(given, SIZE * (blocks - 10) - T)  # they fill all blocks, and the last one must be copied
     return given.raises(lambda: cache.append("a", key, value), blocks - 10, blocks - 11)
 
 
@@ -348,7 +351,7 @@ ONE_HEAD = "output of one head alone, and among others"
 
 
 @check(
-    "a request gets the same beside others as alone, and so does one head",
+    "a request gets the same beside others as alone, as does one head, and keeps dtype and device",
     points=1,
     of=ATTENTION,
     judge=Like(tolerance=1e-4, free=(ONE_HEAD,)),
@@ -358,9 +361,18 @@ def test_attention_alone(impl, given):
     cache, names, query = batch(given, [given.number(5, 8), 10, 3])
     together = impl.paged_attention(query, cache, names)
     alone = [impl.paged_attention(query[i : i + 1], cache, names[i : i + 1])[0] for i in range(len(names))]
-    cache.keys, cache.values = cache.keys[:, :, :1], cache.values[:, :, :1]
-    head = impl.paged_attention(query[:1, :1], cache, names[:1])
-    return {"output together, and alone": [together, given.torch.stack(alone)], ONE_HEAD: [head, together[:1, :1]]}
+    seen = {"output together, and alone": [together, given.torch.stack(alone)]}
+    keys, values = cache.keys, cache.values
+    cache.keys, cache.values = keys[:, :, :1], values[:, :, :1]
+    seen[ONE_HEAD] = [impl.paged_attention(query[:1, :1], cache, names[:1]), together[:1, :1]]
+    with given.another_device() as device:
+        cache.keys, cache.values = keys.double().to(device), values.double().to(device)
+        there = impl.paged_attention(query.double().to(device), cache, names)
+        return {
+            **seen,
+            "dtype for float64": str(there.dtype),
+            "output on another device, and here": [there.float(), together],
+        }
 
 
 # The server
@@ -492,7 +504,8 @@ def test_room(impl, given):
 @check("the last new id needs no row in the cache", points=1, of=SERVE, requires_any=SERVED)
 def test_last_id(impl, given):
     T = given.number(1, 4)
-    requests, diary = requests_of(impl, given, [(T, 5 - T), (4 - T, T + 1)]), Diary(impl)
+    sizes = [(T, 5 - T), (4 - T, T + 1), (T + 2, 7 - T)]  # 1, 1 and 2 blocks of 2, all of them full
+    requests, diary = requests_of(impl, given, sizes), Diary(impl)
     impl.serve(diary, Shelf(2), requests, max_running=2)
     return {"who is in each call": [[name for name, _ in call] for call in diary.calls]}
 
