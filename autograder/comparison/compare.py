@@ -118,14 +118,16 @@ def differing_values(
     dtype: str = "float32",
     first: Position | None = None,
     numbers: tuple[float, float] | None = None,
+    *,
+    is_first: bool = True,
 ) -> Fact:
-    """Some numbers are wrong; `first` is the first of them, with its numbers where they are no secret."""
+    """Some numbers are wrong; `first` is the first of them or another, with its numbers where they are no secret."""
     things = "places" if dtype == "bool" else "numbers"
     says = f"{count} of {size} {things} {'differs' if count == 1 else 'differ'}"
     if first is None:
         return Fact("value", says)
     says = f"every {things[:-1]} differs" if count == size else says
-    also = f"first at {position(first)}"
+    also = f"{'first' if is_first else 'for example'} at {position(first)}"
     if numbers is not None:
         expected, yours = (element(number, dtype) for number in numbers)
         also += f": expected {expected}, yours {yours}"

@@ -8,6 +8,7 @@ from itertools import chain, islice, takewhile
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from autograder.checks import Check, Dropout, Same, SameInputs, Within
 from autograder.comparison import (
@@ -347,9 +348,22 @@ def _unexplained(difference: Difference, case: Case | None, *, evidence: bool) -
     if case.expected.size == 1:
         return other_number(float(case.yours.flat[0]), float(case.expected.flat[0]), case.dtypes[1])
     wrong = case.wrong
-    index = tuple(int(at) for at in np.argwhere(wrong)[0])
+    first = tuple(int(at) for at in np.argwhere(wrong)[0])
+    index = _first_shown(wrong, case) if evidence else first
     values = (float(case.expected[index]), float(case.yours[index])) if evidence else None
-    return differing_values(int(wrong.sum()), wrong.size, case.dtypes[1], case.position(index), values)
+    place, dtype = case.position(index), case.dtypes[1]
+    return differing_values(int(wrong.sum()), wrong.size, dtype, place, values, is_first=index == first)
+
+
+def _first_shown(wrong: NDArray[np.bool_], case: Case) -> tuple[int, ...]:
+    """Return the index of the first wrong element whose number is printed otherwise; if none is, the furthest off."""
+    indices, dtype = np.argwhere(wrong), case.dtypes[1]
+    for index in map(tuple, indices):
+        if element(float(case.yours[index]), dtype) != element(float(case.expected[index]), dtype):
+            break
+    else:
+        index = tuple(indices[np.argmax(np.abs(case.yours - case.expected)[wrong])])
+    return tuple(int(at) for at in index)
 
 
 def _sized(name: str, size: int) -> str:

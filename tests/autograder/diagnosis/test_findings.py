@@ -23,7 +23,8 @@ from autograder.diagnosis import (
     of_difference,
     of_fault,
 )
-from autograder.diagnosis.case import Pattern
+from autograder.diagnosis.case import Case, Pattern
+from autograder.diagnosis.differences import _first_shown
 from autograder.diagnosis.exceptions import Raised
 from autograder.diagnosis.findings import excerpt
 from autograder.diagnosis.judgement import Divergence, StepState
@@ -99,11 +100,11 @@ def test_a_number_without_a_name_has_none() -> None:
 def test_a_name_has_to_fit_both_trials() -> None:
     one, other = TrialNumbers(0, "names").normal("B T D"), TrialNumbers(1, "names").normal("B T D")
     result = finding_between(4 * one, one, (4 * other, other))
-    assert result.message == "Your result: 4 × the expected in every element."
+    assert result.message == "Your result: 4 × the expected value in every element."
     result = finding_between(4 * one, one, (3 * other, other))
-    assert result.message == "Your result: 4 × the expected in every element; 4 = H (H = 4)."
+    assert result.message == "Your result: 4 × the expected value in every element; 4 = H (H = 4)."
     result = finding_between(1.7 * one, one, (1.7 * other, other))
-    assert result.message == "Your result: 1.7 × the expected in every element; the same for other sizes."
+    assert result.message == "Your result: 1.7 × the expected value in every element; the same for other sizes."
 
 
 def coefficient(value: float, **sizes: int) -> Coefficient:
@@ -622,3 +623,15 @@ def test_only_sizes_that_a_check_asks_for_explain_a_number() -> None:
     sizes = {"T": 5, "H": 3, "D": 7}
     assert dict(Axes(sizes, used=symbols_in(probe)).used_sizes) == {"T": 5, "D": 7}
     assert dict(Axes(sizes).used_sizes) == sizes
+
+
+def test_the_element_that_is_shown_has_numbers_that_are_printed_otherwise() -> None:
+    expected = np.array([0.11162, 0.1189, 0.1502])
+    found = finding_between(np.array([0.11159, 0.1012, 0.1813]), expected)
+    assert found.message == "Your result: every number differs; for example at batch 1: expected 0.1189, yours 0.1012."
+
+
+def test_the_element_that_is_shown_is_the_furthest_off_if_all_are_printed_alike() -> None:
+    expected = np.array([0.111621, 0.118933, 0.150227])
+    case = Case(expected + np.array([1e-6, -9e-6, 4e-6]), expected)
+    assert _first_shown(np.array([True, True, True]), case) == (1,)
