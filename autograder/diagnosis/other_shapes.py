@@ -57,7 +57,7 @@ def repeated_numbers(shapes: str, name: str) -> Fact:
 
 def reduction(shapes: str, reduce: Literal["mean", "sum"], over: tuple[str, ...], is_missing: bool) -> Fact:
     """A mean or sum over some axes is missing, or one too many is taken."""
-    id_, says = "shape-reduced-too-far", f"the {reduce} of the expected over {joined(over)}: reduced too far"
+    id_, says = "shape-reduced-too-far", f"the {reduce} of the expected value over {joined(over)}: reduced too far"
     if is_missing:
         id_, says = "shape-not-reduced", f"its {reduce} over {joined(over)} is right, but is not taken"
     return Fact(id_, says, (shapes,), data=(reduce, over))
@@ -86,7 +86,8 @@ def extra_first_axis(shapes: str) -> Fact:
 def wrong_length(shapes: str, axis: str, more: int, end: End) -> Fact:
     """One axis is a little too long or too short, and the numbers are right where both are."""
     place = f"at {end}" if end == "both ends" else f"at the {end}"
-    many = f"{abs(more)} too {'many' if more > 0 else 'few'} {place} of {axis}"
+    whole = f"the {axis} axis" if is_named(axis) else axis
+    many = f"{abs(more)} too {'many' if more > 0 else 'few'} {place} of {whole}"
     return Fact("shape-length", f"{many}, the rest is right", (shapes,), data=(axis, more, end))
 
 

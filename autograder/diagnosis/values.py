@@ -18,7 +18,7 @@ from .named_sizes import Coefficient, factors, named, terms
 
 FLIPPED_SIGN = Fact(
     "sign",
-    "the expected with the sign flipped",
+    "the expected value with the sign flipped",
     asks="Is a difference taken the wrong way round, or a minus missing?",
     witnesses="every number by the same factor",
 )
@@ -27,7 +27,7 @@ FLIPPED_SIGN = Fact(
 
 def scaled_numbers(factor: float, is_few: bool) -> Fact:
     """Every number is the expected one times a factor."""
-    says = f"{factor:.4g} × the expected{'' if is_few else ' in every element'}"
+    says = f"{factor:.4g} × the expected value{'' if is_few else ' in every element'}"
     return Fact("ratio", says, witnesses="every number by the same factor", data=())
 
 
@@ -38,14 +38,14 @@ def _term(number: float) -> str:
 def offset_numbers(term: float, is_few: bool) -> Fact:
     """Every number is the expected one plus a term."""
     if is_few:
-        return Fact("offset", f"the expected {_term(term)}", data=())
-    says, asks = f"the expected {_term(term)} in every element", "What is added everywhere, or not subtracted?"
+        return Fact("offset", f"the expected value {_term(term)}", data=())
+    says, asks = f"the expected value {_term(term)} in every element", "What is added everywhere, or not subtracted?"
     return Fact("offset", says, (), asks, "every number by the same amount", data=())
 
 
 def affine_numbers(factor: float, term: float) -> Fact:
     """Every number is the expected one times a factor, plus a term."""
-    says = f"{factor:.4g} × the expected {_term(term)} in every element"
+    says = f"{factor:.4g} × the expected value {_term(term)} in every element"
     asks = "Is a mean subtracted, or a scale or shift applied, that does not belong there?"
     return Fact("affine", says, (), asks, "every number by the same rule", data=())
 
@@ -79,7 +79,7 @@ def rule_along(
 
 # Functions.
 
-ONE_MINUS = Fact("1-x", "1 minus the expected", (), "Are yes and no exchanged?", "1 minus of one is the other")
+ONE_MINUS = Fact("1-x", "1 minus the expected value", (), "Are yes and no exchanged?", "1 minus of one is the other")
 """Every number is 1 minus the expected one."""
 
 
@@ -92,7 +92,7 @@ def applied_function(function: str, axis: str | None = None, inverse: str | None
     elif inverse:
         also = f"take its {inverse}, or leave the {function} out"
     title = f"{name} of one is the other"
-    return Fact(f"is-{function}", f"the {name} of the expected", (also,), asks, title, data=(axis,))
+    return Fact(f"is-{function}", f"the {name} of the expected value", (also,), asks, title, data=(axis,))
 
 
 def missing_function(function: str, axis: str | None = None) -> Fact:
@@ -113,9 +113,9 @@ def other_part(relation: Literal["equals", "lacks-term", "extra-term"], part: st
             asks = "Are two results exchanged, or is a last step missing?"
             return Fact(relation, f"exactly what {part} should be", (), asks)
         case "lacks-term":
-            says = f"the expected without {part}, which is not added"
+            says = f"the expected value without {part}, which is not added"
             return Fact(relation, says, (), f"Where should {part} be added?", title)
-    return Fact(relation, f"the expected plus {part}", (), f"Where is {part} added?", title)
+    return Fact(relation, f"the expected value plus {part}", (), f"Where is {part} added?", title)
 
 
 # Numbers that are dropped at random.
@@ -127,7 +127,7 @@ def active_dropout(rate: float, factor: float, is_scaled: bool) -> Fact:
         says = f"{rate:.0%} of the numbers are dropped, and the others are not rescaled"
         return Fact("dropout-unscaled", says, (), "Is something set to 0 at random here?", "dropped", data=())
     says = f"dropout is active: {rate:.0%} of the numbers are dropped"
-    also = f"the others are {factor:.3g} × the expected"
+    also = f"the others are {factor:.3g} × the expected value"
     asks = "Does dropout know whether it is training? It is a module that follows train() and eval()."
     return Fact("dropout", says, (also,), asks, "dropped", data=())
 

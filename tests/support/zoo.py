@@ -139,7 +139,7 @@ def scores_of_keys_by_queries_in_two_lengths(trial: TrialNumbers) -> Pair:
     return np.swapaxes(right, -1, -2), right
 
 
-@wrong("ratio", "2 × the expected in every element")
+@wrong("ratio", "2 × the expected value in every element")
 def scores_counted_twice(trial: TrialNumbers) -> Pair:
     right = scores(trial)
     return right + right, right
@@ -178,13 +178,13 @@ def softmax_missing(trial: TrialNumbers) -> Pair:
     return x, softmax(x)
 
 
-@wrong("is-softmax", "softmax over key of the expected")
+@wrong("is-softmax", "softmax over key of the expected value")
 def softmax_twice(trial: TrialNumbers) -> Pair:
     right = softmax(scores(trial))
     return softmax(right), right
 
 
-@wrong("is-logarithm", "the logarithm of the expected")
+@wrong("is-logarithm", "the logarithm of the expected value")
 def logarithms_of_weights(trial: TrialNumbers) -> Pair:
     right = softmax(scores(trial))
     return np.log(right), right
@@ -499,7 +499,7 @@ def only_the_first_head(trial: TrialNumbers) -> Pair:
     return lost, x
 
 
-@wrong("shape-reduced-too-far", "the mean of the expected over head")
+@wrong("shape-reduced-too-far", "the mean of the expected value over head")
 def heads_averaged(trial: TrialNumbers) -> Pair:
     x = trial.normal("B H T K")
     return x.mean(axis=1), x
@@ -520,13 +520,13 @@ def head_and_query_exchanged_and_wrong(trial: TrialNumbers) -> Pair:
     return trial.normal("B H T K"), trial.normal("B T H K")
 
 
-@wrong("extra-term", "the expected plus input")
+@wrong("extra-term", "the expected value plus input")
 def input_added_twice(trial: TrialNumbers) -> Pair:
     x, y = trial.normal("B T D"), trial.normal("B T D")
     return {"output": y + x, "input": x}, {"output": y, "input": x}
 
 
-@wrong("lacks-term", "the expected without input")
+@wrong("lacks-term", "the expected value without input")
 def residual_missing(trial: TrialNumbers) -> Pair:
     x, y = trial.normal("B T D"), trial.normal("B T D")
     return {"output": y, "input": x}, {"output": x + y, "input": x}
@@ -611,13 +611,13 @@ def statistics_over_the_positions(trial: TrialNumbers) -> Pair:
     return wrongly, normed(x)
 
 
-@wrong("offset", "the expected + 1 in every element")
+@wrong("offset", "the expected value + 1 in every element")
 def one_too_much(trial: TrialNumbers) -> Pair:
     x = trial.normal("B T D")
     return x + 1, x
 
 
-@wrong("affine", "× the expected + 0.5 in every element")
+@wrong("affine", "× the expected value + 0.5 in every element")
 def scaled_and_moved(trial: TrialNumbers) -> Pair:
     x = normed(trial.normal("B T D"))
     return 2 * x + 0.5, x
@@ -632,19 +632,19 @@ def relu_missing(trial: TrialNumbers) -> Pair:
     return x, np.maximum(x, 0)
 
 
-@wrong("is-ReLU", "the ReLU of the expected")
+@wrong("is-ReLU", "the ReLU of the expected value")
 def relu_after_the_last_layer(trial: TrialNumbers) -> Pair:
     x = trial.normal("B T D")
     return np.maximum(x, 0), x
 
 
-@wrong("is-absolute value", "the absolute value of the expected")
+@wrong("is-absolute value", "the absolute value of the expected value")
 def sign_lost(trial: TrialNumbers) -> Pair:
     x = trial.normal("B T D")
     return np.abs(x), x
 
 
-@wrong("is-tanh", "the tanh of the expected")
+@wrong("is-tanh", "the tanh of the expected value")
 def tanh_too_many(trial: TrialNumbers) -> Pair:
     x = trial.normal("B T D")
     return np.tanh(x), x
@@ -662,19 +662,19 @@ def probabilities_for_logarithms(trial: TrialNumbers) -> Pair:
     return np.exp(right), right
 
 
-@wrong("is-square", "the square of the expected")
+@wrong("is-square", "the square of the expected value")
 def variance_for_deviation(trial: TrialNumbers) -> Pair:
     x = trial.random.uniform(0.2, 3, trial.of("B T D"))
     return x * x, x
 
 
-@wrong("is-reciprocal", "the reciprocal of the expected")
+@wrong("is-reciprocal", "the reciprocal of the expected value")
 def frequencies_that_grow(trial: TrialNumbers) -> Pair:
     right = 10000 ** -(np.arange(trial.sizes["D"]) / trial.sizes["D"])
     return 1 / right, right
 
 
-@wrong("1-x", "1 minus the expected")
+@wrong("1-x", "1 minus the expected value")
 def complement(trial: TrialNumbers) -> Pair:
     right = softmax(trial.normal("B V"))
     return 1 - right, right
@@ -876,13 +876,13 @@ def future_scores_wrong(trial: TrialNumbers) -> Pair:
     return np.where(causal(trial.sizes["T"]), right, scores(trial, "T")), right
 
 
-@wrong("shape-length", "1 too few at the end of query, the rest is right")
+@wrong("shape-length", "1 too few at the end of the query axis, the rest is right")
 def last_query_missing(trial: TrialNumbers) -> Pair:
     right = trial.normal("B T D")
     return right[:, :-1], right
 
 
-@wrong("shape-length", "2 too many at the beginning of query")
+@wrong("shape-length", "2 too many at the beginning of the query axis")
 def two_queries_too_many(trial: TrialNumbers) -> Pair:
     right = trial.normal("B T D")
     return np.concatenate([right[:, :2] + 1, right], 1), right

@@ -244,7 +244,7 @@ def test_two_mistakes_in_a_factor_have_one_factor_and_no_name(wrong: Wrong) -> N
     check = wrong("1", imported, scale, ("* self.d_model**0.5", "/ self.scale"))
     finding = finding_in(check)
     assert (finding.id, finding.name) == ("ratio", None)
-    assert finding.message.startswith("output: 0.03587 × the expected in every element; 0.03587 = 1/√(D·V)")
+    assert finding.message.startswith("output: 0.03587 × the expected value in every element; 0.03587 = 1/√(D·V)")
     assert str(finding.label).endswith("computes 0.03588 × the expected value; that is 1/√(D·V)")
 
 
