@@ -131,8 +131,8 @@ def test_dpo_gradient(impl, given):
     names = ("chosen", "rejected")
     zero = given.torch.zeros_like(found[0])
     return {
-        **{f"policy, {name}": found[i] for i, name in enumerate(names)},
-        **{f"reference, {name}, and no gradient": [found[i + 2], zero] for i, name in enumerate(names)},
+        **{f"gradient of the policy, {name}": found[i] for i, name in enumerate(names)},
+        **{f"gradient of the reference, {name}, and no gradient": [found[i + 2], zero] for i, name in enumerate(names)},
     }
 
 
@@ -284,8 +284,8 @@ def test_old(impl, given):
     seen = {}
     for per in ("answer", "token"):
         found = gradients(given, impl.clipped_loss(new, old, advantages, everywhere(mask), per=per), new, old)
-        seen[f"now, per {per}"] = found[0]
-        seen[f"before, and no gradient, per {per}"] = [found[1], given.torch.zeros_like(found[1])]
+        seen[f"gradient now, per {per}"] = found[0]
+        seen[f"gradient before, and no gradient, per {per}"] = [found[1], given.torch.zeros_like(found[1])]
     return seen
 
 
@@ -317,8 +317,8 @@ def test_distance_gradient(impl, given):
     policy, reference = (tensor.requires_grad_() for tensor in both(given))
     found = gradients(given, impl.kl_estimate(policy, reference), policy, reference)
     return {
-        "policy": found[0],
-        "reference, and no gradient": [found[1], given.torch.zeros_like(found[1])],
+        "gradient of the policy": found[0],
+        "gradient of the reference, and no gradient": [found[1], given.torch.zeros_like(found[1])],
         "estimate for one token, set to 0": given.torch.zeros_like(impl.kl_estimate(policy[:1, :1], reference[:1, :1])),
     }
 

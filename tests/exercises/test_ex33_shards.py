@@ -475,7 +475,7 @@ def own_gradients(given, ranks, missing):
 @check("every rank gets its piece of the mean gradient", points=3, of=SCATTER)
 def test_scatter(impl, given):
     ranks, _ = ranks_of(given)
-    return by_rank("shard", impl.scatter_gradients(Ring(given, ranks), own_gradients(given, ranks, 0)))
+    return by_rank("shard of the gradient", impl.scatter_gradients(Ring(given, ranks), own_gradients(given, ranks, 0)))
 
 
 @check(
