@@ -623,7 +623,7 @@ class Usual(NamedTuple):
 
 WAYS = {
     "way:unlisted": "a module, or a name of one, that is not usual",
-    "way:private": "a private name that the file does not define",
+    "way:private": "a private name that the file does not define, or a special one (`__dict__`)",
     "way:computed-name": "`getattr` with a name that is computed, but not of `model.get_submodule(...)`",
     "way:module-as-value": "a module that is handed on, stored, or taken from another file",
     "way:patch": "a value that is put into a module or a class of a library",
