@@ -192,7 +192,7 @@ def test_written_after_fork(impl, given):
 )
 def test_blocks_copied(impl, given):
     seen = {}
-    for name, T in (("full", 3 * SIZE), ("with empty rows", 3 * SIZE + given.number(1, 3))):
+    for name, T in (("is full", 3 * SIZE), ("has empty rows", 3 * SIZE + given.number(1, 3))):
         cache = forked(impl, given, T, blocks=6)  # just enough: the second tokens need no block
         cache.fork("a", "c")
         free = [cache.pool.num_free]
@@ -200,7 +200,7 @@ def test_blocks_copied(impl, given):
             add(cache, given, request, 1)
             free.append(cache.pool.num_free)
         users = [[cache.pool.users(block) for block in cache.tables[request]] for request in "abc"]
-        seen[f"the last block is {name}"] = {"free blocks": free, "users": users}
+        seen[f"the last block {name}"] = {"free blocks": free, "users": users}
     return seen
 
 
