@@ -531,7 +531,7 @@ def test_a_line_from_which_an_exception_comes_is_likely(line: int, certainty: Ce
 def test_no_line_of_the_statement_that_is_wrong_agrees() -> None:
     divergence = Divergence(Place("ex05_attention.py", 3), StepState.UNKNOWN, None, (2, 4, 6), True)
     trials = SimpleNamespace(survey=Survey(running=((2, 2), (3, 5), (6, 6))))
-    location = Locator._beside(cast(Any, SimpleNamespace(trials=trials)), Location(divergence.place, divergence))
+    location = Locator._beside(cast(Any, SimpleNamespace(trials=trials)), Location(divergence.place, divergence), None)
     assert location.divergence is not None
     assert location.divergence.agreeing == (2, 6)
 
