@@ -1,6 +1,7 @@
 """The proof of a course: it succeeds for a sound course, and reports each problem in one sentence."""
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -290,7 +291,7 @@ def test_a_misconception_that_is_refused_is_reported_with_the_reason(course: Pat
 def test_a_group_that_only_one_of_its_members_declares_is_reported(course: Path) -> None:
     tiny.replaced(course / CATALOGUE, 'same_as = ["mean-of-last-count"]\n', "")
     line = (course / CATALOGUE).read_text("utf-8").splitlines().index("[mean-of-last-count]") + 1
-    where = f"{course / CATALOGUE}, line {line}: mean-of-last-count"
+    where = f"{os.path.relpath(course / CATALOGUE)}, line {line}: mean-of-last-count"
     assert problems_after(course)[0] == f"{where}: same_as names mean-divided-by-length, which names it not"
 
 
