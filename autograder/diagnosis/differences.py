@@ -355,10 +355,14 @@ def _unexplained(difference: Difference, case: Case | None, *, evidence: bool) -
     return differing_values(int(wrong.sum()), wrong.size, dtype, place, values, is_first=index == first)
 
 
+MOST_TRIED = 100
+"""Wrong elements whose printed numbers are compared."""
+
+
 def _first_shown(wrong: NDArray[np.bool_], case: Case) -> tuple[int, ...]:
-    """Return the index of the first wrong element whose number is printed otherwise; if none is, the furthest off."""
+    """Return the index of a wrong element: the first whose number is printed otherwise, else the furthest off."""
     indices, dtype = np.argwhere(wrong), case.dtypes[1]
-    for index in map(tuple, indices):
+    for index in map(tuple, indices[:MOST_TRIED]):
         if element(float(case.yours[index]), dtype) != element(float(case.expected[index]), dtype):
             break
     else:
