@@ -242,11 +242,15 @@ class Matching:
 
     def is_made_twice(self, at: int) -> bool:
         """Whether the reference computes the numbers of one of its steps on two lines."""
-        steps = self.reference.steps
-        computing = [step for step in steps if step.stack and step.name not in NEUTRAL]
-        prints = self.reference.prints[[step.prints[0] for step in computing]]
-        same = same_values(self.reference.print_of(steps[at]), prints, TOLERANCE)
-        return len({_line(computing[index]) for index in np.flatnonzero(same)}) > 1
+        lines, prints = self._computed
+        same = same_values(self.reference.print_of(self.reference.steps[at]), prints, TOLERANCE)
+        return len({lines[index] for index in np.flatnonzero(same)}) > 1
+
+    @cached_property
+    def _computed(self) -> tuple[list[int | None], Fingerprints]:
+        """The lines and the fingerprints of the reference's steps that compute something."""
+        computing = [step for step in self.reference.steps if step.stack and step.name not in NEUTRAL]
+        return [_line(step) for step in computing], self.reference.prints[[step.prints[0] for step in computing]]
 
     def is_again(self, at: int) -> bool:
         """Whether a step computes what an earlier one has computed, in place of something of this kind."""

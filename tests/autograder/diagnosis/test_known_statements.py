@@ -72,12 +72,16 @@ def test_the_wording_of_a_mistake_tells_its_line_in_programs_of_others_or_nothin
     assert sum(found) >= 0.8 * len(found), "of all exercises it is 0.94"
 
 
+def worded(exercise: str, id_: str) -> Misconception:
+    """Return a misconception of the course by its wording alone."""
+    solution = (COURSE.solutions_dir / f"{exercise}.py").read_text("utf-8")
+    catalogue = read_catalogue(COURSE.solutions_dir / "misconceptions" / f"{exercise}.toml", solution)
+    [entry] = [entry for entry in catalogue if entry.id == id_]
+    return replace(entry_of(id_, ()), wording=wording_of(entry, solution))
+
+
 def test_a_line_whose_values_are_right_is_not_taken_for_a_mistake_that_it_is_like() -> None:
-    [one] = [one for one in COURSE.exercises if one.id == "ex18_gated_feed_forward"]
-    solution = (COURSE.solutions_dir / one.file).read_text("utf-8")
-    catalogue = read_catalogue(COURSE.solutions_dir / "misconceptions" / f"{one.id}.toml", solution)
-    [entry] = [entry for entry in catalogue if entry.id == "swiglu-relu"]
-    known = replace(entry_of(entry.id, ()), wording=wording_of(entry, solution))
+    known = worded("ex18_gated_feed_forward", "swiglu-relu")
     lines = ["gate = self.w1(x)", "value = self.w3(x)", "passed = torch.relu(gate)", "return self.w2(passed * value)"]
     body = "\n".join(f"        {line}" for line in lines)
     source = f"class SwiGLU:\n    def forward(self, x):\n{body}\n"
@@ -86,11 +90,7 @@ def test_a_line_whose_values_are_right_is_not_taken_for_a_mistake_that_it_is_lik
 
 
 def test_a_branch_that_was_not_taken_is_not_taken_for_a_mistake_that_it_is_like() -> None:
-    [one] = [one for one in COURSE.exercises if one.id == "ex14_generation"]
-    solution = (COURSE.solutions_dir / one.file).read_text("utf-8")
-    catalogue = read_catalogue(COURSE.solutions_dir / "misconceptions" / f"{one.id}.toml", solution)
-    [entry] = [entry for entry in catalogue if entry.id == "sampling-column"]
-    known = replace(entry_of(entry.id, ()), wording=wording_of(entry, solution))
+    known = worded("ex14_generation", "sampling-column")
     survey = survey_of(SAMPLED)
     lines = [by_wording(known, survey, SAMPLED.encode(), ran=ran) for ran in ((), (5,), (5, 8))]
     assert [place.line if place else None for place in lines] == [4, 4, 8]
